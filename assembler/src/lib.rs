@@ -1,0 +1,1 @@
+//! Assembler, linker and disassembler for Z80 source in the TDL dialect.

@@ -1,0 +1,1 @@
+//! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.

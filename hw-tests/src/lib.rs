@@ -1,0 +1,1 @@
+//! Simulated board, host reference and hardware-in-the-loop regression.
