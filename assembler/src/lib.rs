@@ -1,1 +1,4 @@
 //! Assembler, linker and disassembler for Z80 source in the TDL dialect.
+//! What an assembly produces is in [`module`].
+
+pub mod module;

@@ -1,0 +1,146 @@
+//! One assembled module: the data that the assembler produces and that object files hold.
+
+/// One assembled module: what an object file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Module {
+    /// The name that `.IDENT` gave, or the source file's stem.
+    pub name: String,
+    /// The sections that hold something, at most one of each kind.
+    pub sections: Vec<Section>,
+    /// Every symbol of the source except `..locals`.
+    pub symbols: Vec<Symbol>,
+    /// The operand of `.END`.
+    pub start: Option<Target>,
+}
+
+/// Where a section lives until it is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SectionKind {
+    /// Fixed addresses; the runs' offsets are addresses.
+    Absolute,
+    /// `.PROG.`, in ELF `.text`.
+    Prog,
+    /// `.DATA.`, in ELF `.data`.
+    Data,
+    /// `.BLNK.`, in ELF `.bss`.
+    Blank,
+}
+
+/// The content of one section; bytes that no run covers were reserved, not written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Which section this is.
+    pub kind: SectionKind,
+    /// High-water mark in bytes, 0..=65536.
+    pub size: u32,
+    /// The written bytes: sorted by offset, not overlapping.
+    pub runs: Vec<Run>,
+    /// The fields to patch when the section is placed, sorted by offset.
+    pub relocs: Vec<Reloc>,
+}
+
+/// Consecutive bytes of a section. Bytes under a relocation hold 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Distance from the section's start; the address in [`SectionKind::Absolute`].
+    pub offset: u16,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A field whose value is known only when the sections are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reloc {
+    /// Where the field starts, in the terms of [`Run::offset`].
+    pub offset: u16,
+    /// The field's form.
+    pub kind: RelocKind,
+    /// The value to put there.
+    pub target: Target,
+}
+
+/// The forms of a relocated field; the names in brackets are those of the Z80 ELF ABI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RelocKind {
+    /// One byte, the value itself (`R_Z80_8`).
+    Abs8,
+    /// One byte, an index displacement (`R_Z80_8_DIS`).
+    Disp8,
+    /// One byte, measured from the byte after the field (`R_Z80_8_PCREL`).
+    Rel8,
+    /// Two bytes, low byte first (`R_Z80_16`).
+    Word,
+    /// The low byte of the value (`R_Z80_BYTE0`).
+    Low,
+    /// The high byte of the value (`R_Z80_BYTE1`).
+    High,
+}
+
+/// A value `base + addend`, modulo 65536.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// What the value moves with.
+    pub base: Base,
+    /// The distance from the base.
+    pub addend: i32,
+}
+
+/// What a relocatable value moves with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// Nothing: the value is final.
+    Absolute,
+    /// The place of a section of this module.
+    Section(SectionKind),
+    /// A symbol, by its index in [`Module::symbols`].
+    Symbol(usize),
+}
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name, in capitals.
+    pub name: String,
+    /// What it stands for.
+    pub value: SymbolValue,
+    /// Who may see it.
+    pub binding: Binding,
+    /// Where the source defines or declares it.
+    pub place: Option<Place>,
+}
+
+/// What a symbol stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolValue {
+    /// Declared by `.EXTERN`; another module defines it.
+    Undefined,
+    /// An external area that `.LOC` continued; modules share it.
+    Common {
+        /// Its size here, in bytes.
+        size: u16,
+    },
+    /// A plain number.
+    Absolute(u16),
+    /// A place in a section of this module.
+    InSection(SectionKind, u16),
+}
+
+/// Who may see a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// This module alone.
+    Local,
+    /// Exported by `.INTERN` or `NAME::`; an external is global as well.
+    Global,
+    /// Exported by `.ENTRY`: pulls its module out of a library.
+    Entry,
+}
+
+/// A line of a source file, for map files and messages about symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
