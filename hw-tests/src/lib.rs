@@ -1,1 +1,3 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
+
+pub mod modern;
