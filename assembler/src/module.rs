@@ -13,6 +13,14 @@ pub struct Module {
     pub start: Option<Target>,
 }
 
+impl Module {
+    /// The module's section of a kind, if it holds anything.
+    #[must_use]
+    pub fn section(&self, kind: SectionKind) -> Option<&Section> {
+        self.sections.iter().find(|section| section.kind == kind)
+    }
+}
+
 /// Where a section lives until it is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SectionKind {
@@ -24,6 +32,30 @@ pub enum SectionKind {
     Data,
     /// `.BLNK.`, in ELF `.bss`.
     Blank,
+}
+
+impl SectionKind {
+    /// The name that TDL source uses; absolute code has none.
+    #[must_use]
+    pub fn tdl_name(self) -> &'static str {
+        match self {
+            Self::Absolute => "absolute code",
+            Self::Prog => ".PROG.",
+            Self::Data => ".DATA.",
+            Self::Blank => ".BLNK.",
+        }
+    }
+
+    /// The relocatable section of a TDL or ELF name, such as `.PROG.` or `.text`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            ".PROG." | ".text" => Some(Self::Prog),
+            ".DATA." | ".data" => Some(Self::Data),
+            ".BLNK." | ".bss" => Some(Self::Blank),
+            _ => None,
+        }
+    }
 }
 
 /// The content of one section; bytes that no run covers were reserved, not written.

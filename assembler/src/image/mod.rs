@@ -1,0 +1,129 @@
+//! Memory images: bytes at addresses, and the files that carry them.
+
+mod hex;
+
+pub use hex::{HexError, intel_hex, parse_intel_hex};
+
+/// Consecutive bytes at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The address of the first byte.
+    pub address: u16,
+    /// The bytes; they end at FFFFh at the latest.
+    pub bytes: Vec<u8>,
+}
+
+/// The bytes that a program consists of. Runs ascend, do not overlap and do not touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Image {
+    runs: Vec<Run>,
+}
+
+impl Image {
+    /// Joins runs to an image. Where runs overlap the later one counts; empty ones vanish.
+    pub fn new(runs: impl IntoIterator<Item = Run>) -> Self {
+        let mut image = Self::default();
+        for run in runs {
+            match image.runs.last_mut() {
+                Some(last) if last.end() == u32::from(run.address) => {
+                    last.bytes.extend_from_slice(&run.bytes);
+                }
+                Some(last) if last.end() > u32::from(run.address) => image.overlay(&run),
+                _ if run.bytes.is_empty() => {}
+                _ => image.runs.push(run),
+            }
+        }
+        image
+    }
+
+    /// The runs, ascending.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// First and last address; `None` for an image of no bytes.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(u16, u16)> {
+        let (first, last) = (self.runs.first()?, self.runs.last()?);
+        Some((first.address, (last.end() - 1) as u16))
+    }
+
+    /// The byte at an address, if the image has one.
+    #[must_use]
+    pub fn byte(&self, address: u16) -> Option<u8> {
+        let after = self.runs.partition_point(|run| run.address <= address);
+        let run = &self.runs[after.checked_sub(1)?];
+        run.bytes.get(usize::from(address - run.address)).copied()
+    }
+
+    /// Writes a byte that the image has; `false` when it has none there.
+    pub fn set_byte(&mut self, address: u16, value: u8) -> bool {
+        let after = self.runs.partition_point(|run| run.address <= address);
+        let Some(run) = after.checked_sub(1).map(|index| &mut self.runs[index]) else {
+            return false;
+        };
+        let place = run.bytes.get_mut(usize::from(address - run.address));
+        place.map(|place| *place = value).is_some()
+    }
+
+    /// All bytes from the first to the last address, gaps filled.
+    #[must_use]
+    pub fn flat(&self, fill: u8) -> Vec<u8> {
+        let Some((first, last)) = self.bounds() else { return Vec::new() };
+        let mut bytes = vec![fill; usize::from(last - first) + 1];
+        for run in &self.runs {
+            let at = usize::from(run.address - first);
+            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
+        }
+        bytes
+    }
+
+    /// Lays a run over what is there, byte by byte where both have some.
+    fn overlay(&mut self, run: &Run) {
+        let mut cells: std::collections::BTreeMap<u16, u8> = std::collections::BTreeMap::new();
+        for run in self.runs.iter().chain([run]) {
+            cells.extend((run.address..=u16::MAX).zip(run.bytes.iter().copied()));
+        }
+        let single = |(address, byte)| Run { address, bytes: vec![byte] };
+        *self = Self::new(cells.into_iter().map(single));
+    }
+}
+
+impl Run {
+    /// Just past the last address.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        u32::from(self.address) + self.bytes.len() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(address: u16, bytes: &[u8]) -> Run {
+        Run { address, bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn touching_runs_become_one_and_gaps_stay() {
+        let image = Image::new([run(0x8000, &[1, 2]), run(0x8002, &[3]), run(0x8005, &[6])]);
+        assert_eq!(image.runs(), [run(0x8000, &[1, 2, 3]), run(0x8005, &[6])]);
+        assert_eq!(image.flat(0xFF), [1, 2, 3, 0xFF, 0xFF, 6]);
+    }
+
+    #[test]
+    fn the_later_of_two_overlapping_runs_counts() {
+        let image = Image::new([run(0x10, &[1, 2, 3, 4]), run(0x11, &[9, 9])]);
+        assert_eq!(image.runs(), [run(0x10, &[1, 9, 9, 4])]);
+    }
+
+    #[test]
+    fn bytes_are_found_and_changed_only_where_there_are_some() {
+        let mut image = Image::new([run(0xFFFE, &[1, 2])]);
+        assert_eq!(image.bounds(), Some((0xFFFE, 0xFFFF)));
+        assert!(image.set_byte(0xFFFF, 7) && !image.set_byte(0, 7));
+        assert_eq!((image.byte(0xFFFF), image.byte(0xFFFD)), (Some(7), None));
+    }
+}

@@ -1,0 +1,140 @@
+//! What can be wrong with a program when its modules meet.
+
+use std::fmt;
+
+use crate::module::Place;
+
+/// Everything that was wrong in one link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkErrors(pub Vec<LinkError>);
+
+impl fmt::Display for LinkErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let end = if index + 1 < self.0.len() { "\n" } else { "" };
+            write!(f, "error[{}]: {error}{end}", error.code())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LinkErrors {}
+
+/// A field of a module, as people find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The module.
+    pub module: String,
+    /// The nearest label at or before the field, and the distance from it.
+    pub label: Option<(String, u16)>,
+    /// The field's final address.
+    pub address: u16,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "module {}", self.module)?;
+        match &self.label {
+            Some((label, 0)) => write!(f, ", at {label}")?,
+            Some((label, distance)) => write!(f, ", at {label}+{distance}")?,
+            None => {}
+        }
+        write!(f, " ({:04X}H)", self.address)
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// A name that no module defines.
+    #[error("no module defines {name}; it is used in {}", list(.uses))]
+    Undefined {
+        /// The symbol.
+        name: String,
+        /// Where it is used, the first few.
+        uses: Vec<Site>,
+    },
+    /// A name that two modules export.
+    #[error("{name} is defined twice: {} and {}; export it from one of them only", at(.first), at(.second))]
+    Duplicate {
+        /// The symbol.
+        name: String,
+        /// Module and place of the definition that counts.
+        first: (String, Option<Place>),
+        /// Module and place of the other.
+        second: (String, Option<Place>),
+    },
+    /// A section for which the layout has no rule.
+    #[error("no rule of the layout places {section} of module {module}; add a [[place]] for it")]
+    Unplaced {
+        /// The module.
+        module: String,
+        /// The section's TDL name.
+        section: &'static str,
+    },
+    /// A section that does not fit.
+    #[error(
+        "{section} of module {module} is {excess} bytes too long for region '{region}'{}",
+        near.as_ref().map_or(String::new(), |near| format!("; the region ends after {near}"))
+    )]
+    Overflow {
+        /// The module.
+        module: String,
+        /// The section's TDL name.
+        section: &'static str,
+        /// The region.
+        region: String,
+        /// Bytes too many.
+        excess: u32,
+        /// The last label that still fits.
+        near: Option<String>,
+    },
+    /// Bytes that two sections claim.
+    #[error("modules {first} and {second} both fill {bytes} bytes from {address:04X}H on")]
+    Overlap {
+        /// First address claimed twice.
+        address: u16,
+        /// How many bytes.
+        bytes: u32,
+        /// The module at the lower address.
+        first: String,
+        /// The other module.
+        second: String,
+    },
+    /// A value that does not fit its field.
+    #[error("{value} does not fit {field} in {site}")]
+    Range {
+        /// The value, signed where the field is.
+        value: i32,
+        /// What the field can hold.
+        field: &'static str,
+        /// The field.
+        site: Site,
+    },
+}
+
+impl LinkError {
+    /// A stable name for the kind of error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Undefined { .. } => "L001",
+            Self::Duplicate { .. } => "L002",
+            Self::Unplaced { .. } => "L003",
+            Self::Overflow { .. } => "L004",
+            Self::Overlap { .. } => "L005",
+            Self::Range { .. } => "L006",
+        }
+    }
+}
+
+fn list(sites: &[Site]) -> String {
+    sites.iter().map(Site::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn at((module, place): &(String, Option<Place>)) -> String {
+    match place {
+        Some(place) => format!("{}:{} (module {module})", place.file, place.line),
+        None => format!("module {module}"),
+    }
+}

@@ -1,0 +1,115 @@
+//! The linker: places the sections of assembled modules in memory and fills in what depended on it.
+//!
+//! [`Layout`] says where sections go, `place` puts them there, `symbols` finds what each
+//! name stands for, `patch` writes the relocated fields, and [`link`] reads as the list of these steps.
+
+mod error;
+mod layout;
+mod patch;
+mod place;
+mod symbols;
+
+pub use error::{LinkError, LinkErrors, Site};
+pub use layout::{Layout, LayoutError, Region, Rule};
+pub use symbols::{LinkedSymbol, SymbolTable};
+
+use crate::image::{Image, Run};
+use crate::module::{Base, Module, SectionKind, Target};
+
+use place::Placement;
+
+/// A linked program: bytes at addresses and the names of those addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The bytes that the program consists of; reserved space holds none.
+    pub image: Image,
+    /// Every symbol of every module, with its final value.
+    pub symbols: SymbolTable,
+    /// Where each section went, in ascending order of addresses.
+    pub sections: Vec<PlacedSection>,
+    /// Where the program starts, if a module's `.END` says so; the first one that does counts.
+    pub entry: Option<u16>,
+}
+
+impl Program {
+    /// The value of a symbol: the exported one of that name or else the first local one.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<u16> {
+        self.symbols.value(name)
+    }
+}
+
+/// A section of a module and the addresses that it covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedSection {
+    /// The module's name.
+    pub module: String,
+    /// Which of its sections.
+    pub kind: SectionKind,
+    /// First address.
+    pub address: u16,
+    /// Bytes from the first to the last, reserved ones included.
+    pub size: u32,
+}
+
+/// Links modules in the order given.
+///
+/// # Errors
+/// All that is wrong at once: undefined and doubly defined symbols, sections that no rule places or that do not
+/// fit their region, bytes that two sections claim, values that do not fit their field.
+pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> {
+    let mut errors = Vec::new();
+    let placement = Placement::new(modules, layout, &mut errors);
+    let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
+    let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
+    let image = gather(modules, runs, &mut errors);
+    if !errors.is_empty() {
+        return Err(LinkErrors(errors));
+    }
+    let entry = modules.iter().enumerate().find_map(|(index, module)| {
+        module.start.and_then(|start| value_of(modules, index, start, &placement, &symbols))
+    });
+    Ok(Program { image, symbols, sections: placement.sections(modules), entry })
+}
+
+/// The final value of a target of a module; `None` when its symbol is defined nowhere.
+fn value_of(
+    modules: &[Module],
+    module: usize,
+    target: Target,
+    placement: &Placement,
+    symbols: &SymbolTable,
+) -> Option<u16> {
+    let base = match target.base {
+        Base::Absolute => 0,
+        Base::Section(kind) => placement.address(module, kind)?,
+        Base::Symbol(index) => {
+            symbols.resolve(&modules[module], |kind| placement.address(module, kind), index)?
+        }
+    };
+    Some(base.wrapping_add(target.addend as u16))
+}
+
+/// A run of bytes at its final address, and whose it is.
+struct OwnedRun {
+    module: usize,
+    address: u16,
+    bytes: Vec<u8>,
+}
+
+fn gather(modules: &[Module], mut runs: Vec<OwnedRun>, errors: &mut Vec<LinkError>) -> Image {
+    runs.retain(|run| !run.bytes.is_empty());
+    runs.sort_by_key(|run| run.address);
+    for pair in runs.windows(2) {
+        let end = u32::from(pair[0].address) + pair[0].bytes.len() as u32;
+        if end > u32::from(pair[1].address) {
+            errors.push(LinkError::Overlap {
+                address: pair[1].address,
+                bytes: end - u32::from(pair[1].address),
+                first: modules[pair[0].module].name.clone(),
+                second: modules[pair[1].module].name.clone(),
+            });
+        }
+    }
+    Image::new(runs.into_iter().map(|run| Run { address: run.address, bytes: run.bytes }))
+}

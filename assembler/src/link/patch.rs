@@ -1,0 +1,117 @@
+//! Writes final values into the fields that waited for them.
+
+use std::collections::BTreeMap;
+
+use crate::module::{Base, Module, Reloc, RelocKind, Section, SymbolValue};
+
+use super::error::{LinkError, Site};
+use super::place::Placement;
+use super::symbols::SymbolTable;
+use super::{OwnedRun, value_of};
+
+/// How many uses of an undefined symbol its message shows.
+const USES_SHOWN: usize = 3;
+
+/// The bytes of all sections, at their addresses, with every field filled in.
+pub(super) fn patched_runs(
+    modules: &[Module],
+    placement: &Placement,
+    symbols: &SymbolTable,
+    errors: &mut Vec<LinkError>,
+) -> Vec<OwnedRun> {
+    let mut runs = Vec::new();
+    let mut undefined: BTreeMap<String, Vec<Site>> = BTreeMap::new();
+    for (number, module) in modules.iter().enumerate() {
+        for section in &module.sections {
+            let base = placement.address(number, section.kind).unwrap_or(0);
+            let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
+            for reloc in &section.relocs {
+                let site = || site(module, section, base, reloc);
+                match value_of(modules, number, reloc.target, placement, symbols) {
+                    Some(value) => {
+                        let field = Field { section, bytes: &mut bytes, base };
+                        if let Err((value, field)) = field.patch(reloc, value) {
+                            errors.push(LinkError::Range { value, field, site: site() });
+                        }
+                    }
+                    None => undefined.entry(name_of(module, reloc)).or_default().push(site()),
+                }
+            }
+            runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| OwnedRun {
+                module: number,
+                address: base.wrapping_add(run.offset),
+                bytes,
+            }));
+        }
+    }
+    errors.extend(undefined.into_iter().map(|(name, mut uses)| {
+        uses.truncate(USES_SHOWN);
+        LinkError::Undefined { name, uses }
+    }));
+    runs
+}
+
+/// The bytes of a section while its fields are written.
+struct Field<'a> {
+    section: &'a Section,
+    bytes: &'a mut [Vec<u8>],
+    base: u16,
+}
+
+impl Field<'_> {
+    fn patch(self, reloc: &Reloc, value: u16) -> Result<(), (i32, &'static str)> {
+        let signed = i32::from(value as i16);
+        let byte = match reloc.kind {
+            RelocKind::Word => {
+                self.store(reloc.offset, &value.to_le_bytes());
+                return Ok(());
+            }
+            RelocKind::Low => value as u8,
+            RelocKind::High => (value >> 8) as u8,
+            RelocKind::Abs8 if (-256..=255).contains(&signed) => value as u8,
+            RelocKind::Abs8 => return Err((signed, "8 bits (-256 to 255)")),
+            RelocKind::Disp8 if (-128..=127).contains(&signed) => value as u8,
+            RelocKind::Disp8 => return Err((signed, "an index displacement (-128 to 127)")),
+            RelocKind::Rel8 => {
+                let next = self.base.wrapping_add(reloc.offset).wrapping_add(1);
+                let distance = i32::from(value.wrapping_sub(next) as i16);
+                i8::try_from(distance)
+                    .map_err(|_| (distance, "a relative jump (-128 to 127 from its end)"))?
+                    as u8
+            }
+        };
+        self.store(reloc.offset, &[byte]);
+        Ok(())
+    }
+
+    fn store(self, offset: u16, value: &[u8]) {
+        let after = self.section.runs.partition_point(|run| run.offset <= offset);
+        let Some(index) = after.checked_sub(1) else { return };
+        let within = usize::from(offset - self.section.runs[index].offset);
+        if let Some(place) = self.bytes[index].get_mut(within..within + value.len()) {
+            place.copy_from_slice(value);
+        }
+    }
+}
+
+fn name_of(module: &Module, reloc: &Reloc) -> String {
+    match reloc.target.base {
+        Base::Symbol(index) => module.symbols[index].name.clone(),
+        Base::Section(kind) => kind.tdl_name().to_owned(),
+        Base::Absolute => String::new(),
+    }
+}
+
+fn site(module: &Module, section: &Section, base: u16, reloc: &Reloc) -> Site {
+    let labels = module.symbols.iter().filter_map(|symbol| match symbol.value {
+        SymbolValue::InSection(kind, at) if kind == section.kind && at <= reloc.offset => {
+            Some((symbol.name.clone(), reloc.offset - at))
+        }
+        _ => None,
+    });
+    Site {
+        module: module.name.clone(),
+        label: labels.min_by_key(|(_, distance)| *distance),
+        address: base.wrapping_add(reloc.offset),
+    }
+}
