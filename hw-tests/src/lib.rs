@@ -1,3 +1,4 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
 
 pub mod modern;
+pub mod sim;

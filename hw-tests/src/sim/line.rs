@@ -1,0 +1,40 @@
+//! The far end of the board's serial line.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What is at the other end of the line.
+pub trait Line {
+    /// The next character that the host has sent, if there is one.
+    fn receive(&mut self) -> Option<u8>;
+
+    /// Takes a character that the board has sent.
+    fn transmit(&mut self, value: u8);
+
+    /// Whether the host's speed matches the board's; if not, what it sends arrives as garbage.
+    fn speed_matches(&self) -> bool {
+        true
+    }
+
+    /// Passes on what was held back. With `wait`, also waits up to that long for something to arrive.
+    fn flush(&mut self, _wait: Option<Duration>) {}
+}
+
+/// A line within the process: queues in both directions.
+#[derive(Debug, Clone, Default)]
+pub struct QueueLine {
+    /// What the host has sent and the board not yet begun to receive.
+    pub to_board: VecDeque<u8>,
+    /// What the board has sent.
+    pub from_board: Vec<u8>,
+}
+
+impl Line for QueueLine {
+    fn receive(&mut self) -> Option<u8> {
+        self.to_board.pop_front()
+    }
+
+    fn transmit(&mut self, value: u8) {
+        self.from_board.push(value);
+    }
+}

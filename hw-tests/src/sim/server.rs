@@ -1,0 +1,140 @@
+//! A board in a thread of its own, reached like a real one: by the path of a serial device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::board::{BoardSpec, SimBoard, Stop};
+use super::probe::{CallRecord, Probe};
+use super::pty::PtyLine;
+
+/// T-states between two looks at the world outside.
+const SLICE: u64 = 50_000;
+/// How long an idle board sleeps before it looks whether it shall end.
+const NAP: Duration = Duration::from_millis(20);
+/// Records kept for a host that does not fetch them.
+const RECORDS_LIMIT: usize = 1 << 16;
+
+/// How fast the board runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As fast as this computer can.
+    #[default]
+    Free,
+    /// At the board's own clock.
+    RealTime,
+}
+
+/// How to run a board.
+#[derive(Debug, Clone, Default)]
+pub struct ServerOptions {
+    /// How fast.
+    pub pace: Pace,
+    /// What to measure.
+    pub probe: Option<Probe>,
+}
+
+/// A running board. Dropping it ends the thread.
+pub struct SimServer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+/// What the board's thread and its owner both see.
+#[derive(Default)]
+struct Shared {
+    stop: AtomicBool,
+    reset: AtomicBool,
+    pc: AtomicU16,
+    records: Mutex<Vec<CallRecord>>,
+}
+
+impl SimServer {
+    /// Powers up a board with this ROM on a new pseudo-terminal.
+    ///
+    /// # Errors
+    /// What the system said when there was no pseudo-terminal or no thread to be had.
+    pub fn start(spec: BoardSpec, rom: &[u8], options: ServerOptions) -> io::Result<Self> {
+        let line = PtyLine::open(spec.baud)?;
+        let path = line.path().to_owned();
+        let clock_hz = spec.clock_hz;
+        let mut board = SimBoard::new(spec, rom, line);
+        if let Some(probe) = options.probe {
+            board.set_probe(probe);
+        }
+        let shared = Arc::new(Shared::default());
+        let seen = Arc::clone(&shared);
+        let run = move || serve(&mut board, &seen, options.pace, clock_hz);
+        let thread = std::thread::Builder::new().name("simulated board".into()).spawn(run)?;
+        Ok(Self { shared, thread: Some(thread), path })
+    }
+
+    /// The device to open.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Presses the reset button.
+    pub fn reset(&self) {
+        self.shared.reset.store(true, Ordering::Release);
+    }
+
+    /// Where the program counter was when last looked at.
+    #[must_use]
+    pub fn program_counter(&self) -> u16 {
+        self.shared.pc.load(Ordering::Acquire)
+    }
+
+    /// Takes what was measured so far. All calls that ended before a character was sent are in it when the
+    /// host has received that character.
+    #[must_use]
+    pub fn take_records(&self) -> Vec<CallRecord> {
+        std::mem::take(&mut *self.shared.records())
+    }
+}
+
+impl Drop for SimServer {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic over there has been reported there
+        }
+    }
+}
+
+impl Shared {
+    fn records(&self) -> MutexGuard<'_, Vec<CallRecord>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u64) {
+    use super::line::Line;
+    let mut since = (Instant::now(), board.clock());
+    while !shared.stop.load(Ordering::Acquire) {
+        if shared.reset.swap(false, Ordering::AcqRel) {
+            board.reset();
+        }
+        let stop = board.run_for(SLICE);
+        shared.pc.store(board.registers().pc, Ordering::Release);
+        if let Some(probe) = board.probe_mut() {
+            let mut records = shared.records();
+            records.extend(probe.take());
+            let excess = records.len().saturating_sub(RECORDS_LIMIT);
+            records.drain(..excess);
+        }
+        board.line_mut().flush((stop == Stop::Idle).then_some(NAP));
+        if stop == Stop::Idle {
+            since = (Instant::now(), board.clock());
+        } else if pace == Pace::RealTime {
+            let due = Duration::from_secs_f64((board.clock() - since.1) as f64 / clock_hz as f64);
+            std::thread::sleep(due.saturating_sub(since.0.elapsed()));
+        }
+    }
+    board.line_mut().flush(None);
+}
