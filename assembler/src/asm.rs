@@ -1,0 +1,339 @@
+//! The assembler proper: reads statements, keeps symbols, writes sections.
+//!
+//! The text is read once: values from further below are filled in at the end. Only a program that asks which
+//! pass it is in (`.IF1`, `.IF2`), or whether a symbol is defined that turns out to be so further below, is read twice.
+
+mod conditional;
+mod directive;
+mod eval;
+mod finish;
+mod instruction;
+mod macros;
+mod names;
+mod output;
+mod reader;
+mod statement;
+mod symbols;
+mod value;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::listing::ListingLine;
+use crate::module::Module;
+use crate::source::{Loader, Origin, SourceMap, Span};
+use crate::syntax::expr::{Expr, Intern};
+
+use eval::Deferred;
+use macros::Macro;
+use names::{NameId, Names};
+use output::Output;
+use reader::{Frame, FrameKind, Jump, Reader};
+
+/// After this many errors the rest is left out.
+const MAX_ERRORS: usize = 100;
+
+/// What the caller decides.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Symbols that are defined before the first line.
+    pub defines: Vec<(String, u16)>,
+    /// Folders where `.INSERT` looks after the folder of the file that names it.
+    pub include_dirs: Vec<PathBuf>,
+    /// Whether all characters of a symbol count, not the first six only.
+    pub long_symbols: bool,
+    /// The time of the build for `.DATE` and `.TIME`, in seconds since 1970; blanks without.
+    pub build_time: Option<u64>,
+    /// Whether to keep what a listing needs.
+    pub listing: bool,
+}
+
+/// What came of a run, errors or not.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The modules; several only if the source has `.PRGEND`.
+    pub modules: Vec<Module>,
+    /// The lines of the listing, if the options asked for it.
+    pub listing: Vec<ListingLine>,
+    /// Everything there is to say, sorted by place.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that were read.
+    pub sources: SourceMap,
+    /// The texts that `.PRNTX` printed.
+    pub messages: Vec<String>,
+}
+
+impl Outcome {
+    /// Whether no output may be written.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Which reading of the text this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// The only one.
+    Only,
+    /// The first of two: finds the symbols.
+    First,
+    /// The second of two.
+    Second,
+}
+
+impl Pass {
+    fn is_second(self) -> bool {
+        self == Pass::Second
+    }
+}
+
+/// Why a statement ended early.
+enum Interrupt {
+    /// The macro stands in an operand, at this offset; its text is to be put there.
+    Expand(NameId, u32),
+    /// Nothing more can be done.
+    Stop,
+    /// The text must be read twice.
+    TwoPasses,
+}
+
+type Step<T = ()> = Result<T, Interrupt>;
+
+/// Assembles the files, one after the other, as one program.
+pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Outcome {
+    let mut assembler = Assembler::new(loader, options, Pass::Only);
+    if let Ended::TwoPasses = assembler.read(files) {
+        assembler = Assembler::new(loader, options, Pass::First);
+        assembler.read(files);
+        assembler.begin_second_pass();
+        assembler.read(files);
+    }
+    assembler.into_outcome()
+}
+
+enum Ended {
+    Done,
+    TwoPasses,
+}
+
+struct Assembler<'a> {
+    loader: &'a dyn Loader,
+    options: &'a Options,
+    pass: Pass,
+    sources: SourceMap,
+    reader: Reader,
+    jump: Option<Jump>,
+    names: Names,
+    externals: Vec<NameId>,
+    macros: Vec<Macro>,
+    created: u32,
+    output: Output,
+    deferred: Deferred,
+    values: Vec<value::Value>,
+    operands: [Expr; 2],
+    /// `.`: the location counter at the start of the statement.
+    here: value::Value,
+    radix: u8,
+    intel_only: bool,
+    /// Names that a conditional found undefined.
+    assumed_undefined: Vec<NameId>,
+    module_name: Option<String>,
+    start: Option<(eval::Evaluated, Span)>,
+    files: Vec<PathBuf>,
+    export_uses: Vec<(NameId, Span)>,
+    ended: bool,
+    modules: Vec<Module>,
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+    listing: Vec<ListingLine>,
+    line: statement::LineInfo,
+    messages: Vec<String>,
+}
+
+impl<'a> Assembler<'a> {
+    fn new(loader: &'a dyn Loader, options: &'a Options, pass: Pass) -> Self {
+        let mut assembler = Self {
+            loader,
+            options,
+            pass,
+            sources: SourceMap::default(),
+            reader: Reader::default(),
+            jump: None,
+            names: Names::new(options.long_symbols),
+            externals: Vec::new(),
+            macros: Vec::new(),
+            created: 0,
+            output: Output::new(),
+            deferred: Deferred::default(),
+            values: Vec::new(),
+            operands: Default::default(),
+            here: value::Value::default(),
+            radix: 10,
+            intel_only: false,
+            assumed_undefined: Vec::new(),
+            module_name: None,
+            start: None,
+            files: Vec::new(),
+            export_uses: Vec::new(),
+            ended: false,
+            modules: Vec::new(),
+            diagnostics: Vec::new(),
+            errors: 0,
+            listing: Vec::new(),
+            line: statement::LineInfo::default(),
+            messages: Vec::new(),
+        };
+        assembler.predefine();
+        assembler
+    }
+
+    fn predefine(&mut self) {
+        for (name, number) in &self.options.defines {
+            let id = self.names.intern(name.as_bytes());
+            self.names[id].state = names::State::Value(value::Value::absolute(*number));
+            self.names[id].definition = names::Definition::Fixed;
+            self.names[id].place = u32::MAX;
+        }
+    }
+
+    /// Keeps the symbols and macros of the first pass, forgets everything else.
+    fn begin_second_pass(&mut self) {
+        self.export_uses.clear();
+        self.pass = Pass::Second;
+        self.output = Output::new();
+        self.deferred = Deferred::default();
+        self.names.restart_scopes();
+        self.externals.clear();
+        self.created = 0;
+        self.radix = 10;
+        self.intel_only = false;
+        (self.start, self.ended, self.errors) = (None, false, 0);
+        self.modules.clear();
+        self.diagnostics.clear();
+        self.listing.clear();
+        self.messages.clear();
+    }
+
+    /// The number by which definitions of this pass are known.
+    fn pass_number(&self) -> u8 {
+        if self.pass == Pass::Second { 2 } else { 1 }
+    }
+
+    fn read(&mut self, files: &[PathBuf]) -> Ended {
+        self.files = files.to_vec();
+        for (at, path) in files.iter().enumerate() {
+            self.ended = false;
+            if let Some(frame) = self.open_file(path, Origin::File, Span::default()) {
+                self.reader.push(frame);
+                match self.read_frames() {
+                    Err(Interrupt::TwoPasses) if self.pass == Pass::Only => {
+                        return Ended::TwoPasses;
+                    }
+                    Err(_) => break,
+                    Ok(()) => {}
+                }
+            }
+            if at + 1 == files.len() && !self.ended {
+                self.warn_no_end();
+            }
+        }
+        if self.pass == Pass::Only && self.guessed_wrong() {
+            return Ended::TwoPasses;
+        }
+        if self.pass != Pass::First {
+            self.finish_module();
+        }
+        Ended::Done
+    }
+
+    fn guessed_wrong(&self) -> bool {
+        let defined = |name: &NameId| self.names[*name].definition != names::Definition::None;
+        self.assumed_undefined.iter().any(defined)
+    }
+
+    fn warn_no_end(&mut self) {
+        if let Some(last) = self.sources.iter().last() {
+            let end = last.base + last.text.len() as u32;
+            let message = "the program does not end with .END";
+            let diagnostic = Diagnostic::new(Code::NoEnd, Span::new(end, end), message);
+            self.report(diagnostic.help("add a line with .END"));
+        }
+    }
+
+    /// Reads a file into the map; a failure is reported at `at`.
+    fn open_file(&mut self, path: &Path, origin: Origin, at: Span) -> Option<Frame> {
+        let name = path.display().to_string();
+        let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
+        match self.loader.load(path) {
+            Ok(text) => {
+                let index = self.sources.add(name.as_str().into(), origin, &text);
+                if index.is_none() {
+                    self.error(Code::Table, at, "the sources are larger than 4 GB together");
+                }
+                index.map(|index| self.frame(kind, index))
+            }
+            Err(error) => {
+                let at = if kind == FrameKind::File { self.stand_in(&name) } else { at };
+                let message = format!("cannot read {name}: {error}");
+                self.report(Diagnostic::new(Code::File, at, message));
+                None
+            }
+        }
+    }
+
+    /// A place for messages about a file that cannot be read.
+    fn stand_in(&mut self, name: &str) -> Span {
+        let index = self.sources.add(name.into(), Origin::File, b"");
+        let start = index.map_or(0, |index| self.sources.get(index).base);
+        Span::new(start, start)
+    }
+
+    /// The path of an inserted file: beside the file that names it, then in the given folders, with `.ASM` if
+    /// there is none without.
+    fn find_insert(&self, name: &str) -> Option<PathBuf> {
+        let beside =
+            self.reader.open_sources().map(|open| self.sources.get(open)).find_map(|open| {
+                (!matches!(open.origin, Origin::Macro(_)))
+                    .then(|| Path::new(&*open.name).parent().map(Path::to_owned))
+            });
+        let folders = beside.flatten().into_iter().chain(self.options.include_dirs.iter().cloned());
+        let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
+        folders
+            .flat_map(|folder| names.clone().map(|name| folder.join(name)))
+            .find(|path| self.loader.exists(path))
+    }
+
+    /// A frame that reads the whole of a text.
+    fn frame(&self, kind: FrameKind, index: usize) -> Frame {
+        let source = self.sources.get(index);
+        let (text, base) = (Rc::clone(&source.text), source.base);
+        Frame { kind, source: index, end: text.len(), text, base, pos: 0 }
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::new(code, span, message));
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.pass == Pass::First {
+            return;
+        }
+        self.errors += usize::from(diagnostic.is_error());
+        if self.errors <= MAX_ERRORS || !diagnostic.is_error() && self.diagnostics.len() < 1000 {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn too_many_errors(&self) -> bool {
+        self.errors > MAX_ERRORS
+    }
+
+    fn into_outcome(mut self) -> Outcome {
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        diagnostics.sort_by_key(|found| (found.span.start, found.severity == Severity::Warning));
+        diagnostics.dedup();
+        let (modules, listing, sources) = (self.modules, self.listing, self.sources);
+        Outcome { modules, listing, diagnostics, sources, messages: self.messages }
+    }
+}

@@ -1,0 +1,223 @@
+//! The directives: their names, and which family carries each out.
+
+mod data;
+mod linkage;
+mod location;
+mod text;
+
+use crate::diag::Code;
+use crate::source::Span;
+use crate::syntax::Cursor;
+
+use super::reader::Jump;
+use super::{Assembler, Step};
+
+/// The tests of conditional assembly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    FirstPass,
+    SecondPass,
+    Defined,
+    NotDefined,
+    Blank,
+    NotBlank,
+    Identical,
+    Different,
+}
+
+/// Which of the forms of `.ASCII` it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextEnd {
+    /// `.ASCII`: nothing.
+    Plain,
+    /// `.ASCIZ`: a zero byte follows.
+    Zero,
+    /// `.ASCIS`: the last byte has its top bit set.
+    Marked,
+}
+
+/// What may be given a second name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Synonym {
+    /// Whatever there is.
+    Any,
+    Operator,
+    Symbol,
+    Macro,
+}
+
+/// The directives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Directive {
+    If(Condition),
+    Define,
+    Exit,
+    Error,
+    Remark,
+    Print,
+    Byte,
+    Word,
+    Text(TextEnd),
+    Rad40,
+    Reserve(u8),
+    Date,
+    Time,
+    Location,
+    Relocate,
+    Radix,
+    Z80,
+    I8080,
+    End,
+    ProgramEnd,
+    Insert,
+    Ident,
+    External,
+    Internal,
+    Entry,
+    Synonym(Synonym),
+    /// `.TITLE` and `.SBTTL`.
+    Title,
+    /// Says how to list.
+    Listing,
+    /// Asks for a form of object file; the command line decides that here.
+    Format,
+}
+
+impl Directive {
+    /// The spelling of each directive; six characters count.
+    pub(crate) const NAMES: &[(&str, Directive)] = &[
+        (".LOC", Self::Location),
+        (".RELOC", Self::Relocate),
+        (".PABS", Self::Format),
+        (".PREL", Self::Format),
+        (".PHEX", Self::Format),
+        (".PBIN", Self::Format),
+        (".LINK", Self::Format),
+        (".XLINK", Self::Format),
+        (".PSYM", Self::Format),
+        (".XPSYM", Self::Format),
+        (".Z80", Self::Z80),
+        (".I8080", Self::I8080),
+        (".END", Self::End),
+        (".PRGEND", Self::ProgramEnd),
+        (".IDENT", Self::Ident),
+        (".INSERT", Self::Insert),
+        (".BYTE", Self::Byte),
+        (".WORD", Self::Word),
+        (".ASCII", Self::Text(TextEnd::Plain)),
+        (".ASCIZ", Self::Text(TextEnd::Zero)),
+        (".ASCIS", Self::Text(TextEnd::Marked)),
+        (".RAD40", Self::Rad40),
+        (".BLKB", Self::Reserve(1)),
+        (".BLKW", Self::Reserve(2)),
+        (".RADIX", Self::Radix),
+        (".DATE", Self::Date),
+        (".TIME", Self::Time),
+        (".EXTERN", Self::External),
+        (".INTERN", Self::Internal),
+        (".ENTRY", Self::Entry),
+        (".OPSYN", Self::Synonym(Synonym::Operator)),
+        (".SYSYN", Self::Synonym(Synonym::Symbol)),
+        (".MASYN", Self::Synonym(Synonym::Macro)),
+        (".SYN", Self::Synonym(Synonym::Any)),
+        (".DEFINE", Self::Define),
+        (".EXIT", Self::Exit),
+        (".ERROR", Self::Error),
+        (".REMARK", Self::Remark),
+        (".PRNTX", Self::Print),
+        (".IFE", Self::If(Condition::Equal)),
+        (".IFN", Self::If(Condition::NotEqual)),
+        (".IFG", Self::If(Condition::Greater)),
+        (".IFGE", Self::If(Condition::GreaterEqual)),
+        (".IFL", Self::If(Condition::Less)),
+        (".IFLE", Self::If(Condition::LessEqual)),
+        (".IF1", Self::If(Condition::FirstPass)),
+        (".IF2", Self::If(Condition::SecondPass)),
+        (".IFDEF", Self::If(Condition::Defined)),
+        (".IFNDEF", Self::If(Condition::NotDefined)),
+        (".IFB", Self::If(Condition::Blank)),
+        (".IFNB", Self::If(Condition::NotBlank)),
+        (".IFIDN", Self::If(Condition::Identical)),
+        (".IFDIF", Self::If(Condition::Different)),
+        (".TITLE", Self::Title),
+        (".SBTTL", Self::Title),
+        (".PAGE", Self::Listing),
+        (".LIST", Self::Listing),
+        (".XLIST", Self::Listing),
+        (".LALL", Self::Listing),
+        (".XALL", Self::Listing),
+        (".SALL", Self::Listing),
+        (".LSYM", Self::Listing),
+        (".XSYM", Self::Listing),
+        (".LADDR", Self::Listing),
+        (".XADDR", Self::Listing),
+        (".LIMAGE", Self::Listing),
+        (".XIMAGE", Self::Listing),
+        (".LCTL", Self::Listing),
+        (".XCTL", Self::Listing),
+        (".SLIST", Self::Listing),
+        (".RLIST", Self::Listing),
+    ];
+}
+
+impl Assembler<'_> {
+    pub(super) fn directive(
+        &mut self,
+        directive: Directive,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> Step {
+        match directive {
+            Directive::If(condition) => self.conditional(condition, span, cursor),
+            Directive::Define => self.define_macro(span, cursor),
+            Directive::Exit => self.exit_macro(span),
+            Directive::Error => self.user_error(span, cursor),
+            Directive::Remark | Directive::Title => self.skip_text(cursor),
+            Directive::Print => self.print(cursor),
+            Directive::Byte => self.values(super::output::Field::Byte, span, cursor),
+            Directive::Word => self.values(super::output::Field::Word, span, cursor),
+            Directive::Text(end) => self.texts(end, span, cursor),
+            Directive::Rad40 => self.rad40(span, cursor),
+            Directive::Reserve(unit) => self.reserve(unit, span, cursor),
+            Directive::Date => self.write_date(),
+            Directive::Time => self.write_time(),
+            Directive::Location => self.location(span, cursor),
+            Directive::Relocate => {
+                self.output.restore_location();
+                Ok(())
+            }
+            Directive::Radix => self.set_radix(span, cursor),
+            Directive::Z80 | Directive::I8080 => {
+                self.intel_only = directive == Directive::I8080;
+                Ok(())
+            }
+            Directive::End | Directive::ProgramEnd => self.end(directive, cursor),
+            Directive::Insert => self.insert(span, cursor),
+            Directive::Ident => self.ident(span, cursor),
+            Directive::External | Directive::Internal | Directive::Entry => {
+                self.link(directive, span, cursor)
+            }
+            Directive::Synonym(kind) => self.synonym(kind, span, cursor),
+            Directive::Listing => {
+                cursor.skip_to_line_end();
+                Ok(())
+            }
+            Directive::Format => Ok(()),
+        }
+    }
+
+    fn exit_macro(&mut self, span: Span) -> Step {
+        if self.reader.macro_depth() == 0 {
+            self.error(Code::MacroForm, span, ".EXIT stands outside of a macro");
+        } else {
+            self.jump = Some(Jump::ExitMacro);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+//! The table of names: symbols, macros, instructions, directives and registers share it, so that one
+//! look-up per word answers every question.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+use crate::isa::{FORMS, Register};
+use crate::syntax::expr::Intern;
+use crate::syntax::lex::RADIX40;
+
+use super::directive::Directive;
+use super::value::{BaseId, Value};
+
+/// A name's index in the table.
+pub(crate) type NameId = u32;
+
+/// What a name does in the operator field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// An instruction: the index of its first form.
+    Instruction(u16),
+    Directive(Directive),
+}
+
+/// A name that has a meaning of its own in operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Special {
+    Register(Register),
+    Segment(BaseId),
+}
+
+/// What is known of a symbol's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    #[default]
+    Undefined,
+    Value(Value),
+    /// Assigned an expression that waits for symbols further below.
+    Deferred(u32),
+}
+
+/// How a symbol was defined last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Definition {
+    #[default]
+    None,
+    /// By a single `=`: it may change.
+    Variable,
+    /// By a label or `==`.
+    Fixed,
+    /// By `.EXTERN` or `SYM#`.
+    External,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Name {
+    key: u64,
+    pub(crate) state: State,
+    /// Where it was defined first.
+    pub(crate) place: u32,
+    /// The index of the macro of this name, plus one.
+    macro_plus_one: u32,
+    pub(crate) operator: Option<Operator>,
+    pub(crate) special: Option<Special>,
+    pub(crate) definition: Definition,
+    /// The pass that defined it last.
+    pub(crate) pass: u8,
+    pub(crate) exported: bool,
+    pub(crate) entry: bool,
+}
+
+impl Name {
+    pub(crate) fn macro_index(&self) -> Option<usize> {
+        self.macro_plus_one.checked_sub(1).map(|index| index as usize)
+    }
+
+    pub(crate) fn set_macro(&mut self, index: usize) {
+        self.macro_plus_one = index as u32 + 1;
+    }
+
+    /// Whether a symbol of this name goes into the module.
+    pub(crate) fn is_global_symbol(&self) -> bool {
+        !self.is_local() && self.special.is_none() && self.definition != Definition::None
+    }
+
+    /// Whether this is a `..local`.
+    pub(crate) fn is_local(&self) -> bool {
+        self.key >> 32 != 0
+    }
+}
+
+/// Six characters of a 40-character set fit in 32 bits; keys from here on are long names.
+const LONG: u32 = 40u32.pow(6);
+
+/// All names of a module.
+pub(crate) struct Names {
+    entries: Vec<Name>,
+    index: HashMap<u64, NameId, FxBuildHasher>,
+    long: Option<LongNames>,
+    /// The number of the scope of `..locals`, from 1.
+    scope: u32,
+}
+
+#[derive(Default)]
+struct LongNames {
+    index: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    names: Vec<Box<[u8]>>,
+}
+
+impl LongNames {
+    fn key(&mut self, name: &[u8]) -> u32 {
+        let name: Box<[u8]> = name.to_ascii_uppercase().into();
+        let next = self.names.len() as u32;
+        *self.index.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            LONG + next
+        })
+    }
+}
+
+impl Names {
+    /// The names that the language defines.
+    pub(crate) fn new(long_symbols: bool) -> Self {
+        let mut names = Self {
+            entries: Vec::with_capacity(1024),
+            index: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
+            long: None,
+            scope: 1,
+        };
+        names.add_language();
+        names.long = long_symbols.then(LongNames::default);
+        names
+    }
+
+    fn add_language(&mut self) {
+        for (at, form) in FORMS.iter().enumerate() {
+            if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
+                let id = self.intern(form.mnemonic.as_bytes());
+                self[id].operator = Some(Operator::Instruction(at as u16));
+            }
+        }
+        for (spelling, directive) in Directive::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].operator = Some(Operator::Directive(*directive));
+        }
+        for (spelling, base) in [(".PROG.", 1), (".DATA.", 2), (".BLNK.", 3)] {
+            let id = self.intern(spelling.as_bytes());
+            self[id].special = Some(Special::Segment(BaseId(base)));
+        }
+        for (spelling, register) in Register::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].special = Some(Special::Register(register));
+        }
+    }
+
+    /// Begins a new scope of `..locals`.
+    pub(crate) fn new_scope(&mut self) {
+        self.scope += 1;
+    }
+
+    /// Begins another pass: the scopes are numbered anew, so that they meet their names again.
+    pub(crate) fn restart_scopes(&mut self) {
+        self.scope = 1;
+    }
+
+    /// The name in capitals, as far as it counts.
+    pub(crate) fn spelling(&self, id: NameId) -> String {
+        let code = self[id].key as u32;
+        if let (Some(long), true) = (&self.long, code >= LONG) {
+            return String::from_utf8_lossy(&long.names[(code - LONG) as usize]).into_owned();
+        }
+        const LETTERS: &[u8; 40] = b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ$%.";
+        (0..6u32)
+            .map(|at| char::from(LETTERS[(code / 40u32.pow(5 - at) % 40) as usize]))
+            .filter(|letter| *letter != ' ')
+            .collect()
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> NameId {
+        self.entries.len() as NameId
+    }
+
+    /// All names with their numbers, in the order in which they were met.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NameId, &Name)> {
+        self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
+    }
+
+    /// Whether two spellings name the same symbol.
+    pub(crate) fn same(&self, one: &[u8], other: &[u8]) -> bool {
+        if self.long.is_some() { one.eq_ignore_ascii_case(other) } else { pack(one) == pack(other) }
+    }
+
+    fn key(&mut self, name: &[u8]) -> u64 {
+        let code = match &mut self.long {
+            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
+            _ => pack(name),
+        };
+        let local = name.starts_with(b"..");
+        u64::from(code) | if local { u64::from(self.scope) << 32 } else { 0 }
+    }
+}
+
+/// Long spellings of directives mean the same in every mode.
+fn is_directive(name: &[u8]) -> bool {
+    let code = pack(name);
+    name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
+}
+
+#[inline]
+fn pack(name: &[u8]) -> u32 {
+    let code = |at: usize| name.get(at).map_or(0, |byte| u32::from(RADIX40[usize::from(*byte)]));
+    (0..6).fold(0, |packed, at| packed * 40 + code(at))
+}
+
+impl Intern for Names {
+    #[inline]
+    fn intern(&mut self, name: &[u8]) -> NameId {
+        let key = self.key(name);
+        let next = self.entries.len() as NameId;
+        *self.index.entry(key).or_insert_with(|| {
+            self.entries.push(Name { key, ..Name::default() });
+            next
+        })
+    }
+}
+
+impl std::ops::Index<NameId> for Names {
+    type Output = Name;
+
+    #[inline]
+    fn index(&self, id: NameId) -> &Name {
+        &self.entries[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<NameId> for Names {
+    #[inline]
+    fn index_mut(&mut self, id: NameId) -> &mut Name {
+        &mut self.entries[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_characters_count_unless_long_symbols_are_on() {
+        for (long, same) in [(false, true), (true, false)] {
+            let mut names = Names::new(long);
+            let (first, second) = (names.intern(b"ATTACKER"), names.intern(b"attackED"));
+            assert_eq!(first == second, same);
+            assert_eq!(names.spelling(first), if long { "ATTACKER" } else { "ATTACK" });
+        }
+    }
+
+    #[test]
+    fn locals_differ_from_scope_to_scope() {
+        let mut names = Names::new(false);
+        let (local, global) = (names.intern(b"..L"), names.intern(b"L"));
+        names.new_scope();
+        assert_ne!(names.intern(b"..L"), local);
+        assert_eq!(names.intern(b"L"), global);
+    }
+}
