@@ -1,5 +1,9 @@
 //! The listing: what each statement assembled to, and its text.
 
+mod render;
+
+pub use render::render;
+
 use crate::isa::Clocks;
 use crate::module::SectionKind;
 use crate::source::Span;
@@ -23,6 +27,8 @@ pub struct ListingLine {
     pub base: Option<SectionKind>,
     /// The bytes that it assembled to; those that the linker fills are 0.
     pub bytes: Vec<u8>,
+    /// Whether some of them move with a section.
+    pub relocated: bool,
     /// The module that it belongs to.
     pub module: u32,
     /// The value of an assignment or `.LOC`.

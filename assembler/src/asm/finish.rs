@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::diag::{Code, Diagnostic};
+use crate::listing::Emitted;
 use crate::module::{
     Base, Binding, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
     Target,
@@ -264,14 +265,25 @@ impl Assembler<'_> {
         }
     }
 
-    /// Copies the bytes of each statement to its line of the listing.
+    /// Copies the bytes of each statement to its line of the listing, relocated words as they would be if every
+    /// section began at 0.
     fn finish_listing(&mut self) {
         let module = self.modules.len() as u32;
+        let mut relocs: Vec<(Site, u16)> =
+            self.output.relocs.iter().map(|reloc| (reloc.site, reloc.value.number)).collect();
+        relocs.sort_unstable_by_key(|(site, _)| (site.run, site.at));
         for line in self.listing.iter_mut().filter(|line| line.module == module) {
-            if let Some(emitted) = line.emitted.take() {
-                let run = &self.output.runs[emitted.run as usize].bytes;
-                line.bytes =
-                    run[emitted.at as usize..(emitted.at + emitted.count) as usize].to_vec();
+            let Some(Emitted { run, at, count }) = line.emitted.take() else { continue };
+            let bytes = &self.output.runs[run as usize].bytes;
+            line.bytes = bytes[at as usize..(at + count) as usize].to_vec();
+            let first = relocs.partition_point(|(site, _)| (site.run, site.at) < (run, at));
+            let within = relocs[first..]
+                .iter()
+                .take_while(|(site, _)| site.run == run && site.at < at + count);
+            for (site, number) in within {
+                let offset = (site.at - at) as usize;
+                line.bytes[offset..offset + 2].copy_from_slice(&number.to_le_bytes());
+                line.relocated = true;
             }
         }
     }

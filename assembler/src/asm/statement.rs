@@ -88,6 +88,7 @@ impl Assembler<'_> {
             base: here.base.section(),
             emitted,
             bytes: Vec::new(),
+            relocated: false,
             module: self.modules.len() as u32,
             value: self.line.value,
             clocks: self.line.clocks,

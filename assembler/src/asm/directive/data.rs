@@ -37,7 +37,7 @@ impl Assembler<'_> {
 
     /// `.ASCII` and its kin: delimited texts and `[expression]` bytes.
     pub(super) fn texts(&mut self, end: TextEnd, span: Span, cursor: &mut Cursor<'_>) -> Step {
-        let before = self.output.mark();
+        let (before, complaints) = (self.output.mark(), self.diagnostics.len());
         loop {
             cursor.skip_blanks();
             match cursor.peek() {
@@ -47,6 +47,9 @@ impl Assembler<'_> {
             }
         }
         let Some((first, count)) = self.output.written_since(before) else {
+            if self.diagnostics.len() > complaints {
+                return Ok(());
+            }
             self.error(Code::Empty, span, "the text is empty, so nothing is assembled");
             return Ok(());
         };

@@ -1,0 +1,73 @@
+//! Files that commands write: their formats, and writing them so that no half-written file is ever seen.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use tdlasm::image::intel_hex;
+use tdlasm::link::Program;
+
+use super::Failed;
+
+/// The kinds of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The bytes from the first address to the last
+    Bin,
+    /// Intel HEX
+    Hex,
+}
+
+impl Format {
+    /// The format asked for, or that of the file's extension.
+    pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, Failed> {
+        let extension =
+            path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        match (asked, extension.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, Some("bin" | "rom" | "com")) => Ok(Format::Bin),
+            (None, Some("hex" | "ihx")) => Ok(Format::Hex),
+            (None, _) => {
+                eprintln!("error: the extension of {} tells no format", path.display());
+                eprintln!("help: use .bin or .hex, or say --format");
+                Err(Failed::Usage)
+            }
+        }
+    }
+
+    /// The file's content for a linked program; gaps of a flat file hold `fill`.
+    pub(crate) fn encode(self, program: &Program, fill: u8) -> Vec<u8> {
+        match self {
+            Format::Bin => program.image.flat(fill),
+            Format::Hex => intel_hex(&program.image, program.entry).into_bytes(),
+        }
+    }
+}
+
+/// Writes a file aside and renames it; `-` is standard output.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failed> {
+    let result = if path.as_os_str() == "-" {
+        io::stdout().lock().write_all(content)
+    } else {
+        replace(path, content)
+    };
+    result.map_err(|error| {
+        eprintln!("error: cannot write {}: {error}", path.display());
+        eprintln!("help: check that the folder exists and may be written to");
+        Failed::File
+    })
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}.part", std::process::id()));
+    let aside = Path::new(&aside);
+    let result = fs::write(aside, content).and_then(|()| fs::rename(aside, path));
+    if result.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(aside);
+    }
+    result
+}

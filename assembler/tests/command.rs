@@ -1,0 +1,114 @@
+//! The command `tdlasm` as people run it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { folder: TempDir::new().expect("a temporary folder") }
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("a file in the temporary folder");
+        path
+    }
+
+    /// Runs the command in the folder; returns exit code, standard output and standard error.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::cargo_bin("tdlasm").expect("the command");
+        let output =
+            command.current_dir(self.folder.path()).args(arguments).output().expect("to run");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+#[test]
+fn a_program_becomes_a_binary_and_a_hex_file() {
+    let bench = Bench::new();
+    bench.file("a.asm", " .LOC 100H\nSTART: MVI A,5\n RET\n .END START\n");
+    assert_eq!(bench.run(&["asm", "a.asm", "-o", "a.bin"]).0, 0);
+    assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), [0x3E, 5, 0xC9]);
+    let (code, hex, _) = bench.run(&["asm", "a.asm", "-o", "-", "--format", "hex"]);
+    // Checksums by hand: 100H - (03+01+3E+05+C9) = F0H.
+    assert!(code == 0 && hex.starts_with(":030100003E05C9F0"), "{hex}");
+}
+
+#[test]
+fn an_error_leaves_the_earlier_output_alone() {
+    let bench = Bench::new();
+    bench.file("a.asm", " JMP NOWHERE\n MVI A\n .END\n");
+    bench.file("a.bin", "before");
+    let (code, stdout, stderr) = bench.run(&["asm", "a.asm", "-o", "a.bin"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("a.asm:1:6") && stderr.contains("a.asm:2:2"), "{stderr}");
+    assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), b"before");
+    assert_eq!(fs::read_dir(bench.folder.path()).expect("the folder").count(), 2);
+}
+
+#[test]
+fn exit_codes_tell_bad_usage_from_bad_files() {
+    let bench = Bench::new();
+    bench.file("a.asm", " NOP\n .END\n");
+    assert_eq!(bench.run(&["asm", "missing.asm"]).0, 3);
+    assert_eq!(bench.run(&["asm", "."]).0, 3);
+    assert_eq!(bench.run(&["asm", "a.asm", "-o", "no/such/folder/a.bin"]).0, 3);
+    assert_eq!(bench.run(&["asm", "a.asm", "-o", "a.xyz"]).0, 2);
+    assert_eq!(bench.run(&["asm", "a.asm", "--define", "1A=2"]).0, 2);
+    assert_eq!(bench.run(&["asm"]).0, 2);
+}
+
+#[test]
+fn symbols_come_from_the_command_line_and_files_from_include_folders() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("inc")).expect("a folder");
+    bench.file("inc/more.asm", "\t.BYTE VALUE\n");
+    bench
+        .file("a.asm", " .INSERT MORE\n .INSERT more\nASKED =\\ 'how many'\n .BYTE ASKED\n .END\n");
+    fs::write(bench.path("inc/MORE.ASM"), "\t.BYTE VALUE+1\n").expect("a file");
+    let arguments = [
+        "asm",
+        "a.asm",
+        "-I",
+        "inc",
+        "--define",
+        "VALUE=0x10",
+        "--define",
+        "ASKED=1FH",
+        "-o",
+        "a.bin",
+    ];
+    let (code, _, stderr) = bench.run(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), [0x11, 0x10, 0x1F]);
+}
+
+/// Compares with the file beside the source; `BLESS=1` writes it anew.
+fn golden(path: &Path, found: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(path, found).expect("to write the golden file");
+    }
+    assert_eq!(fs::read_to_string(path).expect("the golden file"), found);
+}
+
+#[test]
+fn the_listing_shows_addresses_bytes_and_t_states() {
+    let bench = Bench::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/listing");
+    bench.file("basic.asm", fs::read(data.join("basic.asm")).expect("the source"));
+    let (code, listing, stderr) = bench.run(&["asm", "basic.asm", "--listing", "-"]);
+    assert_eq!(code, 0, "{stderr}");
+    golden(&data.join("basic.lst"), &listing);
+}
