@@ -1,0 +1,61 @@
+; The application: the exchange evaluator behind the wire protocol. Entered by a jump to its first byte,
+; it sets up everything it needs and uses nothing of the ROM.
+
+        .IDENT APP
+        .INTERN IDENT,IDEND,BUILD,NAME
+        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,SETUP,STACK
+        .INSERT WIRE
+
+; Interrupts in mode 2. A 68B50 puts no vector on the bus, so a table of 257 equal bytes makes
+; any vector lead to one address, whose two bytes are equal too. The layout keeps both pages free.
+IMPAGE  == 0C0H                 ; the table starts at C000H
+IMBYTE  == 0C1H                 ; and leads to C1C1H
+IMTAB   == IMPAGE*256
+IMJUMP  == IMBYTE*256+IMBYTE
+C.JMP   == JMP                  ; the opcode
+
+; APP - sets the application up and answers requests for ever.
+;   Entry:    a jump; nothing is taken for granted
+;   Exit:     only by RESET
+;   Errors:   see the requests
+;   Clobbers: everything
+;   Stack:    128 bytes
+;   Cycles:   does not end
+APP:    DI
+        LXI SP,STACK
+        CALL UINIT
+        LXI H,IMTAB
+        LXI D,IMTAB+1
+        LXI B,256
+        MVI M,IMBYTE
+        LDIR
+        MVI A,C.JMP
+        STA IMJUMP
+        LXI H,USERV
+        SHLD IMJUMP+1
+        MVI A,IMPAGE
+        STAI
+        IM2
+        CALL SETUP
+        EI
+        CALL BANNER
+        LXI X,SERVED
+        JMP TABLE
+
+SERVED: .BYTE T.POSN,32,32
+        .WORD DOPOSN
+        .BYTE T.XCHG,15,15
+        .WORD DOXCHG
+        .BYTE T.IDNT,0,0
+        .WORD DOIDNT
+        .BYTE T.RSET,0,0
+        .WORD DOHOME
+        .BYTE 0
+
+IDENT:  .BYTE ROLE.A,PROTO
+BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
+        .WORD WINDOW,0,0
+        .BYTE C.XCHG+C.POSN
+NAME:   .ASCII /Sargon exchange evaluator 1/
+IDEND:  .BYTE 0
+        .END

@@ -1,0 +1,125 @@
+; What monitor and application answer alike, and the text for a person at a terminal.
+
+        .IDENT COMMON
+        .INTERN BANNER,DOIDNT,DOHOME,TABLE
+        .EXTERN GETFRM,PUTFRM,PUTERR,PUTC,UDRAIN,NEWRPL
+        .EXTERN R.LEN,R.TYPE,P.LEN,P.DATA,IDENT,IDEND,BUILD,NAME
+        .INSERT WIRE
+
+; TABLE - answers requests by a table, for ever.
+;   Entry:    IX = the table: an entry is type (1), shortest and longest payload (2), routine (2);
+;             a type of 0 ends it. A routine finds the request in R.LEN and R.DATA
+;   Exit:     never
+;   Errors:   an unknown type or a wrong length is answered by the error reply
+;   Clobbers: everything
+;   Stack:    26 bytes and what the routines take
+;   Cycles:   does not end
+TABLE:  PUSH X
+        CALL GETFRM
+        CALL ANSWER
+        POP X
+        JMPR TABLE
+
+; ANSWER - finds the routine for the request and runs it.
+ANSWER: LXI D,5
+        LDA R.TYPE
+        MOV B,A
+..NEXT: MOV A,0(X)
+        ORA A
+        MVI C,E.TYPE
+        LXI H,0
+        JRZ ..SAY
+        CMP B
+        JRZ ..HERE
+        DADX D
+        JMPR ..NEXT
+..HERE: LDA R.LEN
+        CMP 1(X)
+        JRC ..LEN
+        CMP 2(X)
+        JRZ ..RUN
+        JRNC ..LEN
+..RUN:  MOV L,3(X)
+        MOV H,4(X)
+        PCHL
+..LEN:  MVI C,E.LEN
+        MOV L,A
+..SAY:  XCHG
+        JMP PUTERR
+
+; DOIDNT - answers IDENT.
+;   Entry:    IDENT..IDEND: the identity as it is sent
+;   Exit:     the reply is on its way
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    16 bytes
+;   Cycles:   20000..60000
+DOIDNT: CALL NEWRPL
+        XCHG
+        LXI H,IDENT
+        LXI B,IDEND-IDENT
+        MOV A,C
+        STA P.LEN
+        LDIR
+        JMP PUTFRM
+
+; DOHOME - answers RESET, then starts what is at 0000H.
+;   Entry:    nothing
+;   Exit:     never
+;   Errors:   none
+;   Clobbers: everything
+;   Stack:    16 bytes
+;   Cycles:   165000
+DOHOME: CALL NEWRPL
+        CALL PUTFRM
+        CALL UDRAIN
+        DI
+        JMP 0
+
+; BANNER - says who this is.
+;   Entry:    interrupts on
+;   Exit:     A = 0
+;   Errors:   none
+;   Clobbers: AF, BC, HL
+;   Stack:    14 bytes
+;   Cycles:   10000..40000
+BANNER: LXI H,NEWLIN
+        CALL PUTS
+        LXI H,NAME
+        CALL PUTS
+        LXI H,BUILDS
+        CALL PUTS
+        LXI H,BUILD+3
+        MVI B,4
+..HEX:  MOV A,M
+        DCX H
+        PUSH PSW
+        RRC
+        RRC
+        RRC
+        RRC
+        CALL PUTHEX
+        POP PSW
+        CALL PUTHEX
+        DJNZ ..HEX
+        LXI H,NEWLIN
+
+; PUTS - sends the characters at HL up to a zero; A = 0 then.
+PUTS:   MOV A,M
+        ORA A
+        RZ
+        CALL PUTC
+        INX H
+        JMPR PUTS
+
+; PUTHEX - sends the low half of A as a digit.
+PUTHEX: ANI 0FH
+        ADI '0'
+        CPI '9'+1
+        JRC ..SEND
+        ADI 'A'-'9'-1
+..SEND: JMP PUTC
+
+NEWLIN: .BYTE 0DH,0AH,0
+BUILDS: .ASCIZ /, build /
+        .END

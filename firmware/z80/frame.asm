@@ -1,0 +1,219 @@
+; Frames of the wire protocol: 00, COBS of LEN SEQ TYPE PAYLOAD CRC, 00 (docs/PROTOCOL.md).
+
+        .IDENT FRAME
+        .INTERN GETFRM,PUTFRM,PUTERR,NEWRPL,REQ,R.LEN,R.TYPE,R.DATA,RPL,P.LEN,P.TYPE,P.DATA
+        .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER
+        .INSERT WIRE
+
+CR      == 0DH
+
+        .LOC .DATA.
+REQ:                    ; the request: encoded while it comes in, then decoded in place
+R.LEN:  .BLKB 1
+R.SEQ:  .BLKB 1
+R.TYPE: .BLKB 1
+R.DATA: .BLKB MAXPAY+5
+RPL:                    ; the reply
+P.LEN:  .BLKB 1
+P.SEQ:  .BLKB 1
+P.TYPE: .BLKB 1
+P.DATA: .BLKB MAXPAY+2
+
+        .LOC .PROG.
+; GETFRM - waits for the next good frame. Damaged ones are answered, a carriage return outside a frame
+; gets the banner.
+;   Entry:    interrupts on
+;   Exit:     R.LEN, R.TYPE and R.DATA hold the request
+;   Errors:   a damaged frame is answered by the error reply E.DMGD or E.OVRN
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    24 bytes
+;   Cycles:   as long as it takes
+GETFRM: CALL GETC
+        CPI CR
+        CZ BANNER
+        ORA A
+        JRNZ GETFRM
+..OPEN: LXI H,REQ
+        MVI B,0                 ; bytes so far
+..MORE: CALL GETC
+        ORA A
+        JRZ ..END
+        MOV C,A
+        MOV A,B
+        CPI MAXENC+1
+        JRNC ..MORE             ; too long: its bytes are let go
+        MOV M,C
+        INX H
+        INR B
+        JMPR ..MORE
+..END:  ORA B
+        JRZ ..OPEN              ; two delimiters in a row
+        CPI MAXENC+1
+        JRNC ..BAD
+        CALL DECODE
+        JRC ..BAD
+        CALL CHECK
+        RZ
+..BAD:  XRA A                   ; neither SEQ nor TYPE can be trusted
+        STA R.SEQ
+        STA R.TYPE
+        LXI H,OVRUN
+        ORA M
+        MVI M,0
+        MVI C,E.DMGD
+        JRZ ..SAY
+        MVI C,E.OVRN
+..SAY:  LXI D,0
+        CALL PUTERR
+        JMPR GETFRM
+
+; DECODE - undoes COBS in place: B bytes at REQ. Carry set when they can't be COBS; else B = count of
+; decoded bytes.
+DECODE: LXI H,REQ
+        LXI D,REQ
+..GRP:  MOV C,M                 ; one more than the bytes up to the next zero
+        INX H
+        DCR B
+..COPY: DCR C
+        JRZ ..ZERO
+        MOV A,B
+        ORA A
+        STC
+        RZ                      ; the group is longer than the frame
+        MOV A,M
+        STAX D
+        INX H
+        INX D
+        DCR B
+        JMPR ..COPY
+..ZERO: MOV A,B
+        ORA A
+        JRZ ..DONE              ; the last group's zero is not there
+        XRA A
+        STAX D
+        INX D
+        JMPR ..GRP
+..DONE: LXI H,REQ
+        XCHG
+        DSBC D                  ; carry is clear
+        MOV B,L
+        RET
+
+; CHECK - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
+CHECK:  LDA R.LEN
+        CPI MAXPAY+1
+        JRNC ..BAD
+        ADI BODY
+        CMP B
+        RNZ
+        SUI 2
+        MOV C,A
+        MVI B,0
+        LXI H,REQ
+        CALL CRC16
+        MOV A,M
+        CMP E
+        RNZ
+        INX H
+        MOV A,M
+        CMP D
+        RET
+..BAD:  ORA A                   ; not zero
+        RET
+
+; NEWRPL - starts the reply to the request: its type, no payload yet.
+;   Entry:    R.TYPE = the request's type
+;   Exit:     P.TYPE set, P.LEN 0, HL = P.DATA
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes besides the return address
+;   Cycles:   73
+NEWRPL: LDA R.TYPE
+        ORI T.REPL
+        STA P.TYPE
+        XRA A
+        STA P.LEN
+        LXI H,P.DATA
+        RET
+
+; PUTERR - sends the error reply.
+;   Entry:    C = code, DE = detail
+;   Exit:     it will be sent
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   5000..9000
+PUTERR: LXI H,P.DATA
+        MOV M,C
+        INX H
+        LDA R.TYPE
+        MOV M,A
+        INX H
+        MOV M,E
+        INX H
+        MOV M,D
+        MVI A,T.ERR
+        STA P.TYPE
+        MVI A,4
+        STA P.LEN
+
+; PUTFRM - sends the reply.
+;   Entry:    P.LEN, P.TYPE and P.DATA
+;   Exit:     it will be sent, under the request's SEQ
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    14 bytes
+;   Cycles:   3000..170000
+PUTFRM: LDA R.SEQ
+        STA P.SEQ
+        LDA P.LEN
+        ADI BODY-2
+        MOV C,A
+        MVI B,0
+        LXI H,RPL
+        PUSH B
+        CALL CRC16
+        POP B
+        MOV M,E                 ; HL is just past the payload
+        INX H
+        MOV M,D
+        INR C
+        INR C
+        MOV D,C                 ; bytes to encode
+        LXI H,RPL
+        XRA A
+        CALL PUTC
+..GRP:  CALL SPAN
+        MOV A,C
+        CALL PUTC
+..COPY: DCR C
+        JRZ ..ZERO
+        MOV A,M
+        CALL PUTC
+        INX H
+        DCR D
+        JMPR ..COPY
+..ZERO: MOV A,D
+        ORA A
+        JRZ ..END
+        INX H                   ; the zero itself is not sent
+        DCR D
+        JMPR ..GRP
+..END:  JMP PUTC                ; A is 0: the delimiter
+
+; SPAN - C = one more than the bytes at HL before the next zero, of D bytes at most.
+SPAN:   PUSH H
+        MVI C,1
+        MOV B,D
+        INR B
+..NEXT: DCR B
+        JRZ ..DONE
+        MOV A,M
+        ORA A
+        JRZ ..DONE
+        INX H
+        INR C
+        JMPR ..NEXT
+..DONE: POP H
+        RET
+        .END

@@ -1,0 +1,15 @@
+; The addresses that the Z80 itself knows, at the start of ROM.
+
+        .IDENT RESET
+        .EXTERN MONITR,USERV
+
+        .LOC 0                  ; reset
+        DI
+        JMP MONITR
+
+        .LOC 38H                ; interrupt in mode 1
+        JMP USERV
+
+        .LOC 66H                ; non-maskable interrupt: nothing on the board makes one
+        RETN
+        .END

@@ -1,0 +1,44 @@
+; The wire protocol's constants (docs/PROTOCOL.md); inserted, it makes no code. The builder's
+; tests compare each with its counterpart in firmware/src/wire.
+
+PROTO   == 1            ; version
+
+; Requests; a reply has bit 7 set as well.
+T.IDNT  == 01H
+T.RSET  == 02H
+T.WRIT  == 10H
+T.CRC   == 11H
+T.READ  == 12H
+T.RUN   == 13H
+T.XCHG  == 20H
+T.POSN  == 21H
+T.PEND  == 22H          ; only as a reply: the end of a position
+T.REPL  == 80H
+T.ERR   == 0FFH
+
+; Codes of the error reply.
+E.TYPE  == 01H
+E.LEN   == 02H
+E.ADDR  == 03H
+E.READ  == 04H
+E.ARG   == 05H
+E.DMGD  == 06H
+E.OVRN  == 07H
+
+; Sizes.
+MAXPAY  == 240          ; payload
+MAXENC  == 246          ; encoded frame without its delimiters
+MAXBLK  == 236          ; data of WRITE and READ
+WINDOW  == 250          ; bytes of requests taken in before they are answered
+BODY    == 5            ; LEN, SEQ, TYPE and CRC
+RECORD  == 18           ; a square of POSITION
+RECMAX  == 13           ; squares in a frame
+
+; Identity.
+ROLE.M  == 4DH
+ROLE.A  == 41H
+C.RAM   == 01H
+C.FLSH  == 02H
+C.XCHG  == 04H
+C.POSN  == 08H
+C.1978  == 10H

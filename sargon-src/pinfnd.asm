@@ -1,0 +1,138 @@
+; Finds the pinned pieces of both sides.
+
+        .IDENT PINFND
+        .INTERN PINFND
+        .EXTERN ATTACK,DIRECT,BOARDA,ATKLST,M3,NPINS,POSK
+        .INSERT SARGON
+
+; While a ray is walked outwards from a royal piece:
+;   HL   the square reached         B   the type that pins along this ray: BISHOP or ROOK
+;   C    the step to the next       E   bit 7 colour of the royal piece
+;   D    the candidate's square     IY  the royal piece's entry in POSK, POSQ
+;   HL'  next entry of DIRECT       B'  rays left of this kind
+
+; PINFND - lists the pieces that are pinned against a king or a queen.
+;   Entry:    the board set up; POSK, POSQ = squares of White's and Black's king and queen, BORDER behind
+;   Exit:     NPINS pins in PLISTA (squares) and PLISTD (steps outwards); M3 changed
+;   Errors:   none: 32 pins are the most there can be, and the list has room for them
+;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
+;   Stack:    28 bytes
+;   Cycles:   200..90000
+PINFND: XRA A
+        STA NPINS
+        LXI H,BOARDA            ; M3 names squares by their addresses
+        SHLD M3
+        LXI Y,POSK
+ROYAL:  MOV A,0(Y)
+        CPI BORDER
+        RZ
+        ORA A
+        CNZ PINS
+        INX Y
+        JMPR ROYAL
+
+; PINS - lists the pins against the royal piece on square A.
+PINS:   STA M3
+        LHLD M3
+        MOV E,M
+        RES 0,E
+        EXX
+        LXI H,DIRECT
+        MVI B,4
+        EXX
+        MVI B,BISHOP
+        CALL RAYS
+        EXX
+        MVI B,4
+        EXX
+        MVI B,ROOK
+
+; RAYS - walks B' rays from DIRECT entry HL' on.
+RAYS:   EXX
+        MOV A,M
+        INX H
+        EXX
+        MOV C,A
+        LHLD M3
+..OUT:  MOV A,L
+        ADD C
+        MOV L,A
+        MOV A,M
+        ORA A
+        JRZ ..OUT
+        CPI BORDER
+        JRZ ENDRAY
+        XRA E
+        JM ENDRAY               ; an enemy stands before any friend
+        MOV D,L
+..PAST: MOV A,L
+        ADD C
+        MOV L,A
+        MOV A,M
+        ORA A
+        JRZ ..PAST
+        CPI BORDER
+        JRZ ENDRAY
+        XRA E
+        JP ENDRAY               ; a second friend
+        XRA E
+        ANI 7
+        CMP B
+        JRZ ..PIN
+        CPI QUEEN
+        JRNZ ENDRAY
+        LHLD M3
+        MOV A,M
+        ANI 7
+        CPI QUEEN
+        JRNZ ..PIN
+        CALL HELD
+        JRC ENDRAY
+..PIN:  LXI H,NPINS
+        MOV A,M
+        INR M
+        ADI O.PINA
+        MOV L,A
+        MOV M,D
+        ADI O.PIND-O.PINA
+        MOV L,A
+        MOV M,C
+ENDRAY: EXX
+        DCR B
+        EXX
+        JRNZ RAYS
+        RET
+
+; HELD - whether a queen that a queen attacks is held: carry set when she has more defenders than
+; attackers, counted with the pins found so far.
+HELD:   PUSH B
+        PUSH D
+        EXX
+        PUSH B
+        PUSH H
+        EXX
+        LXI H,ATKLST
+        MVI B,2*SECTN
+        XRA A
+..CLR:  MOV M,A
+        INX H
+        DJNZ ..CLR
+        CALL ATTACK
+        EXX
+        POP H
+        POP B
+        EXX
+        POP D
+        POP B
+        LXI H,ATKLST
+        MOV A,M                 ; White's count
+        MVI L,O.BACT
+        MOV L,M                 ; Black's
+        BIT 7,E
+        JRNZ ..CMP              ; a Black queen: White attacks
+        MOV H,A
+        MOV A,L
+        MOV L,H
+..CMP:  CMP L                   ; attackers with defenders
+        RET
+        .END
