@@ -1,1 +1,3 @@
 //! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.
+
+pub mod wire;

@@ -49,8 +49,7 @@ DOXCHG: LDA R.DATA
         XRA A
         STA STATUS
         CALL XCHNG
-        MOV A,E
-        CALL NEWRPL
+        CALL NEWRPL             ; leaves E alone
         MOV M,E
         INX H
         LDA STATUS

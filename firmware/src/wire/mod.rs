@@ -1,0 +1,77 @@
+//! The wire protocol, version 1: its one definition on the Rust side (`docs/PROTOCOL.md`).
+//!
+//! [`Frame`] is what passes over the line, [`Decoder`] cuts frames out of what is heard, and [`Request`] and
+//! [`Reply`] are what frames mean.
+
+mod cobs;
+mod frame;
+mod message;
+
+pub use frame::{Decoder, Event, Frame, FrameError, crc16};
+pub use message::{
+    ErrorCode, ErrorReply, Identity, MessageError, Pin, PositionEnd, Reply, Request, Role,
+    SquareRecord,
+};
+
+/// The protocol's version.
+pub const VERSION: u8 = 1;
+/// Added to a request's type, it is the type of the reply.
+pub const REPLY: u8 = 0x80;
+/// The type of the error reply.
+pub const ERROR: u8 = 0xFF;
+/// Most bytes of payload in a frame.
+pub const MAX_PAYLOAD: usize = 240;
+/// Most bytes of an encoded frame between its delimiters.
+pub const MAX_ENCODED: usize = 246;
+/// Most bytes of data in one WRITE or READ.
+pub const MAX_BLOCK: usize = 236;
+/// Bytes of a frame's body besides its payload: LEN, SEQ, TYPE and CRC.
+pub const BODY: usize = 5;
+/// Bytes of one square in a reply to POSITION.
+pub const RECORD: usize = 18;
+/// Most squares in one frame.
+pub const MAX_RECORDS: usize = 13;
+
+/// Types of requests.
+pub mod kind {
+    /// Who is there?
+    pub const IDENT: u8 = 0x01;
+    /// Go to what is at 0000h.
+    pub const RESET: u8 = 0x02;
+    /// Store bytes.
+    pub const WRITE: u8 = 0x10;
+    /// Compute a check over memory.
+    pub const CRC: u8 = 0x11;
+    /// Fetch bytes.
+    pub const READ: u8 = 0x12;
+    /// Start a program.
+    pub const RUN: u8 = 0x13;
+    /// Play out an exchange.
+    pub const EXCHANGE: u8 = 0x20;
+    /// Examine a whole position.
+    pub const POSITION: u8 = 0x21;
+    /// Only as a reply: the end of a position.
+    pub const POSITION_END: u8 = 0x22;
+}
+
+/// Bits of the capabilities in an identity.
+pub mod capability {
+    /// Takes programs into RAM.
+    pub const LOADS_RAM: u8 = 0x01;
+    /// Writes flash memory.
+    pub const WRITES_FLASH: u8 = 0x02;
+    /// Answers EXCHANGE.
+    pub const EXCHANGE: u8 = 0x04;
+    /// Answers POSITION.
+    pub const POSITION: u8 = 0x08;
+    /// Files attackers as the program of 1978 did.
+    pub const AS_IN_1978: u8 = 0x10;
+}
+
+/// Bits of a square's status.
+pub mod status {
+    /// A piece found no room in its section of the array and was left out.
+    pub const OVERFLOW: u8 = 0x01;
+    /// A count promised more pieces than its section held.
+    pub const SHORT: u8 = 0x02;
+}
