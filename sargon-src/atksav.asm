@@ -3,7 +3,7 @@
         .IDENT ATKSAV
         .INTERN ATKSAV
         .EXTERN TBASE
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; ATKSAV - stores the value of an attacker in its slot of its colour's section.
 ;   The slot is that of the piece's type, or the queen's when a queen was met on this ray. The first

@@ -3,7 +3,7 @@
         .IDENT ATTACK
         .INTERN ATTACK
         .EXTERN ATKSAV,PNCK,DIRECT,M3,NPINS
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; While a ray is walked:
 ;   HL   the square reached         B   the type that slides along this ray: BISHOP or ROOK

@@ -4,7 +4,7 @@
         .IDENT SARDAT
         .INTERN BOARDA,ATKLST,WACT,BACT,STATUS,NPINS,PLISTA,PLISTD
         .INTERN POSK,POSQ,M3,T3,P1
-        .INSERT SARGON
+        .INSERT sargon.asm
 
         .LOC .DATA.
 BOARDA: .BLKB 120                       ; ten squares a row, two border rows on either side

@@ -2,7 +2,7 @@
 
         .IDENT NEXTAD
         .INTERN NEXTAD
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; NEXTAD - changes sides and takes the least valuable piece out of the other side's section.
 ;   An entry whose low half is empty is found all the same, so none is lost. The walk

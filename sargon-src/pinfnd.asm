@@ -3,7 +3,7 @@
         .IDENT PINFND
         .INTERN PINFND
         .EXTERN ATTACK,DIRECT,BOARDA,ATKLST,M3,NPINS,POSK
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; While a ray is walked outwards from a royal piece:
 ;   HL   the square reached         B   the type that pins along this ray: BISHOP or ROOK

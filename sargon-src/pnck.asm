@@ -3,7 +3,7 @@
         .IDENT PNCK
         .INTERN PNCK
         .EXTERN NPINS
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; PNCK - looks a piece up in the pin list.
 ;   A piece pinned once may move along the pin only; a piece pinned twice not at all.

@@ -2,7 +2,7 @@
 
         .IDENT TABLES
         .INTERN TBASE,DIRECT
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 TBASE:  .BYTE 0                         ; no piece
         .BYTE 1,3,3,5,9,10              ; PVALUE: points of P, N, B, R, Q, K

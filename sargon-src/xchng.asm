@@ -3,7 +3,7 @@
         .IDENT XCHNG
         .INTERN XCHNG,XCBOOK
         .EXTERN NEXTAD,P1,T3,WACT,BACT
-        .INSERT SARGON
+        .INSERT sargon.asm
 
 ; The registers while an exchange is played (the article's Table 2):
 ;   first set:   B defenders left   DE attacker's section   HL defender's section

@@ -1,3 +1,8 @@
 //! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.
 
+pub mod build;
+pub mod profile;
+mod sources;
 pub mod wire;
+
+pub use sources::ProgramKind;

@@ -2,9 +2,9 @@
 ; it sets up everything it needs and uses nothing of the ROM.
 
         .IDENT APP
-        .INTERN IDENT,IDEND,BUILD,NAME
+        .INTERN IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,SETUP,STACK
-        .INSERT WIRE
+        .INSERT wire.asm
 
 ; Interrupts in mode 2. A 68B50 puts no vector on the bus, so a table of 257 equal bytes makes
 ; any vector lead to one address, whose two bytes are equal too. The layout keeps both pages free.
@@ -57,5 +57,6 @@ BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD WINDOW,0,0
         .BYTE C.XCHG+C.POSN
 NAME:   .ASCII /Sargon exchange evaluator 1/
-IDEND:  .BYTE 0
+        .BYTE 0                 ; ends the name for BANNER
+IDLEN   == .-IDENT-1
         .END

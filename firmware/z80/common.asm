@@ -3,8 +3,8 @@
         .IDENT COMMON
         .INTERN BANNER,DOIDNT,DOHOME,TABLE
         .EXTERN GETFRM,PUTFRM,PUTERR,PUTC,UDRAIN,NEWRPL
-        .EXTERN R.LEN,R.TYPE,P.LEN,P.DATA,IDENT,IDEND,BUILD,NAME
-        .INSERT WIRE
+        .EXTERN R.LEN,R.TYPE,P.LEN,P.DATA,IDENT,IDLEN,BUILD,NAME
+        .INSERT wire.asm
 
 ; TABLE - answers requests by a table, for ever.
 ;   Entry:    IX = the table: an entry is type (1), shortest and longest payload (2), routine (2);
@@ -48,7 +48,7 @@ ANSWER: LXI D,5
         JMP PUTERR
 
 ; DOIDNT - answers IDENT.
-;   Entry:    IDENT..IDEND: the identity as it is sent
+;   Entry:    IDENT = the identity as it is sent, IDLEN bytes
 ;   Exit:     the reply is on its way
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
@@ -57,7 +57,7 @@ ANSWER: LXI D,5
 DOIDNT: CALL NEWRPL
         XCHG
         LXI H,IDENT
-        LXI B,IDEND-IDENT
+        LXI B,IDLEN
         MOV A,C
         STA P.LEN
         LDIR

@@ -1,11 +1,11 @@
 ; The boot monitor: takes programs into RAM, proves that they are there, and starts them.
 
         .IDENT MONITR
-        .INTERN MONITR,IDENT,IDEND,BUILD,NAME
+        .INTERN MONITR,IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,TABLE,BANNER,DOIDNT,DOHOME
         .EXTERN PUTFRM,PUTERR,NEWRPL,UDRAIN,CRC16
         .EXTERN R.LEN,R.DATA,P.LEN,STACK,LOADLO,LOADHI
-        .INSERT WIRE
+        .INSERT wire.asm
 
 ; MONITR - sets the board up and answers requests for ever.
 ;   Entry:    reset
@@ -148,5 +148,6 @@ BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD WINDOW,LOADLO,LOADHI
         .BYTE C.RAM
 NAME:   .ASCII /Sargon board monitor 1/
-IDEND:  .BYTE 0
+        .BYTE 0                 ; ends the name for BANNER
+IDLEN   == .-IDENT-1
         .END

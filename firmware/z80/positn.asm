@@ -4,8 +4,8 @@
         .INTERN DOXCHG,DOPOSN,SETUP
         .EXTERN XCHNG,ATTACK,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,PLISTD,POSK,M3,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
-        .INSERT WIRE
-        .INSERT SARGON
+        .INSERT wire.asm
+        .INSERT sargon.asm
 
 A1      == 21                   ; squares: 21 + file + 10 * rank
 H8      == 98
@@ -93,7 +93,7 @@ DOPOSN: CALL UNPACK
         CPI H8+1
         JRNZ ..NEXT
         CALL FLUSH
-        JMPR ENDPOS
+        JMP ENDPOS
 
 ; UNPACK - sets up the board and the royal squares from the 32 bytes of the request. Carry set with DE the
 ; offset of a byte that holds no pieces.

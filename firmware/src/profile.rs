@@ -1,0 +1,141 @@
+//! Board profiles: what a board is made of, as TOML files in `firmware/boards`.
+
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+
+/// The profiles that ship, by name.
+const SHIPPED: &[(&str, &str)] =
+    &[("rc2014-classic", include_str!("../boards/rc2014-classic.toml"))];
+
+/// A board.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What the command line calls it.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// Processor clock in Hz.
+    pub clock_hz: u64,
+    /// The serial chip.
+    pub uart: Uart,
+    /// The ROM that is there after reset.
+    pub rom: Range,
+    /// The RAM.
+    pub ram: Range,
+    /// The boot monitor's image.
+    pub monitor: Program,
+    /// The application's image.
+    pub application: Program,
+}
+
+/// A serial chip.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uart {
+    /// Which one.
+    pub kind: UartKind,
+    /// Its clock in Hz.
+    pub clock_hz: u64,
+    /// Line speed, 8 data bits, no parity, 1 stop bit.
+    pub baud: u32,
+    /// Port of the control and status register.
+    pub control_port: u8,
+    /// Port of the data register.
+    pub data_port: u8,
+}
+
+/// Serial chips that have a driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UartKind {
+    /// Motorola 68B50.
+    Acia,
+}
+
+/// Addresses, first and last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// First address.
+    pub start: u16,
+    /// Last address.
+    pub end: u16,
+}
+
+impl Range {
+    /// The same as a range.
+    #[must_use]
+    pub fn addresses(self) -> RangeInclusive<u16> {
+        self.start..=self.end
+    }
+
+    /// How many addresses.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.addresses().len()
+    }
+}
+
+/// How a program is linked for a board.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// The layout file in `firmware/layouts`, without its ending.
+    pub layout: String,
+}
+
+/// Why there is no profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// None has this name.
+    #[error("there is no board '{0}'; the boards are: {known}", known = Profile::list())]
+    Unknown(String),
+    /// The file is not understood; the text says where.
+    #[error("board profile '{0}': {1}")]
+    Syntax(String, String),
+}
+
+impl Profile {
+    /// The names of all profiles that ship.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().map(|(name, _)| *name)
+    }
+
+    fn list() -> String {
+        Self::names().collect::<Vec<_>>().join(", ")
+    }
+
+    /// A profile that ships.
+    ///
+    /// # Errors
+    /// [`ProfileError::Unknown`], with the names there are.
+    pub fn named(name: &str) -> Result<Self, ProfileError> {
+        let unknown = || ProfileError::Unknown(name.to_owned());
+        let (_, text) = SHIPPED.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+        toml::from_str(text)
+            .map_err(|error| ProfileError::Syntax(name.to_owned(), error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_understood_and_goes_by_its_name() {
+        for name in Profile::names() {
+            let profile = Profile::named(name).expect("it ships");
+            assert_eq!(profile.name, name);
+            let divided = profile.uart.clock_hz / 64;
+            assert_eq!(u64::from(profile.uart.baud), divided, "the drivers divide by 64");
+        }
+    }
+
+    #[test]
+    fn an_unknown_board_is_answered_with_those_there_are() {
+        let error = Profile::named("spectrum").expect_err("not here").to_string();
+        assert!(error.contains("spectrum") && error.contains("rc2014-classic"), "{error}");
+    }
+}

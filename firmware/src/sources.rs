@@ -1,0 +1,76 @@
+//! The Z80 sources, carried inside the program: what is built does not depend on where it is built.
+
+use tdlasm::source::MemoryLoader;
+
+/// Files that others insert.
+const INSERTED: &[(&str, &str)] = &[
+    ("sargon.asm", include_str!("../../sargon-src/sargon.asm")),
+    ("wire.asm", include_str!("../z80/wire.asm")),
+];
+
+/// What both programs are made of.
+const COMMON: &[(&str, &str)] = &[
+    ("common.asm", include_str!("../z80/common.asm")),
+    ("frame.asm", include_str!("../z80/frame.asm")),
+    ("crc16.asm", include_str!("../z80/crc16.asm")),
+];
+
+/// The driver of the 68B50.
+pub(crate) const ACIA: (&str, &str) = ("acia.asm", include_str!("../z80/acia.asm"));
+
+/// The boot monitor's own files.
+const MONITOR: &[(&str, &str)] = &[
+    ("reset.asm", include_str!("../z80/reset.asm")),
+    ("monitor.asm", include_str!("../z80/monitor.asm")),
+];
+
+/// The application's own files, the evaluator among them.
+const APPLICATION: &[(&str, &str)] = &[
+    ("app.asm", include_str!("../z80/app.asm")),
+    ("positn.asm", include_str!("../z80/positn.asm")),
+    ("tables.asm", include_str!("../../sargon-src/tables.asm")),
+    ("data.asm", include_str!("../../sargon-src/data.asm")),
+    ("attack.asm", include_str!("../../sargon-src/attack.asm")),
+    ("atksav.asm", include_str!("../../sargon-src/atksav.asm")),
+    ("pnck.asm", include_str!("../../sargon-src/pnck.asm")),
+    ("pinfnd.asm", include_str!("../../sargon-src/pinfnd.asm")),
+    ("xchng.asm", include_str!("../../sargon-src/xchng.asm")),
+    ("nextad.asm", include_str!("../../sargon-src/nextad.asm")),
+];
+
+/// The layouts, by name.
+const LAYOUTS: &[(&str, &str)] = &[
+    ("classic-monitor", include_str!("../layouts/classic-monitor.toml")),
+    ("classic-app", include_str!("../layouts/classic-app.toml")),
+];
+
+/// A program of the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// The boot monitor, in ROM.
+    Monitor,
+    /// The application: the exchange evaluator behind the wire protocol.
+    Application,
+}
+
+impl ProgramKind {
+    /// The files to assemble, in link order.
+    pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
+        let own = match self {
+            Self::Monitor => MONITOR,
+            Self::Application => APPLICATION,
+        };
+        own.iter().chain(COMMON).map(|(name, _)| *name)
+    }
+}
+
+/// All sources, by file name.
+pub(crate) fn loader() -> MemoryLoader {
+    let all = [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].concat();
+    all.into_iter().fold(MemoryLoader::new(), |loader, (name, text)| loader.with(name, text))
+}
+
+/// The text of a layout.
+pub(crate) fn layout(name: &str) -> Option<&'static str> {
+    LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

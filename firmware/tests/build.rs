@@ -1,0 +1,106 @@
+//! The images: they build, fit, and agree with the Rust side of the wire protocol.
+
+use firmware::build::{build, build_id, fill_chip};
+use firmware::profile::Profile;
+use firmware::{ProgramKind, wire};
+
+fn classic() -> Profile {
+    Profile::named("rc2014-classic").expect("it ships")
+}
+
+#[test]
+fn the_monitor_fits_the_boot_sector() {
+    let image = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(image.address, 0);
+    assert!(image.bytes.len() <= 0x1000, "{} bytes", image.bytes.len());
+}
+
+#[test]
+fn the_application_starts_with_its_entry_and_fits_four_kilobytes() {
+    let image =
+        build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(image.address, 0x8000);
+    assert_eq!(image.program.symbol("APP"), Some(0x8000));
+    assert!(image.bytes.len() <= 0x1000, "{} bytes", image.bytes.len());
+}
+
+#[test]
+fn the_build_id_is_in_the_image_and_is_its_crc() {
+    let image =
+        build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    let at = usize::from(image.program.symbol("BUILD").expect("it has one") - image.address);
+    assert_eq!(image.bytes[at..at + 4], image.build.to_le_bytes());
+    assert_eq!(build_id(&image.bytes, at), image.build);
+}
+
+#[test]
+fn the_build_id_is_zlibs_crc_with_the_field_as_zeros() {
+    // CRC-32 of "12340000" + 4 zeros would need a table; the catalogue's check is of "123456789".
+    let bytes = b"123456789";
+    assert_eq!(build_id(bytes, 9), build_id(b"123456789\xAA\xBB\xCC\xDD", 9));
+    let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+    assert_eq!(crc.checksum(bytes), 0xCBF4_3926);
+    assert_eq!(build_id(b"12345678", 4), crc.checksum(b"1234\0\0\0\0"));
+}
+
+#[test]
+fn every_page_of_a_chip_holds_the_monitor() {
+    let image = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let chip = fill_chip(&image.program.image, 0x2000, 0x1_0000).expect("it fits");
+    assert_eq!(chip.len(), 0x1_0000);
+    for page in chip.chunks(0x2000) {
+        assert_eq!(page[..image.bytes.len()], image.bytes);
+        assert!(page[image.bytes.len()..].iter().all(|byte| *byte == 0xFF));
+    }
+    assert_eq!(fill_chip(&image.program.image, 0x2000, 0x3000), None);
+}
+
+#[test]
+fn both_sides_of_the_wire_have_the_same_constants() {
+    use wire::{capability, kind, status};
+    let image =
+        build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    let monitor = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let bytes: &[(&str, u8)] = &[
+        ("PROTO", wire::VERSION),
+        ("T.IDNT", kind::IDENT),
+        ("T.RSET", kind::RESET),
+        ("T.WRIT", kind::WRITE),
+        ("T.CRC", kind::CRC),
+        ("T.READ", kind::READ),
+        ("T.RUN", kind::RUN),
+        ("T.XCHG", kind::EXCHANGE),
+        ("T.POSN", kind::POSITION),
+        ("T.PEND", kind::POSITION_END),
+        ("T.REPL", wire::REPLY),
+        ("T.ERR", wire::ERROR),
+        ("E.TYPE", wire::ErrorCode::UnknownType.code()),
+        ("E.LEN", wire::ErrorCode::BadLength.code()),
+        ("E.ADDR", wire::ErrorCode::Address.code()),
+        ("E.READ", wire::ErrorCode::ReadBack.code()),
+        ("E.ARG", wire::ErrorCode::BadArgument.code()),
+        ("E.DMGD", wire::ErrorCode::Damaged.code()),
+        ("E.OVRN", wire::ErrorCode::Overrun.code()),
+        ("MAXPAY", wire::MAX_PAYLOAD as u8),
+        ("MAXENC", wire::MAX_ENCODED as u8),
+        ("MAXBLK", wire::MAX_BLOCK as u8),
+        ("BODY", wire::BODY as u8),
+        ("RECORD", wire::RECORD as u8),
+        ("RECMAX", wire::MAX_RECORDS as u8),
+        ("ROLE.M", b'M'),
+        ("ROLE.A", b'A'),
+        ("C.RAM", capability::LOADS_RAM),
+        ("C.FLSH", capability::WRITES_FLASH),
+        ("C.XCHG", capability::EXCHANGE),
+        ("C.POSN", capability::POSITION),
+        ("C.1978", capability::AS_IN_1978),
+    ];
+    for (name, value) in bytes {
+        for program in [&image.program, &monitor.program] {
+            assert_eq!(program.symbol(name), Some(u16::from(*value)), "{name}");
+        }
+    }
+    let bit = |name| image.program.symbol(name).map(|bit| 1u8 << bit);
+    assert_eq!(bit("B.OVER"), Some(status::OVERFLOW));
+    assert_eq!(bit("B.SHRT"), Some(status::SHORT));
+}
