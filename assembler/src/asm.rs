@@ -33,6 +33,8 @@ use reader::{Frame, FrameKind, Jump, Reader};
 
 /// After this many errors the rest is left out.
 const MAX_ERRORS: usize = 100;
+/// After this many warnings the rest is left out.
+const MAX_WARNINGS: usize = 200;
 
 /// What the caller decides.
 #[derive(Debug, Clone, Default)]
@@ -128,12 +130,15 @@ struct Assembler<'a> {
     externals: Vec<NameId>,
     macros: Vec<Macro>,
     created: u32,
+    /// The size of all macro texts so far.
+    macro_text: usize,
     output: Output,
     deferred: Deferred,
     values: Vec<value::Value>,
     operands: [Expr; 2],
     /// `.`: the location counter at the start of the statement.
     here: value::Value,
+    wrap_reported: bool,
     radix: u8,
     intel_only: bool,
     /// Names that a conditional found undefined.
@@ -146,6 +151,7 @@ struct Assembler<'a> {
     modules: Vec<Module>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
+    warnings: usize,
     listing: Vec<ListingLine>,
     line: statement::LineInfo,
     messages: Vec<String>,
@@ -164,11 +170,13 @@ impl<'a> Assembler<'a> {
             externals: Vec::new(),
             macros: Vec::new(),
             created: 0,
+            macro_text: 0,
             output: Output::new(),
             deferred: Deferred::default(),
             values: Vec::new(),
             operands: Default::default(),
             here: value::Value::default(),
+            wrap_reported: false,
             radix: 10,
             intel_only: false,
             assumed_undefined: Vec::new(),
@@ -180,6 +188,7 @@ impl<'a> Assembler<'a> {
             modules: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
+            warnings: 0,
             listing: Vec::new(),
             line: statement::LineInfo::default(),
             messages: Vec::new(),
@@ -206,9 +215,11 @@ impl<'a> Assembler<'a> {
         self.names.restart_scopes();
         self.externals.clear();
         self.created = 0;
+        self.macro_text = 0;
+        self.wrap_reported = false;
         self.radix = 10;
         self.intel_only = false;
-        (self.start, self.ended, self.errors) = (None, false, 0);
+        (self.start, self.ended, self.errors, self.warnings) = (None, false, 0, 0);
         self.modules.clear();
         self.diagnostics.clear();
         self.listing.clear();
@@ -267,7 +278,7 @@ impl<'a> Assembler<'a> {
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.loader.load(path) {
             Ok(text) => {
-                let index = self.sources.add(name.as_str().into(), origin, &text);
+                let index = self.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");
                 }
@@ -284,7 +295,7 @@ impl<'a> Assembler<'a> {
 
     /// A place for messages about a file that cannot be read.
     fn stand_in(&mut self, name: &str) -> Span {
-        let index = self.sources.add(name.into(), Origin::File, b"");
+        let index = self.sources.add(name.into(), Origin::File, Vec::new());
         let start = index.map_or(0, |index| self.sources.get(index).base);
         Span::new(start, start)
     }
@@ -319,9 +330,19 @@ impl<'a> Assembler<'a> {
         if self.pass == Pass::First {
             return;
         }
-        self.errors += usize::from(diagnostic.is_error());
-        if self.errors <= MAX_ERRORS || !diagnostic.is_error() && self.diagnostics.len() < 1000 {
+        if !diagnostic.is_error() {
+            self.warnings += 1;
+            if self.warnings <= MAX_WARNINGS {
+                self.diagnostics.push(diagnostic);
+            }
+            return;
+        }
+        self.errors += 1;
+        if self.errors <= MAX_ERRORS {
             self.diagnostics.push(diagnostic);
+        } else if self.errors == MAX_ERRORS + 1 {
+            let message = format!("more than {MAX_ERRORS} errors; the rest is left out");
+            self.diagnostics.push(Diagnostic::new(Code::TooMany, diagnostic.span, message));
         }
     }
 

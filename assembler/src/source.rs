@@ -97,7 +97,7 @@ pub struct Source {
     /// Where the text came from.
     pub origin: Origin,
     /// The text, without anything from a CP/M end-of-file mark (1AH) on.
-    pub text: Rc<[u8]>,
+    pub text: Rc<Vec<u8>>,
     /// The offset of its first byte in the map.
     pub base: u32,
     lines: OnceCell<Vec<u32>>,
@@ -172,19 +172,14 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a text; `None` when all texts together pass 4 GB.
-    pub fn add(&mut self, name: Rc<str>, origin: Origin, text: &[u8]) -> Option<usize> {
-        let text = &text[..memchr::memchr(0x1A, text).unwrap_or(text.len())];
+    pub fn add(&mut self, name: Rc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
+        text.truncate(memchr::memchr(0x1A, &text).unwrap_or(text.len()));
         let base = self.end;
         // One offset more than the text has, so that its end is not the next one's start.
         self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
         let (lines, brackets) = (OnceCell::new(), OnceCell::new());
-        self.sources.push(Source { name, origin, text: text.into(), base, lines, brackets });
+        self.sources.push(Source { name, origin, text: Rc::new(text), base, lines, brackets });
         Some(self.sources.len() - 1)
-    }
-
-    /// The offset where the next text would begin.
-    pub fn end_offset(&self) -> u32 {
-        self.end
     }
 
     /// The text with this index.
@@ -234,8 +229,8 @@ mod tests {
 
     fn source(text: &str) -> SourceMap {
         let mut map = SourceMap::default();
-        map.add("first".into(), Origin::File, b"other\n");
-        map.add("second".into(), Origin::File, text.as_bytes());
+        map.add("first".into(), Origin::File, b"other\n".to_vec());
+        map.add("second".into(), Origin::File, text.into());
         map
     }
 
@@ -249,7 +244,7 @@ mod tests {
 
     #[test]
     fn text_ends_at_the_cpm_mark() {
-        assert_eq!(&*source("NOP\n\x1Agarbage").get(1).text, b"NOP\n");
+        assert_eq!(**source("NOP\n\x1Agarbage").get(1).text, *b"NOP\n");
     }
 
     #[test]

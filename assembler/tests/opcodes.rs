@@ -77,18 +77,21 @@ fn every_row_assembles_to_its_bytes_with_three_sets_of_operands() {
 
 #[test]
 fn i8080_mode_flags_just_the_rows_of_the_z80() {
-    let rows = rows();
-    let lines =
-        rows.iter().map(|row| format!(" {} {}", row.mnemonic, operands(row.operands, VALUES[0])));
-    let loader = MemoryLoader::new().with("rows.asm", program(lines, " .I8080"));
-    let assembly = assemble(&loader, &["rows.asm".into()], &Options::default()).unwrap();
-    let flagged: Vec<u32> = assembly
-        .warnings
-        .iter()
-        .filter(|warning| warning.code.id() == "Z01")
-        .map(|warning| assembly.sources.location(warning.span.start).line - 3)
-        .collect();
-    let wanted: Vec<u32> =
-        (0..).zip(&rows).filter(|(_, row)| row.cpu == "Z80").map(|(at, _)| at).collect();
-    assert_eq!(flagged, wanted);
+    // Warnings of one run are bounded, so the table goes through in parts.
+    for part in rows().chunks(100) {
+        let lines = part
+            .iter()
+            .map(|row| format!(" {} {}", row.mnemonic, operands(row.operands, VALUES[0])));
+        let loader = MemoryLoader::new().with("rows.asm", program(lines, " .I8080"));
+        let assembly = assemble(&loader, &["rows.asm".into()], &Options::default()).unwrap();
+        let flagged: Vec<u32> = assembly
+            .warnings
+            .iter()
+            .filter(|warning| warning.code.id() == "Z01")
+            .map(|warning| assembly.sources.location(warning.span.start).line - 3)
+            .collect();
+        let wanted: Vec<u32> =
+            (0..).zip(part).filter(|(_, row)| row.cpu == "Z80").map(|(at, _)| at).collect();
+        assert_eq!(flagged, wanted);
+    }
 }

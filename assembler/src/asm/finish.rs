@@ -165,6 +165,9 @@ impl Assembler<'_> {
     }
 
     pub(super) fn report_undefined(&mut self, name: NameId, span: Span) {
+        if self.too_many_errors() {
+            return;
+        }
         let mut diagnostic = Diagnostic::new(
             Code::Undefined,
             span,

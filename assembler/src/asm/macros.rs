@@ -13,8 +13,9 @@ use super::{Assembler, Interrupt, Step};
 
 /// Calls nested deeper than this never end.
 const MAX_DEPTH: usize = 4096;
-/// All macro texts of a run together, in bytes.
-const MAX_TEXT: u32 = 1 << 28;
+/// All macro texts of a run together, in bytes; each call counts for [`CALL_COST`] more.
+const MAX_TEXT: usize = 1 << 28;
+const CALL_COST: usize = 128;
 
 /// A piece of a body.
 #[derive(Debug, Clone, Copy)]
@@ -224,7 +225,7 @@ impl Assembler<'_> {
                 Piece::Argument(at) => text.extend_from_slice(&values[*at]),
             }
         }
-        self.enter(definition.name, span, &text)
+        self.enter(definition.name, span, text)
     }
 
     fn created_symbol(&mut self) -> Vec<u8> {
@@ -232,9 +233,9 @@ impl Assembler<'_> {
         format!("..{:04}", self.created).into_bytes()
     }
 
-    fn enter(&mut self, name: Rc<str>, call: Span, text: &[u8]) -> Step {
-        let total = self.sources.end_offset().saturating_add(text.len() as u32);
-        if self.reader.macro_depth() >= MAX_DEPTH || total > MAX_TEXT + self.file_bytes() {
+    fn enter(&mut self, name: Rc<str>, call: Span, text: Vec<u8>) -> Step {
+        self.macro_text += text.len() + CALL_COST;
+        if self.reader.macro_depth() >= MAX_DEPTH || self.macro_text > MAX_TEXT {
             let (file, line) = self.sources.file_line(call.start);
             let message =
                 format!("macros call each other without end, here from {}, line {line}", file.name);
@@ -246,15 +247,6 @@ impl Assembler<'_> {
         };
         self.jump = Some(Jump::Into(self.frame(FrameKind::Macro, index)));
         Ok(())
-    }
-
-    fn file_bytes(&self) -> u32 {
-        let files = self.sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
-        if self.sources.end_offset() < MAX_TEXT {
-            0
-        } else {
-            files.map(|file| file.text.len() as u32).sum()
-        }
     }
 
     /// The arguments of a call, each as the text that goes into the body.

@@ -210,8 +210,10 @@ fn is_directive(name: &[u8]) -> bool {
 
 #[inline]
 fn pack(name: &[u8]) -> u32 {
-    let code = |at: usize| name.get(at).map_or(0, |byte| u32::from(RADIX40[usize::from(*byte)]));
-    (0..6).fold(0, |packed, at| packed * 40 + code(at))
+    const SCALE: [u32; 7] = [LONG, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
+    let name = &name[..name.len().min(6)];
+    let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
+    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)).wrapping_mul(SCALE[name.len()])
 }
 
 impl Intern for Names {

@@ -21,7 +21,7 @@ pub(crate) struct Frame {
     pub(crate) kind: FrameKind,
     /// The index of the text in the source map.
     pub(crate) source: usize,
-    pub(crate) text: Rc<[u8]>,
+    pub(crate) text: Rc<Vec<u8>>,
     /// The text's first offset in the source map.
     pub(crate) base: u32,
     /// The stretch that is yet to read, in the text.

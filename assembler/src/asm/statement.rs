@@ -14,6 +14,9 @@ use super::output::Field;
 use super::reader::Jump;
 use super::{Assembler, Interrupt, Step};
 
+/// Words are shown up to this length in messages.
+const MAX_SHOWN: usize = 40;
+
 /// What the listing says of a statement besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineInfo {
@@ -41,19 +44,10 @@ impl Assembler<'_> {
             }
             self.follow_jump();
             if self.too_many_errors() {
-                return self.give_up(cursor.here());
+                return Err(Interrupt::Stop);
             }
         }
         Ok(())
-    }
-
-    fn give_up(&mut self, at: Span) -> Step {
-        self.diagnostics.push(Diagnostic::new(
-            Code::TooMany,
-            at,
-            format!("more than {} errors; the rest is left out", super::MAX_ERRORS),
-        ));
-        Err(Interrupt::Stop)
     }
 
     fn follow_jump(&mut self) {
@@ -68,7 +62,7 @@ impl Assembler<'_> {
     /// Reads one line, or more if a text or block spans several.
     fn statement(&mut self, cursor: &mut Cursor<'_>) -> Step {
         if self.too_many_errors() {
-            return self.give_up(cursor.here());
+            return Err(Interrupt::Stop);
         }
         if !self.options.listing {
             return self.fields(cursor);
@@ -177,8 +171,8 @@ impl Assembler<'_> {
             self.error(Code::Extra, at, "the rest of the line is ignored");
         }
         cursor.skip_line();
-        if self.output.wrapped {
-            self.output.wrapped = false;
+        if self.output.wrapped && !self.wrap_reported {
+            self.wrap_reported = true;
             let at = cursor.since(cursor.offset().saturating_sub(1));
             self.error(Code::Wrap, at, "the location counter passed FFFFH and went on at 0");
         }
@@ -251,7 +245,10 @@ impl Assembler<'_> {
     }
 
     fn unknown_operator(&mut self, span: Span) {
-        let word = String::from_utf8_lossy(self.sources.slice(span)).into_owned();
+        let word = self.sources.slice(span);
+        let shown = &word[..word.len().min(MAX_SHOWN)];
+        let word =
+            String::from_utf8_lossy(shown).into_owned() + if shown == word { "" } else { "..." };
         let mut diagnostic = Diagnostic::new(
             Code::Operator,
             span,

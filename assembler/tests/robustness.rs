@@ -1,0 +1,109 @@
+//! Broken and hostile sources: each ends soon, with messages of bounded length or with success.
+
+use tdlasm::Options;
+use tdlasm::asm::{Outcome, run};
+use tdlasm::diag::render;
+use tdlasm::source::MemoryLoader;
+
+fn outcome(text: impl Into<Vec<u8>>) -> Outcome {
+    let loader = MemoryLoader::new().with("bad.asm", text);
+    let outcome = run(&loader, &["bad.asm".into()], &Options::default());
+    let shown = render::human(&outcome.diagnostics, &outcome.sources, false);
+    assert!(shown.len() < 64 * 1024, "{} bytes of messages", shown.len());
+    outcome
+}
+
+fn codes(text: impl Into<Vec<u8>>) -> Vec<&'static str> {
+    outcome(text).diagnostics.iter().map(|one| one.code.id()).collect()
+}
+
+#[test]
+fn what_is_opened_and_never_closed_is_reported_where_it_opens() {
+    for text in
+        [" .ASCII 'abc\n .END\n", " .IFE 0,[\n NOP\n .END\n", " .DEFINE M[A=[\n NOP\n .END\n"]
+    {
+        assert!(codes(text).contains(&"A04"), "{text}");
+    }
+}
+
+#[test]
+fn definitions_that_depend_on_each_other_are_found() {
+    assert!(codes("A1=B1\nB1=C1+1\nC1=A1\n .WORD A1\n .END\n").contains(&"U02"));
+}
+
+#[test]
+fn a_long_chain_of_forward_definitions_has_a_value() {
+    let lines: String = (0..50_000).map(|at| format!("S{at:05}=S{:05}+1\n", at + 1)).collect();
+    let outcome = outcome(lines + "S50000=1\n .WORD S00000\n .END\n");
+    assert!(!outcome.has_errors());
+    assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, 50_001u16.to_le_bytes());
+}
+
+#[test]
+fn endless_macros_end() {
+    for text in [
+        " .DEFINE R=[\n R\n]\n R\n .END\n",
+        " .DEFINE R[N]=[\n R \\N+1\n R \\N+2\n]\n R 1\n .END\n",
+        " .DEFINE V=[V+1]\n .WORD V\n .END\n",
+        " .DEFINE G[A]=[\n G A'A'A'A\n]\n G XXXXXXXXXXXXX\n .END\n",
+    ] {
+        assert!(codes(text).contains(&"B02"), "{text}");
+    }
+}
+
+#[test]
+fn files_that_insert_themselves_are_refused() {
+    let loader = MemoryLoader::new()
+        .with("a.asm", " .INSERT b.asm\n .END\n")
+        .with("b.asm", " .INSERT a.asm\n")
+        .with("c.asm", " .INSERT nowhere\n .END\n");
+    for file in ["a.asm", "c.asm", "nothing.asm"] {
+        let outcome = run(&loader, &[file.into()], &Options::default());
+        assert!(outcome.diagnostics.iter().any(|one| one.code.id() == "F01"), "{file}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_assemble_in_comments_and_strings() {
+    let outcome = outcome(*b" .ASCII '\xFF\xFE' ; caf\xE9\r\n NOP\r HLT\n .END");
+    assert!(outcome.diagnostics.is_empty());
+    assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, [0xFF, 0xFE, 0, 0x76]);
+}
+
+#[test]
+fn garbage_is_reported_and_nothing_more() {
+    // A linear congruential generator: the same bytes each time.
+    let mut state = 1u32;
+    let garbage: Vec<u8> = (0..200_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .filter(|byte| *byte != 0x1A)
+        .collect();
+    assert!(outcome(garbage).has_errors());
+    assert!(outcome(vec![0; 100_000]).has_errors());
+}
+
+#[test]
+fn huge_lines_are_no_matter() {
+    assert!(outcome(vec![b'A'; 10_000_000]).has_errors());
+    assert!(
+        !outcome(format!(" .WORD {}1{}\n .END\n", "(".repeat(100_000), ")".repeat(100_000)))
+            .has_errors()
+    );
+    assert!(!outcome(format!(" .WORD {}1\n .END\n", "1+".repeat(1_000_000))).has_errors());
+}
+
+#[test]
+fn an_empty_source_is_a_program_without_end() {
+    assert_eq!(codes(""), ["Q06"]);
+    assert_eq!(codes(" .BLKB 0FFFFH\n".repeat(1000) + " .END\n"), ["Q08"]);
+}
+
+#[test]
+fn errors_of_one_run_are_many_but_bounded() {
+    let lines: String = (0..50_000).map(|at| format!(" JMP Q{at:05}\n")).collect();
+    let codes = codes(lines + " .END\n");
+    assert_eq!((codes.len(), codes.last()), (101, Some(&"T02")));
+}
