@@ -1,0 +1,157 @@
+//! Puts a program into a board's RAM through the resident monitor, proves that it is there, and starts it.
+
+use std::time::Duration;
+
+use firmware::wire::{Identity, MAX_BLOCK, Reply, Request, Role, crc16};
+
+use crate::link::{Link, LinkError};
+
+/// What the board may take for a request that it answers at once.
+const AT_ONCE: Duration = Duration::from_millis(50);
+/// What it may take for a check, for each byte: 174 T-states at 1 MHz and more.
+const CHECK_PER_BYTE: Duration = Duration::from_micros(200);
+/// What a program may take until it answers after its start.
+const START: Duration = Duration::from_millis(500);
+
+/// Why a program is not on the board.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The link failed.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// What answers is not our monitor, even after RESET.
+    #[error(
+        "{0} answers instead of the boot monitor; press reset, or put the monitor into the ROM"
+    )]
+    NoMonitor(Box<Identity>),
+    /// The program does not fit what the monitor takes.
+    #[error(
+        "the program needs {first:04X}h-{last:04X}h, the board takes {lowest:04X}h-{highest:04X}h",
+        lowest = takes.0,
+        highest = takes.1
+    )]
+    DoesNotFit {
+        /// First address.
+        first: u16,
+        /// Last address.
+        last: u16,
+        /// What the board takes.
+        takes: (u16, u16),
+    },
+    /// There is nothing to load.
+    #[error("the program has no bytes")]
+    Empty,
+    /// The board's memory holds something else than what was sent.
+    #[error("verify failed: the board computes check {there:04X}h, it should be {here:04X}h")]
+    Verify {
+        /// The check computed here.
+        here: u16,
+        /// The check that the board computed.
+        there: u16,
+    },
+}
+
+/// Asks who is there.
+///
+/// # Errors
+/// Nobody answered sensibly.
+pub fn identify(link: &mut Link) -> Result<Identity, LinkError> {
+    match link.ask("asking who is there", &Request::Identify, AT_ONCE)? {
+        Reply::Identity(identity) => Ok(identity),
+        other => Err(unexpected("asking who is there", &other)),
+    }
+}
+
+/// Makes sure that the monitor listens: a running application is asked to go back to it.
+///
+/// # Errors
+/// Nobody answers, or not the monitor.
+pub fn reach_monitor(link: &mut Link) -> Result<Identity, LoadError> {
+    let mut identity = identify(link)?;
+    if identity.role == Role::Application {
+        link.ask("going back to the monitor", &Request::Reset, START)?;
+        link.hear_out("going back to the monitor", START)?;
+        identity = identify(link)?;
+    }
+    match identity.role {
+        Role::Monitor => Ok(identity),
+        Role::Application => Err(LoadError::NoMonitor(Box::new(identity))),
+    }
+}
+
+/// Uploads bytes and has the board compute their check. `progress` hears how many bytes the board has
+/// acknowledged.
+///
+/// # Errors
+/// What kept the bytes from being there.
+pub fn load(
+    link: &mut Link,
+    monitor: &Identity,
+    address: u16,
+    bytes: &[u8],
+    mut progress: impl FnMut(usize),
+) -> Result<(), LoadError> {
+    check_range(monitor, address, bytes)?;
+    for (index, block) in bytes.chunks(MAX_BLOCK).enumerate() {
+        let at = address.wrapping_add((index * MAX_BLOCK) as u16);
+        let request = Request::Write { address: at, data: block.to_vec() };
+        match link.ask("uploading", &request, AT_ONCE)? {
+            Reply::Written { address, count }
+                if address == at && usize::from(count) == block.len() => {}
+            other => return Err(unexpected("uploading", &other).into()),
+        }
+        progress(index * MAX_BLOCK + block.len());
+    }
+    verify(link, address, bytes)
+}
+
+/// Has the board compute the check of its memory and compares.
+///
+/// # Errors
+/// [`LoadError::Verify`] when it differs.
+pub fn verify(link: &mut Link, address: u16, bytes: &[u8]) -> Result<(), LoadError> {
+    let length = u16::try_from(bytes.len()).map_err(|_| LoadError::DoesNotFit {
+        first: address,
+        last: u16::MAX,
+        takes: (0, u16::MAX),
+    })?;
+    let work = CHECK_PER_BYTE * u32::from(length) + AT_ONCE;
+    let here = crc16(bytes);
+    match link.ask("verifying", &Request::Crc { address, length }, work)? {
+        Reply::Crc(there) if there == here => Ok(()),
+        Reply::Crc(there) => Err(LoadError::Verify { here, there }),
+        other => Err(unexpected("verifying", &other).into()),
+    }
+}
+
+/// Starts a program and, when it speaks the protocol, tells who it is.
+///
+/// # Errors
+/// The monitor did not start it, or what was started does not answer.
+pub fn run(link: &mut Link, address: u16) -> Result<Identity, LoadError> {
+    match link.ask("starting the program", &Request::Run { address }, START)? {
+        Reply::Running(at) if at == address => {}
+        other => return Err(unexpected("starting the program", &other).into()),
+    }
+    link.hear_out("starting the program", START)?;
+    Ok(identify(link)?)
+}
+
+fn check_range(monitor: &Identity, address: u16, bytes: &[u8]) -> Result<(), LoadError> {
+    let last = u16::try_from(bytes.len().checked_sub(1).ok_or(LoadError::Empty)?)
+        .ok()
+        .and_then(|distance| address.checked_add(distance));
+    let (lowest, highest) = monitor.loads;
+    match last {
+        Some(last) if address >= lowest && last <= highest => Ok(()),
+        _ => Err(LoadError::DoesNotFit {
+            first: address,
+            last: last.unwrap_or(u16::MAX),
+            takes: monitor.loads,
+        }),
+    }
+}
+
+fn unexpected(what: &'static str, reply: &Reply) -> LinkError {
+    LinkError::Nonsense { what, why: format!("{reply:?}") }
+}

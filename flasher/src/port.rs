@@ -1,0 +1,165 @@
+//! Serial ports: opening a named one, and listing what there is.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serialport::{FlowControl, SerialPortType, TTYPort};
+
+use crate::transport::Transport;
+
+/// An open serial port, 8 data bits, no parity, 1 stop bit.
+///
+/// `serialport` opens, locks and sets up the device. Bytes go through a descriptor of our own that never
+/// blocks: `serialport`'s write waits for a stalled device without end.
+pub struct Port {
+    name: String,
+    device: File,
+    _settings: TTYPort,
+}
+
+/// Why a port could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is none of this name.
+    #[error("there is no port {0}; `rcflash ports` lists those there are")]
+    Missing(String),
+    /// The user may not open it.
+    #[error(
+        "no permission to open {0}; join the group that owns it (often `dialout`) and log in again"
+    )]
+    Permission(String),
+    /// Another program has it.
+    #[error("{0} is in use by another program; close that first")]
+    Busy(String),
+    /// It is no serial port.
+    #[error("{0} is not a serial port")]
+    NotSerial(String),
+    /// Anything else.
+    #[error("can't open {0}: {1}")]
+    Other(String, io::Error),
+}
+
+impl Port {
+    /// Opens the port that the user named, with the host obeying the board's RTS.
+    ///
+    /// # Errors
+    /// Why not, with what to try.
+    pub fn open(name: &str, baud: u32) -> Result<Self, OpenError> {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(name)
+            .map_err(|error| Self::explain(name, error))?;
+        if !rustix::termios::isatty(&device) {
+            return Err(OpenError::NotSerial(name.to_owned()));
+        }
+        let settings = serialport::new(name, baud)
+            .flow_control(FlowControl::Hardware)
+            .open_native()
+            .map_err(|error| match error.kind() {
+                serialport::ErrorKind::NoDevice => OpenError::Busy(name.to_owned()),
+                _ => Self::explain(name, error.into()),
+            })?;
+        Ok(Self { name: name.to_owned(), device, _settings: settings })
+    }
+
+    fn explain(name: &str, error: io::Error) -> OpenError {
+        let name = name.to_owned();
+        match error.kind() {
+            io::ErrorKind::NotFound => OpenError::Missing(name),
+            io::ErrorKind::PermissionDenied => OpenError::Permission(name),
+            io::ErrorKind::ResourceBusy => OpenError::Busy(name),
+            io::ErrorKind::IsADirectory => OpenError::NotSerial(name),
+            _ => OpenError::Other(name, error),
+        }
+    }
+
+    /// Waits until the device is ready; `false` when the time is over.
+    fn wait(&self, what: PollFlags, timeout: Duration) -> io::Result<bool> {
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&self.device, what)], Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Transport for Port {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        if !self.wait(PollFlags::IN, timeout)? {
+            return Ok(0);
+        }
+        match self.device.read(buffer) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            other => other,
+        }
+    }
+
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if self.wait(PollFlags::OUT, left)? {
+                match self.device.write(bytes) {
+                    Ok(count) => bytes = &bytes[count..],
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A port that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortInfo {
+    /// What to open.
+    pub path: String,
+    /// How it is attached, in a word.
+    pub kind: &'static str,
+    /// USB vendor and product.
+    pub usb: Option<(u16, u16)>,
+    /// What the adapter calls itself.
+    pub product: Option<String>,
+    /// Its serial number.
+    pub serial: Option<String>,
+}
+
+/// Lists the serial ports without opening any.
+///
+/// # Errors
+/// The system would not tell.
+pub fn list() -> io::Result<Vec<PortInfo>> {
+    let ports = serialport::available_ports()?;
+    Ok(ports.into_iter().map(describe).collect())
+}
+
+fn describe(port: serialport::SerialPortInfo) -> PortInfo {
+    let path = port.port_name;
+    let plain = |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None };
+    match port.port_type {
+        SerialPortType::UsbPort(usb) => PortInfo {
+            usb: Some((usb.vid, usb.pid)),
+            product: usb.product,
+            serial: usb.serial_number,
+            ..plain(path, "usb")
+        },
+        SerialPortType::PciPort => plain(path, "pci"),
+        SerialPortType::BluetoothPort => plain(path, "bluetooth"),
+        SerialPortType::Unknown => plain(path, "built in"),
+    }
+}
