@@ -19,7 +19,7 @@ mod value;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Levels, Severity};
 use crate::listing::ListingLine;
 use crate::module::Module;
 use crate::source::{Loader, Origin, SourceMap, Span};
@@ -45,6 +45,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Whether all characters of a symbol count, not the first six only.
     pub long_symbols: bool,
+    /// Which warnings are shown, and which count as errors.
+    pub levels: Levels,
     /// The time of the build for `.DATE` and `.TIME`, in seconds since 1970; blanks without.
     pub build_time: Option<u64>,
     /// Whether to keep what a listing needs.
@@ -326,10 +328,12 @@ impl<'a> Assembler<'a> {
         self.report(Diagnostic::new(code, span, message));
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, mut diagnostic: Diagnostic) {
         if self.pass == Pass::First {
             return;
         }
+        let Some(severity) = self.options.levels.severity(diagnostic.code) else { return };
+        diagnostic.severity = severity;
         if !diagnostic.is_error() {
             self.warnings += 1;
             if self.warnings <= MAX_WARNINGS {

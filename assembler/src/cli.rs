@@ -8,12 +8,17 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use tdlasm::diag::{Code, Severity};
+
 /// Assembles, links and takes apart Z80 programs in the TDL dialect.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = EXIT_CODES)]
+#[command(version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
 struct Arguments {
+    /// Say what a message means, such as U01
+    #[arg(long, value_name = "CODE", value_parser = parse_code)]
+    explain: Option<Code>,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXIT_CODES: &str = "\
@@ -55,8 +60,29 @@ impl From<Failed> for ExitCode {
 
 /// Runs the command that the arguments ask for.
 pub(crate) fn run() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Asm(arguments) => asm::run(&arguments),
+    let arguments = Arguments::parse();
+    let result = match (arguments.explain, arguments.command) {
+        (Some(code), _) => explain(code),
+        (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
+        (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)
+}
+
+fn parse_code(text: &str) -> Result<Code, String> {
+    let found =
+        Code::ALL.iter().find(|code| code.id().eq_ignore_ascii_case(text) || code.group() == text);
+    found.copied().ok_or_else(|| {
+        let ids: Vec<&str> = Code::ALL.iter().map(|code| code.id()).collect();
+        format!("the codes are {}", ids.join(" "))
+    })
+}
+
+fn explain(code: Code) -> Result<(), Failed> {
+    let severity = match code.severity() {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let text = format!("{} ({}, {severity})\n\n{}\n", code.id(), code.group(), code.explain());
+    files::write("-".as_ref(), text.as_bytes())
 }

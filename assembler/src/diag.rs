@@ -1,9 +1,12 @@
 //! What the assembler has to say about a source: the messages as data. [`render`] turns them into text.
 
 pub mod codes;
+mod levels;
 pub mod render;
 
 pub use codes::{Code, Severity};
+
+pub use levels::{Levels, UnknownWarning};
 
 use crate::source::Span;
 

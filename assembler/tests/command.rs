@@ -95,6 +95,50 @@ fn symbols_come_from_the_command_line_and_files_from_include_folders() {
     assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), [0x11, 0x10, 0x1F]);
 }
 
+#[test]
+fn messages_come_in_three_forms() {
+    let bench = Bench::new();
+    bench.file("a.asm", " MVI A,300\n JMP NOWHERE\n .END\n");
+    let (_, _, short) = bench.run(&["asm", "a.asm", "--message-format", "short"]);
+    let second = "a.asm:2:6: error[U01]: NOWHER is not defined\n";
+    assert!(short.starts_with("a.asm:1:8: warning[Q01]: ") && short.ends_with(second), "{short}");
+    let (_, _, json) = bench.run(&["asm", "a.asm", "--message-format", "json"]);
+    let objects: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((&objects[1]["code"], &objects[1]["place"]["column"]), (&"U01".into(), &6.into()));
+    assert!(bench.run(&["--explain", "u01"]).1.starts_with("U01 (undefined, error)"));
+}
+
+#[test]
+fn warnings_can_be_errors_or_silent() {
+    let bench = Bench::new();
+    bench.file("a.asm", " MVI A,300\n .END\n");
+    assert_eq!(bench.run(&["asm", "a.asm", "-W", "error=truncated"]).0, 1);
+    assert_eq!(
+        bench.run(&["asm", "a.asm", "-W", "no-truncated"]),
+        (0, String::new(), String::new())
+    );
+    assert_eq!(bench.run(&["asm", "a.asm", "-W", "no-such"]).0, 2);
+}
+
+#[test]
+fn the_depfile_names_every_file_that_was_read() {
+    let bench = Bench::new();
+    bench.file("a.asm", " .INSERT b.inc\n .END\n");
+    bench.file("b.inc", " NOP\n");
+    let (code, _, stderr) = bench.run(&["asm", "a.asm", "-o", "a.bin", "--depfile", "a.d"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(fs::read_to_string(bench.path("a.d")).expect("the depfile"), "a.bin: a.asm b.inc\n");
+}
+
+#[test]
+fn a_source_comes_from_standard_input() {
+    let mut command = Command::cargo_bin("tdlasm").expect("the command");
+    let command =
+        command.args(["asm", "-", "-o", "-", "--format", "bin"]).write_stdin(" RST 7\n .END\n");
+    command.assert().success().stdout(&b"\xFF"[..]);
+}
+
 /// Compares with the file beside the source; `BLESS=1` writes it anew.
 fn golden(path: &Path, found: &str) {
     if std::env::var_os("BLESS").is_some() {

@@ -1,12 +1,12 @@
 //! `tdlasm asm`.
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use tdlasm::diag::{Code, render};
-use tdlasm::source::{DiskLoader, SourceMap};
+use tdlasm::diag::{Code, Diagnostic, Levels, render};
+use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 use tdlasm::{Assembly, Failure, Options, assemble, listing};
 
 use super::Failed;
@@ -16,7 +16,7 @@ use super::link::{link_or_say, read_layout, whole_memory};
 /// What `tdlasm asm` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Source files, together one program; `.END` in any but the last ends that file
+    /// Source files, together one program; `.END` in any but the last ends that file. `-` is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// File to write; its extension tells the format. Without it the source is only checked
@@ -40,6 +40,44 @@ pub(crate) struct Arguments {
     /// Write a listing with addresses, bytes and T-states
     #[arg(long, value_name = "FILE")]
     listing: Option<PathBuf>,
+    /// Write which files the output depends on, for make or ninja
+    #[arg(long, value_name = "FILE", requires = "output")]
+    depfile: Option<PathBuf>,
+    /// How to show messages
+    #[arg(long, value_name = "FORM", default_value = "human")]
+    message_format: MessageFormat,
+    /// Choose warnings: NAME, no-NAME, error=NAME, or all, none and error for all of them
+    #[arg(short = 'W', value_name = "WISH")]
+    warnings: Vec<String>,
+}
+
+/// The forms of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MessageFormat {
+    /// With the source line, for people
+    Human,
+    /// One line each
+    Short,
+    /// One JSON object a line
+    Json,
+}
+
+/// Reads files from the disk, and `-` from standard input.
+struct CommandLoader;
+
+impl Loader for CommandLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path.as_os_str() != "-" {
+            return DiskLoader.load(path);
+        }
+        let mut text = Vec::new();
+        io::stdin().lock().read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        DiskLoader.exists(path)
+    }
 }
 
 /// Runs `tdlasm asm`.
@@ -48,16 +86,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         Some(path) => Some(Format::choose(arguments.format, path)?),
         None => None,
     };
+    let mut levels = Levels::default();
+    for wish in &arguments.warnings {
+        levels.add(wish).map_err(|error| {
+            eprintln!("error: {error}");
+            Failed::Usage
+        })?;
+    }
     let options = Options {
+        levels,
         defines: arguments.define.clone(),
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
         listing: arguments.listing.is_some(),
     };
-    let assembly =
-        assemble(&DiskLoader, &arguments.files, &options).map_err(|failure| fail(&failure))?;
-    say(&assembly.warnings, &assembly.sources);
+    let form = arguments.message_format;
+    let assembly = assemble(&CommandLoader, &arguments.files, &options)
+        .map_err(|failure| fail(&failure, form))?;
+    say(&assembly.warnings, &assembly.sources, form);
     for message in &assembly.messages {
         eprintln!("{message}");
     }
@@ -73,26 +120,51 @@ fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> 
         let program = link_or_say(&assembly.modules, &layout)?;
         files::write(path, &format.encode(&program, layout.fill()))?;
     }
+    if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
+        files::write(path, depfile(output, &assembly.sources).as_bytes())?;
+    }
     if let Some(path) = &arguments.listing {
         files::write(path, listing::render(&assembly.listing, &assembly.sources).as_bytes())?;
     }
     Ok(())
 }
 
-fn say(diagnostics: &[tdlasm::diag::Diagnostic], sources: &SourceMap) {
-    if !diagnostics.is_empty() {
-        let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        eprint!("{}", render::human(diagnostics, sources, colour));
-    }
+fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
+    let text = match form {
+        MessageFormat::Human => {
+            let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            render::human(diagnostics, sources, colour)
+        }
+        MessageFormat::Short => render::short(diagnostics, sources),
+        MessageFormat::Json => render::json(diagnostics, sources),
+    };
+    eprint!("{text}");
 }
 
 /// Shows the errors; if all are about files that cannot be read, the files are at fault.
-fn fail(failure: &Failure) -> Failed {
-    say(&failure.diagnostics, &failure.sources);
+fn fail(failure: &Failure, form: MessageFormat) -> Failed {
+    say(&failure.diagnostics, &failure.sources, form);
     let errors = failure.diagnostics.iter().filter(|one| one.is_error());
     let count = errors.clone().count();
-    eprintln!("\n{count} error{}; nothing is written", if count == 1 { "" } else { "s" });
+    if form == MessageFormat::Human {
+        eprintln!("\n{count} error{}; nothing is written", if count == 1 { "" } else { "s" });
+    }
     if errors.clone().all(|one| one.code == Code::File) { Failed::File } else { Failed::Source }
+}
+
+/// A make rule: the output depends on every file that was read.
+fn depfile(output: &Path, sources: &SourceMap) -> String {
+    let files = sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
+    let mut names: Vec<String> =
+        files.map(|source| escape(&source.name)).filter(|name| name != "-").collect();
+    names.sort();
+    names.dedup();
+    format!("{}: {}\n", escape(&output.display().to_string()), names.join(" "))
+}
+
+/// A file name as make wants it.
+fn escape(name: &str) -> String {
+    name.replace('$', "$$").replace(' ', "\\ ").replace('#', "\\#")
 }
 
 /// `NAME=VALUE`; the value is decimal, or hexadecimal as `0x1F` or `1FH`. Without a value it is 1.

@@ -1,4 +1,4 @@
-//! Diagnostics as text for people.
+//! Diagnostics as text: for people, one line each, and as JSON for programs.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -16,6 +16,57 @@ pub fn human(diagnostics: &[Diagnostic], sources: &SourceMap, colour: bool) -> S
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let shown = diagnostics.iter().map(|one| renderer.render(&groups(one, sources)) + "\n");
     shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Each message on one line: `file:line:column: severity[code]: message`.
+pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let line = |one: &Diagnostic| {
+        let Location { source, line, column } = sources.location(one.span.start);
+        let (severity, code) = (word(one.severity), one.code.id());
+        format!("{}:{line}:{column}: {severity}[{code}]: {}\n", source.name, one.message)
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+/// Each message as a JSON object on a line of its own.
+pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let line = |one: &Diagnostic| {
+        let labels = one.labels.iter().map(|label| {
+            let mut place = json_place(label.span, sources);
+            place["text"] = label.text.as_str().into();
+            place
+        });
+        let object = serde_json::json!({
+            "code": one.code.id(),
+            "name": one.code.group(),
+            "severity": word(one.severity),
+            "message": one.message,
+            "place": json_place(one.span, sources),
+            "labels": labels.collect::<Vec<_>>(),
+            "notes": calls(one.span, sources),
+            "help": one.help,
+        });
+        format!("{object}\n")
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
+    let (start, end) = (sources.location(span.start), sources.location(span.end));
+    serde_json::json!({
+        "file": &*start.source.name,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+    })
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
 }
 
 fn groups<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Vec<Group<'a>> {
