@@ -1,4 +1,5 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
 
 pub mod modern;
+pub mod reference;
 pub mod sim;

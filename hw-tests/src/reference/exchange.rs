@@ -1,0 +1,97 @@
+//! Plays out the captures on a square by the article's rule.
+
+use super::array::AttackersArray;
+use super::position::Piece;
+
+/// One booking of points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Booking {
+    /// What was captured.
+    pub stake: i16,
+    /// What captured it.
+    pub attacker: u8,
+    /// What stood ready to answer, 0 for nothing.
+    pub defender: u8,
+    /// What the owner of the square had lost after it.
+    pub residue: i16,
+}
+
+/// What came of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What the owner of the square stands to lose.
+    pub residue: u8,
+    /// How the residue came about.
+    pub bookings: Vec<Booking>,
+    /// A count promised more pieces than its section held, and the exchange asked for one of them.
+    pub short: bool,
+}
+
+/// Those of one side who have not captured yet.
+struct Queue {
+    values: std::vec::IntoIter<u8>,
+    promised: usize,
+    short: bool,
+}
+
+impl Queue {
+    fn next(&mut self) -> Option<u8> {
+        self.promised = self.promised.checked_sub(1)?;
+        let next = self.values.next();
+        if next.is_none() {
+            self.short = true;
+            self.promised = 0;
+        }
+        next
+    }
+}
+
+/// Plays the captures out. The side to capture sends its least valuable piece. A piece no dearer than what it
+/// takes always captures; a dearer one captures a guarded piece only when nothing cheaper than itself answers
+/// and another of its side stands behind it, and so on until one side runs out.
+#[must_use]
+pub fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
+    let queue = |colour| Queue {
+        values: array.in_order(colour).into_iter(),
+        promised: usize::from(array.count(colour)),
+        short: false,
+    };
+    let mut attackers = queue(target.colour.other());
+    let mut defenders = queue(target.colour);
+    let mut bookings = Vec::new();
+    capture(i16::from(target.kind.value()), &mut attackers, &mut defenders, &mut bookings);
+    let residue = bookings.last().map_or(0, |booking| booking.residue);
+    let short = attackers.short || defenders.short;
+    Outcome { residue: residue as u8, bookings, short }
+}
+
+fn capture<'a>(
+    mut stake: i16,
+    mut attackers: &'a mut Queue,
+    mut defenders: &'a mut Queue,
+    bookings: &mut Vec<Booking>,
+) {
+    let mut sign = 1;
+    let mut residue = 0;
+    let Some(mut attacker) = attackers.next() else { return };
+    loop {
+        let mut defender = defenders.next();
+        if stake < i16::from(attacker) {
+            // Too dear for a guarded piece, unless what guards it is as dear and help stands behind.
+            while let Some(guard) = defender {
+                if guard < attacker {
+                    return;
+                }
+                let Some(next) = attackers.next() else { return };
+                attacker = next;
+                defender = defenders.next();
+            }
+        }
+        residue += sign * stake;
+        bookings.push(Booking { stake, attacker, defender: defender.unwrap_or(0), residue });
+        let Some(guard) = defender else { return };
+        (stake, attacker) = (i16::from(attacker), guard);
+        (attackers, defenders) = (defenders, attackers);
+        sign = -sign;
+    }
+}
