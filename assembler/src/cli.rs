@@ -1,6 +1,7 @@
 //! The command line: arguments, files in and out, exit codes.
 
 mod asm;
+mod disasm;
 mod files;
 mod link;
 
@@ -30,12 +31,15 @@ Exit codes:
 
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
-  tdlasm asm main.asm -I include --define DEBUG=1 --layout rom.toml -o rom.bin";
+  tdlasm asm main.asm -I include --define DEBUG=1 --layout rom.toml -o rom.bin
+  tdlasm disasm rom.bin --origin 0x100";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Assemble source files, together one program
     Asm(asm::Arguments),
+    /// Turn a binary or HEX file back into source
+    Disasm(disasm::Arguments),
 }
 
 /// How a command failed; what there is to say has been said to stderr.
@@ -64,6 +68,7 @@ pub(crate) fn run() -> ExitCode {
     let result = match (arguments.explain, arguments.command) {
         (Some(code), _) => explain(code),
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
+        (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
         (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)

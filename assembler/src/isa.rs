@@ -1,7 +1,9 @@
 //! The instruction set: one table of forms, from which encoding, listing and manual are drawn.
 
+mod decode;
 mod table;
 
+pub use decode::{Decoded, decode};
 pub use table::FORMS;
 
 /// The operand classes of an instruction form and where their bits go.
@@ -193,6 +195,11 @@ impl Register {
         ("X", Register::X),
         ("Y", Register::Y),
     ];
+
+    /// The register's name.
+    pub fn name(self) -> &'static str {
+        Register::NAMES[self as usize].0
+    }
 
     /// The value of the name in an expression: the register's number in an opcode.
     pub fn value(self) -> u8 {

@@ -5,6 +5,7 @@
 
 pub mod asm;
 pub mod diag;
+pub mod disasm;
 pub mod image;
 pub mod isa;
 pub mod link;

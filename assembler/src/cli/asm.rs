@@ -170,12 +170,7 @@ fn escape(name: &str) -> String {
 /// `NAME=VALUE`; the value is decimal, or hexadecimal as `0x1F` or `1FH`. Without a value it is 1.
 fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-    let wrong = || format!("{value} is no number in 0..65535; write 31, 1FH or 0x1F");
-    let hex = value.strip_prefix("0x").or_else(|| value.strip_suffix(['H', 'h']));
-    let number = match hex {
-        Some(digits) => u16::from_str_radix(digits, 16).map_err(|_| wrong())?,
-        None => value.parse().map_err(|_| wrong())?,
-    };
+    let number = files::parse_number(value)?;
     let valid = tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
     if valid { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
 }

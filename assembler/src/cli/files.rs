@@ -71,3 +71,13 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     result
 }
+
+/// A number on the command line: decimal, or hexadecimal as `0x1F` or `1FH`.
+pub(crate) fn parse_number(text: &str) -> Result<u16, String> {
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_suffix(['H', 'h']));
+    let number = match hex {
+        Some(digits) => u16::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| format!("{text} is no number in 0..65535; write 31, 1FH or 0x1F"))
+}

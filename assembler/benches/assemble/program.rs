@@ -52,7 +52,7 @@ pub(crate) fn with_macros(lines: usize) -> String {
         if line % 3000 == 0 {
             text.push_str("\t.LOC 100H\n");
         }
-        let _ = write!(text, "\tSTORE {}+1,4000H+{}\n", line % 100, line % 1000);
+        let _ = writeln!(text, "\tSTORE {}+1,4000H+{}", line % 100, line % 1000);
         text.push_str(
             "\tMOV A,B\n\tXRA C\n\tMOV D,A\n\tINX H\n\tDCX B\n\tPUSH B\n\tPOP D\n\tNOP\n\tNOP\n",
         );
