@@ -1,5 +1,12 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
 
+pub mod compare;
+pub mod corpus;
+pub mod encode;
 pub mod modern;
 pub mod reference;
+pub mod report;
+pub mod residues;
+pub mod rig;
+pub mod run;
 pub mod sim;

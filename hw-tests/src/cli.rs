@@ -1,0 +1,168 @@
+//! The command line: what is asked for, what is printed, and the exit code.
+
+mod corpus;
+mod residues;
+mod run;
+mod simulator;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Parser, Subcommand};
+use firmware::profile::Profile;
+use hw_tests::rig::{Plan, RigError};
+use hw_tests::sim::Pace;
+use rcflash::loader::LoadError;
+
+/// The thing under test is wrong.
+const WRONG: u8 = 1;
+/// The command line is.
+const USAGE: u8 = 2;
+/// Port, board or file failed.
+const RIG: u8 = 3;
+/// Nothing was selected.
+const NOTHING: u8 = 4;
+/// The user stopped it.
+const INTERRUPTED: u8 = 130;
+
+/// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all right, 1 wrong residue or failed verify, 2 usage, 3 port, board or file failed,
+4 nothing selected, 70 a bug of this program, 130 interrupted.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Load the evaluator and compare board and reference over the corpus
+    #[command(after_help = "\
+Examples:
+  hw-tests run                                          the simulated board, the whole corpus
+  hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
+  hw-tests run --filter document                        only cases with this tag or in whose name it is")]
+    Run(run::RunArgs),
+    /// Print the residues of positions as JSON, one line a position
+    #[command(after_help = "\
+Examples:
+  hw-tests residues --fen 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
+  hw-tests residues positions.epd
+  hw-tests residues < positions.epd")]
+    Residues(residues::ResiduesArgs),
+    /// Serve a simulated board on a pseudo-terminal until interrupted
+    #[command(after_help = "\
+Example:
+  hw-tests sim
+  (it prints a path such as /dev/pts/5; in another terminal:)
+  rcflash write --port /dev/pts/5")]
+    Sim(simulator::SimArgs),
+    /// Make positions by seeded legal play, as the corpus has them
+    Corpus(corpus::CorpusArgs),
+}
+
+/// Which board, and what goes onto it.
+#[derive(Args)]
+struct BoardArgs {
+    /// The board's profile
+    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
+    board: String,
+    /// The serial port of a real board; without it the board is simulated
+    #[arg(long, value_name = "DEVICE")]
+    port: Option<String>,
+    /// Load this application instead of the built-in one (.hex, or .bin for the built-in one's address)
+    #[arg(long, value_name = "FILE")]
+    app: Option<PathBuf>,
+    /// What is in the simulated board's ROM socket instead of the built-in monitor
+    #[arg(long, value_name = "FILE", conflicts_with = "port")]
+    rom: Option<PathBuf>,
+    /// Accept a monitor of another build in the ROM
+    #[arg(long)]
+    any_monitor: bool,
+    /// Hold the simulated board to its own clock
+    #[arg(long, conflicts_with = "port")]
+    real_time: bool,
+}
+
+/// A failure with its exit code.
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    fn new(code: u8, message: impl ToString) -> Self {
+        Self { code, message: message.to_string() }
+    }
+}
+
+impl From<RigError> for Failure {
+    fn from(error: RigError) -> Self {
+        let wrong = matches!(error, RigError::Build(_) | RigError::Load(LoadError::Verify { .. }));
+        Self::new(if wrong { WRONG } else { RIG }, error)
+    }
+}
+
+type Outcome = Result<u8, Failure>;
+
+/// Parses the command line and does what it says.
+pub(crate) fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Residues(args) => residues::residues(&args),
+        Command::Sim(args) => simulator::serve(&args),
+        Command::Corpus(args) => corpus::corpus(&args),
+    };
+    let code = outcome.unwrap_or_else(|failure| {
+        eprintln!("hw-tests: {}", failure.message);
+        failure.code
+    });
+    ExitCode::from(code)
+}
+
+impl BoardArgs {
+    fn plan(&self) -> Result<Plan, Failure> {
+        let profile = Profile::named(&self.board).map_err(|error| Failure::new(USAGE, error))?;
+        let rom = self.rom.as_deref().map(read).transpose()?;
+        let application = self.app.as_deref().map(read_program).transpose()?;
+        let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
+        let (port, any_monitor) = (self.port.clone(), self.any_monitor);
+        Ok(Plan { profile, port, rom, application, any_monitor, pace })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path)
+        .map_err(|error| Failure::new(RIG, format!("can't read {}: {error}", path.display())))
+}
+
+/// A program and its address.
+fn read_program(path: &Path) -> Result<(u16, Vec<u8>), Failure> {
+    let bytes = read(path)?;
+    let wrong = |problem: String| Failure::new(RIG, format!("{}: {problem}", path.display()));
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex")) {
+        let text = String::from_utf8_lossy(&bytes);
+        let (image, _) =
+            tdlasm::image::parse_intel_hex(&text).map_err(|error| wrong(error.to_string()))?;
+        let (first, _) = image.bounds().ok_or_else(|| wrong("it holds no bytes".to_owned()))?;
+        return Ok((first, image.flat(0xFF)));
+    }
+    Ok((APPLICATION_ADDRESS, bytes))
+}
+
+/// Where applications for RAM are linked.
+const APPLICATION_ADDRESS: u16 = 0x8000;
+
+/// Notices Ctrl-C instead of ending at once.
+fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
+    Ok(flag)
+}

@@ -1,0 +1,61 @@
+//! `hw-tests residues`.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hw_tests::corpus::{self, Subject};
+use hw_tests::rig::Rig;
+
+use super::{BoardArgs, Failure, NOTHING, Outcome, RIG, WRONG, read};
+
+#[derive(Args)]
+pub(super) struct ResiduesArgs {
+    #[command(flatten)]
+    board: BoardArgs,
+    /// The position, in FEN with 4 or 6 fields; may be given again
+    #[arg(long, value_name = "FEN", conflicts_with = "file")]
+    fen: Vec<String>,
+    /// Positions, one a line (EPD or FEN); standard input without
+    file: Option<PathBuf>,
+}
+
+pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
+    let (name, text) = input(args)?;
+    let cases = corpus::parse_positions(&name, &text).map_err(|error| Failure::new(RIG, error))?;
+    if cases.is_empty() {
+        return Err(Failure::new(NOTHING, format!("{name} holds no position")));
+    }
+    let mut rig = Rig::prepare(&args.board.plan()?)?;
+    let mut out = std::io::stdout().lock();
+    let mut agree = true;
+    for case in &cases {
+        let Subject::Position { fen, position, .. } = &case.subject else { continue };
+        let seen = rig.position(position).map_err(|error| Failure::new(RIG, error))?;
+        let line = hw_tests::residues::line(fen, position, &seen);
+        agree &= line.squares.iter().all(|square| square.reference == Some(square.board));
+        let json = serde_json::to_string(&line).map_err(|error| Failure::new(70, error))?;
+        if writeln!(out, "{json}").is_err() {
+            break; // whoever read it has had enough
+        }
+    }
+    if agree {
+        return Ok(0);
+    }
+    Err(Failure::new(WRONG, "board and reference differ; see the fields board and reference"))
+}
+
+fn input(args: &ResiduesArgs) -> Result<(String, String), Failure> {
+    if !args.fen.is_empty() {
+        return Ok(("--fen".to_owned(), args.fen.join("\n")));
+    }
+    if let Some(path) = &args.file {
+        let text = String::from_utf8_lossy(&read(path)?).into_owned();
+        return Ok((path.display().to_string(), text));
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::new(RIG, format!("can't read standard input: {error}")))?;
+    Ok(("standard input".to_owned(), text))
+}

@@ -1,0 +1,82 @@
+//! `hw-tests run`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use hw_tests::corpus::{self, Case};
+use hw_tests::report::{self, Counts};
+use hw_tests::rig::Rig;
+use hw_tests::run::{Ended, run_cases};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{BoardArgs, Failure, INTERRUPTED, NOTHING, Outcome, RIG, WRONG, interruption, read};
+
+#[derive(Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    board: BoardArgs,
+    /// Run these positions (EPD) instead of the built-in corpus; may be given again
+    #[arg(long, value_name = "FILE")]
+    corpus: Vec<PathBuf>,
+    /// Only cases with this tag, or with this text in their name; may be given again
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+}
+
+pub(super) fn run(args: &RunArgs) -> Outcome {
+    let cases = selected(args)?;
+    if cases.is_empty() {
+        return Err(Failure::new(NOTHING, "no case is selected; --filter takes tags and names"));
+    }
+    let interrupted = interruption()?;
+    let began = Instant::now();
+    let mut rig = Rig::prepare(&args.board.plan()?)?;
+    eprintln!("{} on {}", rig.application, rig.line());
+    let bar = progress_bar(cases.len());
+    let (results, ended) = run_cases(&mut rig, &cases, &interrupted, |done| {
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    print!("{}", report::table(&results));
+    print!("{}", report::troubles(&results));
+    print!("{}", report::summary(&results, ended, rig.stats(), began.elapsed()));
+    Ok(exit_code(Counts::of(&results), ended))
+}
+
+/// A wrong residue outweighs everything; a board that no longer answers outweighs single silences.
+fn exit_code(counts: Counts, ended: Ended) -> u8 {
+    match ended {
+        _ if counts.fail > 0 => WRONG,
+        Ended::Interrupted => INTERRUPTED,
+        Ended::BoardLost => RIG,
+        Ended::Complete if counts.pass < counts.cases => RIG,
+        Ended::Complete => 0,
+    }
+}
+
+fn selected(args: &RunArgs) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for path in &args.corpus {
+        let text = String::from_utf8_lossy(&read(path)?).into_owned();
+        let name = path.display().to_string();
+        let some = corpus::parse_positions(&name, &text);
+        cases.extend(some.map_err(|error| Failure::new(RIG, error))?);
+    }
+    if args.corpus.is_empty() {
+        cases = corpus::shipped().map_err(|error| Failure::new(RIG, error))?;
+    }
+    let wanted = |case: &Case| {
+        let matches = |text: &String| case.tags.contains(text) || case.id.contains(text);
+        args.filter.is_empty() || args.filter.iter().any(matches)
+    };
+    cases.retain(wanted);
+    Ok(cases)
+}
+
+/// Draws on a terminal only.
+fn progress_bar(cases: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left");
+    ProgressBar::new(cases as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,53 @@
+//! `hw-tests sim`.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hw_tests::rig::{RigError, board_spec};
+use hw_tests::sim::{Pace, ServerOptions, SimServer};
+
+use super::{Failure, INTERRUPTED, Outcome, RIG, USAGE, interruption, read};
+
+/// How often Ctrl-C is looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+#[derive(Args)]
+pub(super) struct SimArgs {
+    /// The board's profile
+    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
+    board: String,
+    /// What is in the ROM socket instead of the built-in monitor
+    #[arg(long, value_name = "FILE")]
+    rom: Option<PathBuf>,
+    /// Run as fast as this computer can instead of at the board's clock
+    #[arg(long)]
+    free: bool,
+    /// The host does not obey RTS, so that a slow board loses characters
+    #[arg(long)]
+    ignore_rts: bool,
+}
+
+pub(super) fn serve(args: &SimArgs) -> Outcome {
+    let profile = Profile::named(&args.board).map_err(|error| Failure::new(USAGE, error))?;
+    let rom = match &args.rom {
+        Some(path) => read(path)?,
+        None => build(&profile, ProgramKind::Monitor).map_err(RigError::from)?.bytes,
+    };
+    let interrupted = interruption()?;
+    let mut spec = board_spec(&profile);
+    spec.host_obeys_rts = !args.ignore_rts;
+    let pace = if args.free { Pace::Free } else { Pace::RealTime };
+    let server = SimServer::start(spec, &rom, ServerOptions { pace, probe: None })
+        .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
+    println!("{}", server.path().display());
+    eprintln!("{} on {}; Ctrl-C ends it", profile.title, server.path().display());
+    while !interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+    }
+    Ok(INTERRUPTED)
+}

@@ -1,0 +1,141 @@
+//! The board's word against the reference's.
+
+use std::fmt;
+
+use firmware::wire::status;
+
+use crate::encode;
+use crate::reference::{
+    AttackersArray, Kind, Piece, Pin, Position, Square, Verdict, examine, exchange,
+};
+use crate::rig::Observation;
+
+/// Something in which board and reference, or reference and document, differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where; `None` for the whole position.
+    pub square: Option<Square>,
+    /// What.
+    pub what: &'static str,
+    /// The first side's word.
+    pub board: String,
+    /// The other's.
+    pub reference: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { square, what, board, reference } = self;
+        match square {
+            Some(square) => write!(f, "{square}: {what}: board {board}, reference {reference}"),
+            None => write!(f, "{what}: board {board}, reference {reference}"),
+        }
+    }
+}
+
+/// Collects differences.
+#[derive(Default)]
+struct Differences(Vec<Difference>);
+
+impl Differences {
+    fn check<T: PartialEq + fmt::Display>(
+        &mut self,
+        square: Option<Square>,
+        what: &'static str,
+        board: T,
+        reference: T,
+    ) {
+        if board != reference {
+            let (board, reference) = (board.to_string(), reference.to_string());
+            self.0.push(Difference { square, what, board, reference });
+        }
+    }
+}
+
+/// Compares a whole position: royal squares, pins, and for every occupied square piece, array, residue
+/// and status.
+#[must_use]
+pub fn compare_position(
+    position: &Position,
+    expected: &[(Square, u8)],
+    seen: &Observation,
+) -> Vec<Difference> {
+    let (pins, verdicts) = examine(position);
+    let mut found = Differences::default();
+    found.check(None, "pins", show_pins(&seen.end.pins), show_pins(&board_pins(&pins)));
+    found.check(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
+    found.check(None, "occupied squares", seen.squares.len(), verdicts.len());
+    for (record, verdict) in seen.squares.iter().zip(&verdicts) {
+        let at = Some(verdict.square);
+        found.check(at, "square", record.square, encode::square(verdict.square));
+        found.check(at, "piece", record.piece, encode::piece(verdict.piece));
+        let array = AttackersArray::from_bytes(&record.array);
+        found.check(at, "array", array.to_string(), verdict.array.to_string());
+        found.check(at, "residue", record.residue, verdict.outcome.residue);
+        found.check(at, "status", record.status, status_of(verdict));
+        let most = verdict.piece.kind.value();
+        if record.residue > most {
+            found.check(at, "most it can lose", record.residue, most);
+        }
+    }
+    for (square, points) in expected {
+        let stated = verdicts.iter().find(|verdict| verdict.square == *square);
+        let residue = stated.map_or(0, |verdict| verdict.outcome.residue);
+        found.check(Some(*square), "residue by the document", residue, *points);
+    }
+    found.0
+}
+
+/// Compares one exchange.
+#[must_use]
+pub fn compare_exchange(
+    piece: Piece,
+    array: &AttackersArray,
+    stated: u8,
+    short: bool,
+    (residue, status_bits): (u8, u8),
+) -> Vec<Difference> {
+    let outcome = exchange(piece, array);
+    let mut found = Differences::default();
+    found.check(None, "residue", residue, outcome.residue);
+    found.check(None, "status", status_bits, if outcome.short { status::SHORT } else { 0 });
+    found.check(None, "residue by the document", outcome.residue, stated);
+    found.check(None, "shortness by the document", outcome.short, short);
+    found.0
+}
+
+fn status_of(verdict: &Verdict) -> u8 {
+    let overflow = if verdict.overflow { status::OVERFLOW } else { 0 };
+    overflow | if verdict.outcome.short { status::SHORT } else { 0 }
+}
+
+fn royals(position: &Position) -> [u8; 4] {
+    use crate::reference::Colour::{Black, White};
+    let pieces =
+        [(White, Kind::King), (Black, Kind::King), (White, Kind::Queen), (Black, Kind::Queen)];
+    pieces.map(|(colour, kind)| position.royal(colour, kind).map_or(0, encode::square))
+}
+
+fn board_pins(pins: &[Pin]) -> Vec<firmware::wire::Pin> {
+    pins.iter().map(encode::pin).collect()
+}
+
+fn show_pins(pins: &[firmware::wire::Pin]) -> String {
+    let one = |pin: &firmware::wire::Pin| {
+        let square = encode::decode_square(pin.square);
+        let square = square.map_or_else(|| format!("?{}", pin.square), |at| at.to_string());
+        format!("{square}{:+}", pin.step)
+    };
+    if pins.is_empty() {
+        "none".to_owned()
+    } else {
+        pins.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn show(numbers: &[u8; 4]) -> String {
+    let name = |number: &u8| {
+        encode::decode_square(*number).map_or_else(|| "-".to_owned(), |at| at.to_string())
+    };
+    numbers.iter().map(name).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,57 @@
+//! Between the reference's terms and the board's: squares, pieces and pins.
+
+use firmware::wire;
+
+use crate::reference::{Colour, Kind, Piece, Pin, Position, Square};
+
+/// A piece as the board has it: bit 7 colour, bits 2-0 type.
+#[must_use]
+pub fn piece(piece: Piece) -> u8 {
+    let colour = if piece.colour == Colour::Black { 0x80 } else { 0 };
+    colour | (piece.kind as u8 + 1)
+}
+
+/// A piece of the board in the reference's terms; `None` when its type means nothing.
+#[must_use]
+pub fn decode_piece(byte: u8) -> Option<Piece> {
+    let kind = *Kind::ALL.get(usize::from(byte & 7).checked_sub(1)?)?;
+    let colour = if byte & 0x80 != 0 { Colour::Black } else { Colour::White };
+    Some(Piece { colour, kind })
+}
+
+/// A square as the board numbers it: 21 + file + 10 * rank.
+#[must_use]
+pub fn square(square: Square) -> u8 {
+    21 + square.file() + 10 * square.rank()
+}
+
+/// A square of the board in the reference's terms; `None` beyond the edge.
+#[must_use]
+pub fn decode_square(number: u8) -> Option<Square> {
+    let within = number.checked_sub(21)?;
+    Square::new(within % 10, within / 10)
+}
+
+/// A pin as the board lists it.
+#[must_use]
+pub fn pin(pin: &Pin) -> wire::Pin {
+    let step = pin.direction.files + 10 * pin.direction.ranks;
+    wire::Pin { square: square(pin.square), step }
+}
+
+/// A position as it goes over the line: 4-bit codes, two a byte, the earlier square low.
+#[must_use]
+pub fn squares(position: &Position) -> [u8; 32] {
+    let code = |at: Square| {
+        position.on(at).map_or(0, |on| {
+            let black = if on.colour == Colour::Black { 8 } else { 0 };
+            black | (on.kind as u8 + 1)
+        })
+    };
+    let codes: Vec<u8> = Square::all().map(code).collect();
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(codes.chunks(2)) {
+        *byte = pair[0] | pair[1] << 4;
+    }
+    bytes
+}

@@ -1,0 +1,124 @@
+//! Runs cases on a board: every case ends in exactly one verdict.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rcflash::link::LinkError;
+
+use crate::compare::{Difference, compare_exchange, compare_position};
+use crate::corpus::{Case, Subject};
+use crate::rig::Rig;
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaseVerdict {
+    /// Board, reference and documents agree.
+    Pass,
+    /// They differ.
+    Fail(Vec<Difference>),
+    /// The board did not answer in time.
+    Timeout(String),
+    /// The board refused, or its answer made no sense.
+    Error(String),
+    /// The run ended before the case's turn.
+    NotRun,
+}
+
+impl CaseVerdict {
+    /// The verdict in a word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail(_) => "fail",
+            Self::Timeout(_) => "timeout",
+            Self::Error(_) => "error",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+/// A case and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseResult {
+    /// The case's name.
+    pub id: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The position, where it is one.
+    pub fen: Option<String>,
+    /// Occupied squares compared.
+    pub squares: usize,
+    /// How it ended.
+    pub verdict: CaseVerdict,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All cases had their turn.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+    /// The board no longer answers.
+    BoardLost,
+}
+
+/// Runs the cases in order. After a case without an answer the board is asked who it is; if it does not answer that
+/// either, the rest is not run. `progress` hears how many cases are done.
+pub fn run_cases(
+    rig: &mut Rig,
+    cases: &[Case],
+    interrupted: &AtomicBool,
+    mut progress: impl FnMut(usize),
+) -> (Vec<CaseResult>, Ended) {
+    let mut ended = Ended::Complete;
+    let mut results = Vec::with_capacity(cases.len());
+    for case in cases {
+        if ended == Ended::Complete && interrupted.load(Ordering::Relaxed) {
+            ended = Ended::Interrupted;
+        }
+        let result = match ended {
+            Ended::Complete => run_case(rig, case),
+            _ => result(case, 0, CaseVerdict::NotRun),
+        };
+        if ended == Ended::Complete && is_silence(&result.verdict) && !rig.answers() {
+            ended = Ended::BoardLost;
+        }
+        results.push(result);
+        progress(results.len());
+    }
+    (results, ended)
+}
+
+fn is_silence(verdict: &CaseVerdict) -> bool {
+    matches!(verdict, CaseVerdict::Timeout(_) | CaseVerdict::Error(_))
+}
+
+fn run_case(rig: &mut Rig, case: &Case) -> CaseResult {
+    let answer = match &case.subject {
+        Subject::Position { position, expected, .. } => rig
+            .position(position)
+            .map(|seen| (seen.squares.len(), compare_position(position, expected, &seen))),
+        Subject::Array { piece, array, residue, short } => rig
+            .exchange(*piece, array)
+            .map(|answer| (1, compare_exchange(*piece, array, *residue, *short, answer))),
+    };
+    match answer {
+        Ok((squares, differences)) if differences.is_empty() => {
+            result(case, squares, CaseVerdict::Pass)
+        }
+        Ok((squares, differences)) => result(case, squares, CaseVerdict::Fail(differences)),
+        Err(error @ LinkError::Timeout { .. }) => {
+            result(case, 0, CaseVerdict::Timeout(error.to_string()))
+        }
+        Err(error) => result(case, 0, CaseVerdict::Error(error.to_string())),
+    }
+}
+
+fn result(case: &Case, squares: usize, verdict: CaseVerdict) -> CaseResult {
+    let fen = match &case.subject {
+        Subject::Position { fen, .. } => Some(fen.clone()),
+        Subject::Array { .. } => None,
+    };
+    CaseResult { id: case.id.clone(), tags: case.tags.clone(), fen, squares, verdict }
+}
