@@ -31,13 +31,16 @@ Exit codes:
 
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
-  tdlasm asm main.asm -I include --define DEBUG=1 --layout rom.toml -o rom.bin
+  tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
+  tdlasm link main.o tables.o --layout rom.toml -o rom.bin
   tdlasm disasm rom.bin --origin 0x100";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Assemble source files, together one program
     Asm(asm::Arguments),
+    /// Link objects into a program
+    Link(link::Arguments),
     /// Turn a binary or HEX file back into source
     Disasm(disasm::Arguments),
 }
@@ -68,6 +71,7 @@ pub(crate) fn run() -> ExitCode {
     let result = match (arguments.explain, arguments.command) {
         (Some(code), _) => explain(code),
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
+        (None, Some(Command::Link(arguments))) => link::run(&arguments),
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
         (None, None) => Err(Failed::Usage),
     };

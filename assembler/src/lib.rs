@@ -11,6 +11,7 @@ pub mod isa;
 pub mod link;
 pub mod listing;
 pub mod module;
+pub mod object;
 pub mod source;
 pub mod syntax;
 

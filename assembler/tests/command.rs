@@ -139,6 +139,36 @@ fn a_source_comes_from_standard_input() {
     command.assert().success().stdout(&b"\xFF"[..]);
 }
 
+#[test]
+fn objects_link_to_what_one_assembly_gives() {
+    let bench = Bench::new();
+    bench.file("a.asm", "A1:: CALL B1#\n .WORD A1\n .END A1\n");
+    bench.file("b.asm", "B1:: JMP A1#\n .END\n");
+    for name in ["a", "b"] {
+        let (code, _, stderr) =
+            bench.run(&["asm", &format!("{name}.asm"), "-o", &format!("{name}.o")]);
+        assert_eq!(code, 0, "{stderr}");
+    }
+    let (code, _, stderr) = bench.run(&["link", "a.o", "b.o", "-o", "ab.bin"]);
+    assert_eq!(code, 0, "{stderr}");
+    let linked = fs::read(bench.path("ab.bin")).expect("the output");
+    assert_eq!(linked, [0xCD, 5, 0, 0, 0, 0xC3, 0, 0]);
+    assert_eq!(bench.run(&["link", "a.o", "-o", "a.bin"]).0, 1);
+    assert_eq!(bench.run(&["link", "a.asm", "-o", "a.bin"]).0, 1);
+    assert_eq!(bench.run(&["link", "none.o", "-o", "a.bin"]).0, 3);
+}
+
+#[test]
+fn equal_sources_give_equal_objects() {
+    let bench = Bench::new();
+    bench.file("a.asm", "A1:: CALL B1#\n .DATE\n .END A1\n");
+    for output in ["1.o", "2.o"] {
+        assert_eq!(bench.run(&["asm", "a.asm", "-o", output]).0, 0);
+    }
+    let read = |name| fs::read(bench.path(name)).expect("the object");
+    assert_eq!(read("1.o"), read("2.o"));
+}
+
 /// Compares with the file beside the source; `BLESS=1` writes it anew.
 fn golden(path: &Path, found: &str) {
     if std::env::var_os("BLESS").is_some() {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use tdlasm::diag::{Code, Diagnostic, Levels, render};
+use tdlasm::module::Module;
+use tdlasm::object::write_object;
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 use tdlasm::{Assembly, Failure, Options, assemble, listing};
 
@@ -113,13 +115,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 
 fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> Result<(), Failed> {
     if let (Some(path), Some(format)) = (&arguments.output, format) {
+        if format == Format::Object {
+            files::write(path, &write_object(only_module(&assembly.modules)?))?;
+            return write_companions(arguments, assembly);
+        }
         let layout = match &arguments.layout {
             Some(path) => read_layout(path)?,
             None => whole_memory(),
         };
         let program = link_or_say(&assembly.modules, &layout)?;
-        files::write(path, &format.encode(&program, layout.fill()))?;
+        files::write(path, &format.encode(&program, layout.fill())?)?;
     }
+    write_companions(arguments, assembly)
+}
+
+/// An object file holds one module.
+fn only_module(modules: &[Module]) -> Result<&Module, Failed> {
+    match modules {
+        [module] => Ok(module),
+        _ => {
+            eprintln!("error: the source has {} modules, and an object holds one", modules.len());
+            eprintln!("help: split it at .PRGEND, or write a linked program");
+            Err(Failed::Usage)
+        }
+    }
+}
+
+/// Writes the files that go with the output.
+fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }

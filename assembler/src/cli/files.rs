@@ -8,6 +8,7 @@ use clap::ValueEnum;
 
 use tdlasm::image::intel_hex;
 use tdlasm::link::Program;
+use tdlasm::object::write_executable;
 
 use super::Failed;
 
@@ -18,6 +19,10 @@ pub(crate) enum Format {
     Bin,
     /// Intel HEX
     Hex,
+    /// ELF relocatable object, to be linked
+    Object,
+    /// ELF executable
+    Elf,
 }
 
 impl Format {
@@ -29,19 +34,27 @@ impl Format {
             (Some(format), _) => Ok(format),
             (None, Some("bin" | "rom" | "com")) => Ok(Format::Bin),
             (None, Some("hex" | "ihx")) => Ok(Format::Hex),
+            (None, Some("o" | "obj")) => Ok(Format::Object),
+            (None, Some("elf")) => Ok(Format::Elf),
             (None, _) => {
                 eprintln!("error: the extension of {} tells no format", path.display());
-                eprintln!("help: use .bin or .hex, or say --format");
+                eprintln!("help: use .bin, .hex, .o or .elf, or say --format");
                 Err(Failed::Usage)
             }
         }
     }
 
     /// The file's content for a linked program; gaps of a flat file hold `fill`.
-    pub(crate) fn encode(self, program: &Program, fill: u8) -> Vec<u8> {
+    pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, Failed> {
         match self {
-            Format::Bin => program.image.flat(fill),
-            Format::Hex => intel_hex(&program.image, program.entry).into_bytes(),
+            Format::Bin => Ok(program.image.flat(fill)),
+            Format::Hex => Ok(intel_hex(&program.image, program.entry).into_bytes()),
+            Format::Elf => Ok(write_executable(program)),
+            Format::Object => {
+                eprintln!("error: a linked program is no relocatable object");
+                eprintln!("help: write .elf, .bin or .hex");
+                Err(Failed::Usage)
+            }
         }
     }
 }

@@ -1,11 +1,59 @@
-//! Linking for the commands: layouts, and errors said to people.
+//! `tdlasm link`, and what `tdlasm asm` needs to link at once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
 
 use tdlasm::link::{Layout, Program, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind};
 
+use tdlasm::object::read_object;
+
 use super::Failed;
+use super::files::{self, Format};
+
+/// What `tdlasm link` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// ELF objects, in the order of their sections
+    #[arg(required = true)]
+    objects: Vec<PathBuf>,
+    /// Layout file (TOML) that says where sections go; without it they follow each other from 0
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
+    /// File to write; its extension tells the format
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Format to write, whatever the extension
+    #[arg(long)]
+    format: Option<Format>,
+}
+
+/// Runs `tdlasm link`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let format = Format::choose(arguments.format, &arguments.output)?;
+    let layout = match &arguments.layout {
+        Some(path) => read_layout(path)?,
+        None => whole_memory(),
+    };
+    let modules: Vec<Module> =
+        arguments.objects.iter().map(|path| read_module(path)).collect::<Result<_, _>>()?;
+    let program = link_or_say(&modules, &layout)?;
+    files::write(&arguments.output, &format.encode(&program, layout.fill())?)
+}
+
+fn read_module(path: &Path) -> Result<Module, Failed> {
+    let data = std::fs::read(path).map_err(|error| {
+        eprintln!("error: cannot read {}: {error}", path.display());
+        Failed::File
+    })?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    read_object(&data, &name).map_err(|error| {
+        eprintln!("error: {}: {error}", path.display());
+        eprintln!("help: make it with `tdlasm asm SOURCE -o {}`", path.display());
+        Failed::Source
+    })
+}
 
 /// Reads and checks a layout file.
 pub(crate) fn read_layout(path: &Path) -> Result<Layout, Failed> {

@@ -1,0 +1,264 @@
+//! Modules to ELF relocatable objects.
+
+use object::Endianness;
+use object::elf;
+use object::write::StringId;
+use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
+
+use crate::module::{Base, Binding, Module, Reloc, Section, SectionKind, SymbolValue};
+
+use super::notes::Notes;
+use super::{FLAGS_Z80, NOTES, RELOCATIONS, addend_bias, section_name};
+
+/// A section as ELF has it.
+struct Flat<'m> {
+    kind: SectionKind,
+    name: String,
+    address: u16,
+    /// `None` for one that only reserves space.
+    bytes: Option<Vec<u8>>,
+    size: u32,
+    relocs: Vec<&'m Reloc>,
+}
+
+/// The bytes of an ELF relocatable object for a module. Equal modules give equal bytes.
+///
+/// # Panics
+/// Never for modules below 2 GB, as all assembled ones are.
+#[must_use]
+pub fn write_object(module: &Module) -> Vec<u8> {
+    let sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
+    let relocated_names: Vec<String> =
+        sections.iter().map(|one| format!(".rela{}", one.name)).collect();
+    let notes = serde_json::to_vec(&Notes::new(module)).unwrap_or_default();
+    let mut buffer = Vec::new();
+    let mut header = Vec::new();
+    let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
+    let file_header = FileHeader {
+        os_abi: elf::ELFOSABI_NONE,
+        abi_version: 0,
+        e_type: elf::ET_REL,
+        e_machine: elf::EM_Z80,
+        e_entry: 0,
+        e_flags: elf::FileFlags(FLAGS_Z80),
+    };
+    // The sizes fit, so that writing to memory cannot fail.
+    let _ = writer.write_file_header(&file_header);
+    let mut output = Output { writer, module, symbol_numbers: vec![0; module.symbols.len()] };
+    output.write(&sections, &relocated_names, &notes);
+    let _ = output.writer.write_file_header_to(&mut header);
+    drop(output);
+    buffer[..header.len()].copy_from_slice(&header);
+    buffer
+}
+
+/// The flat form of `.text`, `.data` or `.bss`, or each absolute run.
+fn flatten(section: &Section) -> Vec<Flat<'_>> {
+    if section.kind == SectionKind::Absolute {
+        return section.runs.iter().map(|run| absolute(section, run.offset, &run.bytes)).collect();
+    }
+    let mut bytes = vec![0; section.size as usize];
+    for run in &section.runs {
+        let start = usize::from(run.offset);
+        bytes[start..start + run.bytes.len()].copy_from_slice(&run.bytes);
+    }
+    let empty = section.runs.is_empty() && section.kind == SectionKind::Blank;
+    vec![Flat {
+        kind: section.kind,
+        name: section_name(section.kind).to_owned(),
+        address: 0,
+        bytes: (!empty).then_some(bytes),
+        size: section.size,
+        relocs: section.relocs.iter().collect(),
+    }]
+}
+
+fn absolute<'m>(section: &'m Section, address: u16, bytes: &[u8]) -> Flat<'m> {
+    let end = u32::from(address) + bytes.len() as u32;
+    let within = |reloc: &&Reloc| (u32::from(address)..end).contains(&u32::from(reloc.offset));
+    Flat {
+        kind: SectionKind::Absolute,
+        name: format!(".abs.{address:04X}"),
+        address,
+        bytes: Some(bytes.to_vec()),
+        size: bytes.len() as u32,
+        relocs: section.relocs.iter().filter(within).collect(),
+    }
+}
+
+struct Output<'a> {
+    writer: Writer<'a, SinglePhase>,
+    module: &'a Module,
+    /// The number in the ELF symbol table of each symbol of the module.
+    symbol_numbers: Vec<u32>,
+}
+
+impl<'a> Output<'a> {
+    fn write(&mut self, sections: &'a [Flat<'_>], rela_names: &'a [String], notes: &[u8]) {
+        let offsets: Vec<u64> = sections
+            .iter()
+            .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
+            .collect();
+        let notes_at = self.data(notes);
+        let locals = self.symbols(sections);
+        let rela_at: Vec<u64> =
+            sections.iter().map(|one| self.relocations(one, sections)).collect();
+        let names: Vec<StringId> =
+            sections.iter().map(|one| self.writer.add_section_name(one.name.as_bytes())).collect();
+        let notes_name = self.writer.add_section_name(NOTES.as_bytes());
+        let rela: Vec<StringId> =
+            rela_names.iter().map(|name| self.writer.add_section_name(name.as_bytes())).collect();
+        let _ = self.writer.write_strtab();
+        let _ = self.writer.write_shstrtab();
+        self.writer.write_null_section_header();
+        for ((section, name), offset) in sections.iter().zip(names).zip(&offsets) {
+            let header = self.header(section, name, *offset);
+            self.writer.write_section_header(&header);
+        }
+        let notes_header = self.notes_header(notes_name, notes_at, notes.len());
+        self.writer.write_section_header(&notes_header);
+        // The symbol table comes behind notes, relocations and strings.
+        let relocated = sections.iter().filter(|one| !one.relocs.is_empty()).count();
+        let symtab = SectionIndex((sections.len() + 3 + relocated) as u32);
+        for (at, section) in sections.iter().enumerate().filter(|(_, one)| !one.relocs.is_empty()) {
+            let (target, count) = (SectionIndex(at as u32 + 1), section.relocs.len());
+            self.writer.write_relocation_section_header(
+                rela[at],
+                target,
+                symtab,
+                rela_at[at],
+                count,
+                true,
+            );
+        }
+        // The symbol table's header names that of its strings.
+        self.writer.write_strtab_section_header();
+        self.writer.write_symtab_section_header(locals);
+        self.writer.write_shstrtab_section_header();
+    }
+
+    fn data(&mut self, bytes: &[u8]) -> u64 {
+        let offset = self.writer.write_align(1);
+        self.writer.write(bytes);
+        offset
+    }
+
+    /// Writes the symbol table: sections, locals, globals. Returns how many are local.
+    fn symbols(&mut self, sections: &[Flat<'_>]) -> u32 {
+        self.writer.write_null_symbol();
+        for at in 0..sections.len() {
+            self.writer.write_symbol(&Sym {
+                section: Some(at as u32 + 1),
+                st_name: 0,
+                st_info: elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_SECTION),
+                st_other: elf::SymbolOther(0),
+                st_shndx: elf::SymbolSection(0),
+                st_value: 0,
+                st_size: 0,
+            });
+        }
+        let is_local = |binding| binding == Binding::Local;
+        let mut count = sections.len() as u32 + 1;
+        for local in [true, false] {
+            for (at, symbol) in self.module.symbols.iter().enumerate() {
+                if is_local(symbol.binding) == local {
+                    let name = self.writer.add_string(symbol.name.as_bytes());
+                    let mut sym = self.symbol(at, sections);
+                    sym.st_name = self.writer.string_offset(Some(name));
+                    self.symbol_numbers[at] = self.writer.write_symbol(&sym).0;
+                    count += u32::from(local);
+                }
+            }
+        }
+        count
+    }
+
+    fn symbol(&self, at: usize, sections: &[Flat<'_>]) -> Sym {
+        let symbol = &self.module.symbols[at];
+        let section_of =
+            |kind| sections.iter().position(|one| one.kind == kind).map(|at| at as u32 + 1);
+        let (section, special, value, size) = match symbol.value {
+            SymbolValue::Undefined => (None, elf::SymbolSection(0), 0, 0),
+            SymbolValue::Common { size } => (None, elf::SHN_COMMON, 1, size),
+            SymbolValue::InSection(kind, value) if kind != SectionKind::Absolute => {
+                match section_of(kind) {
+                    Some(section) => (Some(section), elf::SymbolSection(0), value, 0),
+                    // A section of no bytes is not written; its symbols stand at its start, which is nowhere else.
+                    None => (None, elf::SHN_ABS, value, 0),
+                }
+            }
+            SymbolValue::Absolute(value) | SymbolValue::InSection(_, value) => {
+                (None, elf::SHN_ABS, value, 0)
+            }
+        };
+        let binding =
+            if symbol.binding == Binding::Local { elf::STB_LOCAL } else { elf::STB_GLOBAL };
+        let kind = if special == elf::SHN_COMMON { elf::STT_OBJECT } else { elf::STT_NOTYPE };
+        Sym {
+            section,
+            st_name: 0,
+            st_info: elf::SymbolInfo::new(binding, kind),
+            st_other: elf::SymbolOther(0),
+            st_shndx: special,
+            st_value: value.into(),
+            st_size: size.into(),
+        }
+    }
+
+    fn relocations(&mut self, section: &Flat<'_>, sections: &[Flat<'_>]) -> u64 {
+        let offset = self.writer.write_align_relocation();
+        for reloc in &section.relocs {
+            let r_sym = match reloc.target.base {
+                Base::Absolute | Base::Section(SectionKind::Absolute) => 0,
+                Base::Section(kind) => {
+                    sections.iter().position(|one| one.kind == kind).map_or(0, |at| at as u32 + 1)
+                }
+                Base::Symbol(index) => self.symbol_numbers.get(index).copied().unwrap_or(0),
+            };
+            let number =
+                RELOCATIONS.iter().find(|(kind, _)| *kind == reloc.kind).map_or(0, |one| one.1);
+            self.writer.write_relocation(
+                true,
+                &Rel {
+                    r_offset: (reloc.offset - section.address).into(),
+                    r_sym,
+                    r_type: elf::RelocationType(number),
+                    r_addend: i64::from(reloc.target.addend) + addend_bias(reloc.kind),
+                },
+            );
+        }
+        offset
+    }
+
+    fn header(&self, section: &Flat<'_>, name: StringId, offset: u64) -> SectionHeader {
+        let code = matches!(section.kind, SectionKind::Prog | SectionKind::Absolute);
+        let access = if code { elf::SHF_EXECINSTR } else { elf::SHF_WRITE };
+        SectionHeader {
+            sh_name: self.writer.section_name_offset(Some(name)),
+            sh_type: if section.bytes.is_some() { elf::SHT_PROGBITS } else { elf::SHT_NOBITS },
+            sh_flags: elf::SHF_ALLOC | access,
+            sh_addr: section.address.into(),
+            sh_offset: offset,
+            sh_size: section.size.into(),
+            sh_link: 0,
+            sh_info: 0,
+            sh_addralign: 1,
+            sh_entsize: 0,
+        }
+    }
+
+    fn notes_header(&self, name: StringId, offset: u64, size: usize) -> SectionHeader {
+        SectionHeader {
+            sh_name: self.writer.section_name_offset(Some(name)),
+            sh_type: elf::SHT_PROGBITS,
+            sh_flags: elf::SectionFlags(0),
+            sh_addr: 0,
+            sh_offset: offset,
+            sh_size: size as u64,
+            sh_link: 0,
+            sh_info: 0,
+            sh_addralign: 1,
+            sh_entsize: 0,
+        }
+    }
+}
