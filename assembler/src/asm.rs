@@ -104,6 +104,11 @@ enum Interrupt {
 
 type Step<T = ()> = Result<T, Interrupt>;
 
+/// The names of all directives.
+pub fn directive_names() -> impl Iterator<Item = &'static str> {
+    directive::Directive::NAMES.iter().map(|(name, _)| *name)
+}
+
 /// Assembles the files, one after the other, as one program.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Outcome {
     let mut assembler = Assembler::new(loader, options, Pass::Only);
