@@ -3,6 +3,7 @@
 //! The text is read once: values from further below are filled in at the end. Only a program that asks which
 //! pass it is in (`.IF1`, `.IF2`), or whether a symbol is defined that turns out to be so further below, is read twice.
 
+mod brackets;
 mod conditional;
 mod directive;
 mod eval;

@@ -1,10 +1,11 @@
 //! Conditional assembly: `.IFx argument,[true text] [false text]` and the form on one line.
 
-use crate::diag::Code;
+use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
+use super::brackets::lone_bracket;
 use super::directive::Condition;
 use super::names::Definition;
 use super::reader::{Frame, FrameKind, Jump};
@@ -172,7 +173,23 @@ impl Assembler<'_> {
             return None;
         };
         cursor.move_to(end + 1);
+        self.warn_of_brackets(Span::new(start, end));
         Some(Span::new(start, end))
+    }
+
+    /// Warns of a bracket that may end a text early. What stands in another text was looked at with that one.
+    pub(super) fn warn_of_brackets(&mut self, text: Span) {
+        let outermost = self
+            .reader
+            .top()
+            .is_some_and(|top| matches!(top.kind, FrameKind::File | FrameKind::Insert));
+        let found = if outermost { lone_bracket(self.sources.slice(text)) } else { None };
+        if let Some(at) = found {
+            let start = text.start + at as u32;
+            let message = "a bracket in a comment or quote counts and can end the text early";
+            let diagnostic = Diagnostic::new(Code::Bracket, Span::new(start, start + 1), message);
+            self.report(diagnostic.help("leave it out, or put its partner into the same comment"));
+        }
     }
 
     /// A frame that reads a stretch of the text that is being read.

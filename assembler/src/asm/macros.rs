@@ -153,6 +153,7 @@ impl Assembler<'_> {
         let start = cursor.offset() + 1;
         let Some(close) = self.closing_bracket(cursor) else { return self.open_bracket(cursor) };
         cursor.move_to(close + 1);
+        self.warn_of_brackets(Span::new(start, close));
         Some(Span::new(start, close))
     }
 

@@ -51,8 +51,6 @@ codes! {
     Operand "A02" "operand" Error
         "The operands do not fit the instruction or directive. The language manual lists the forms that each \
         instruction takes.";
-    TooDeep "A03" "too-deep" Error
-        "An expression is too long or nested too deep. Split it into several assignments.";
     Unterminated "A04" "unterminated" Error
         "A string, bracket or macro body is opened and never closed. Brackets are counted in comments and strings \
         as well, so a bracket in a comment can be the culprit.";
