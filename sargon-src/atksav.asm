@@ -13,8 +13,8 @@
 ;   Exit:     the piece is stored and counted
 ;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set
 ;   Clobbers: AF, D, DE'
-;   Stack:    4 bytes
-;   Cycles:   209..446
+;   Stack:    2 bytes
+;   Cycles:   214..356 over the corpus
 ATKSAV: PUSH H
         MOV L,A
         EXX

@@ -14,8 +14,8 @@
 ;             C + 1; B' C' and HL' DE' exchanged, the count and the section one piece shorter
 ;   Errors:   the count promises more than the section holds: as if none were left, B.SHRT of STATUS set
 ;   Clobbers: F
-;   Stack:    0 bytes besides the return address
-;   Cycles:   57..273
+;   Stack:    0 bytes
+;   Cycles:   58..286 over the corpus
 NEXTAD: INR C
         EXX
         MOV A,B

@@ -12,8 +12,8 @@
 ;   Exit:     carry set: the piece is barred; clear: it may take part
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    8 bytes
-;   Cycles:   150..1000
+;   Stack:    6 bytes
+;   Cycles:   119..442 over the corpus
 PNCK:   PUSH H
         PUSH B
         LDA NPINS

@@ -33,7 +33,7 @@ OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
 ;   Exit:     the chip listens; interrupts still off
 ;   Errors:   none
 ;   Clobbers: AF, HL
-;   Stack:    0 bytes besides the return address
+;   Stack:    0 bytes
 ;   Cycles:   213
 UINIT:  LXI H,RXRING
         SHLD RXIN
@@ -55,7 +55,7 @@ UINIT:  LXI H,RXRING
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    6 bytes besides the return address
+;   Stack:    6 bytes
 ;   Cycles:   140..400
 USERV:  PUSH PSW
         PUSH H
@@ -119,8 +119,8 @@ SETCTL: STA CONTRL
 ;   Exit:     A = the byte
 ;   Errors:   none
 ;   Clobbers: F
-;   Stack:    4 bytes besides the return address
-;   Cycles:   150..230 when a byte is there
+;   Stack:    4 bytes
+;   Cycles:   147..240 when a byte is there
 GETC:   PUSH H
 ..WAIT: DI
         LHLD RXOUT
@@ -150,8 +150,8 @@ GETC:   PUSH H
 ;   Exit:     it will be sent
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    6 bytes besides the return address
-;   Cycles:   150..220 when there is room
+;   Stack:    6 bytes
+;   Cycles:   214 when there is room
 PUTC:   PUSH H
         PUSH B
         MOV B,A
@@ -180,7 +180,7 @@ PUTC:   PUSH H
 ;   Exit:     the line is quiet
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    4 bytes besides the return address
+;   Stack:    4 bytes
 ;   Cycles:   up to 165000
 UDRAIN: PUSH H
 ..WAIT: DI

@@ -11,7 +11,7 @@
 ;   Exit:     DE = check; HL = just past the last byte; BC = 0
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    0 bytes besides the return address
+;   Stack:    0 bytes
 ;   Cycles:   20 + 174 a byte
 CRC16:  LXI D,0FFFFH
 ..BYTE: MOV A,D

@@ -126,8 +126,8 @@ CHECK:  LDA R.LEN
 ;   Exit:     P.TYPE set, P.LEN 0, HL = P.DATA
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    0 bytes besides the return address
-;   Cycles:   73
+;   Stack:    0 bytes
+;   Cycles:   70
 NEWRPL: LDA R.TYPE
         ORI T.REPL
         STA P.TYPE
@@ -162,8 +162,8 @@ PUTERR: LXI H,P.DATA
 ;   Exit:     it will be sent, under the request's SEQ
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
-;   Stack:    14 bytes
-;   Cycles:   3000..170000
+;   Stack:    8 bytes
+;   Cycles:   4100..140000 when the ring has room
 PUTFRM: LDA R.SEQ
         STA P.SEQ
         LDA P.LEN

@@ -2,5 +2,7 @@
 
 pub mod link;
 pub mod loader;
+pub mod output;
 pub mod port;
+pub mod terminal;
 pub mod transport;

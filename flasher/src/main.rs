@@ -1,3 +1,7 @@
-//! Command line.
+//! The command `rcflash`.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -148,6 +148,12 @@ impl<L: Line> SimBoard<L> {
         self.service_time
     }
 
+    /// Whether an interrupt is being served.
+    #[must_use]
+    pub fn in_service(&self) -> bool {
+        self.service.is_some()
+    }
+
     /// The processor's registers.
     #[must_use]
     pub fn registers(&self) -> Registers {

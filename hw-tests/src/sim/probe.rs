@@ -53,10 +53,8 @@ impl Probe {
         e: impl Fn() -> u8,
         read: impl Fn(u16) -> u8,
     ) {
-        if let Some(open) = self.open.last().copied()
-            && sp == open.sp.wrapping_add(2)
-        {
-            self.open.pop();
+        // A routine that ends in a jump to another returns together with it.
+        while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
             let t_states = clock - open.entered;
             self.records.push(CallRecord {
                 routine: open.routine,

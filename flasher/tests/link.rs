@@ -1,0 +1,222 @@
+//! Link and loader against a board made of a few lines, on a line that spoils what it is told to.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::{Duration, Instant};
+
+use firmware::wire::{Decoder, Event, Frame, Identity, REPLY, Role, crc16, kind};
+use rcflash::link::{Link, LinkError};
+use rcflash::loader::{LoadError, identify, load, reach_monitor, run};
+use rcflash::transport::Transport;
+
+/// What the line does to something that passes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// The request never arrives.
+    DropRequest,
+    /// The reply never arrives.
+    DropReply,
+    /// The request arrives damaged, and the board says so.
+    DamageRequest,
+    /// The reply arrives damaged.
+    DamageReply,
+    /// Garbage comes before the reply.
+    NoiseBefore,
+    /// The line is gone from here on.
+    Vanish,
+}
+
+/// A board with 64 KiB of memory, and the line to it.
+struct Peer {
+    role: u8,
+    memory: Vec<u8>,
+    /// A byte that does not keep what is written.
+    broken: Option<u16>,
+    faults: VecDeque<Option<Fault>>,
+    decoder: Decoder,
+    to_host: VecDeque<u8>,
+    gone: bool,
+}
+
+impl Peer {
+    fn new(faults: &[Option<Fault>]) -> Self {
+        Self {
+            role: b'M',
+            memory: vec![0; 0x1_0000],
+            broken: None,
+            faults: faults.iter().copied().collect(),
+            decoder: Decoder::default(),
+            to_host: VecDeque::new(),
+            gone: false,
+        }
+    }
+
+    fn answer(&mut self, frame: &Frame) {
+        let fault = self.faults.pop_front().flatten();
+        if fault == Some(Fault::DropRequest) {
+            return;
+        }
+        if fault == Some(Fault::Vanish) {
+            self.gone = true;
+            return;
+        }
+        let reply = match fault {
+            Some(Fault::DamageRequest) => Frame { seq: 0, kind: 0xFF, payload: vec![6, 0, 0, 0] },
+            _ => self.reply(frame),
+        };
+        let mut line = reply.encode();
+        match fault {
+            Some(Fault::DropReply) => return,
+            Some(Fault::DamageReply) => line[3] ^= 0x55,
+            Some(Fault::NoiseBefore) => self.to_host.extend(b"\r\nhello, \x01\x02"),
+            _ => {}
+        }
+        self.to_host.extend(line);
+    }
+
+    fn reply(&mut self, frame: &Frame) -> Frame {
+        let word = |at: usize| u16::from_le_bytes([frame.payload[at], frame.payload[at + 1]]);
+        let payload = match frame.kind {
+            kind::IDENT => {
+                let fixed = [self.role, 1, 1, 0, 0, 0, 250, 0, 0, 0x80, 0xFF, 0xEF, 1];
+                [&fixed[..], b"peer"].concat()
+            }
+            kind::RESET => {
+                self.role = b'M';
+                Vec::new()
+            }
+            kind::WRITE => {
+                let (address, data) = (word(0), &frame.payload[2..]);
+                for (at, byte) in (address..).zip(data) {
+                    let keeps = self.broken != Some(at);
+                    self.memory[usize::from(at)] = if keeps { *byte } else { !*byte };
+                }
+                vec![frame.payload[0], frame.payload[1], data.len() as u8]
+            }
+            kind::CRC => {
+                let (address, length) = (usize::from(word(0)), usize::from(word(2)));
+                crc16(&self.memory[address..address + length]).to_le_bytes().to_vec()
+            }
+            _ => {
+                self.role = b'A';
+                frame.payload.clone()
+            }
+        };
+        Frame { seq: frame.seq, kind: frame.kind + REPLY, payload }
+    }
+}
+
+impl Transport for Peer {
+    fn name(&self) -> &str {
+        "peer"
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        if self.gone {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if self.to_host.is_empty() {
+            std::thread::sleep(timeout);
+        }
+        let count = buffer.len().min(self.to_host.len());
+        for (place, byte) in buffer.iter_mut().zip(self.to_host.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        if self.gone {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        for byte in bytes {
+            if let Some(Event::Frame(frame)) = self.decoder.push(*byte) {
+                self.answer(&frame);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn link(peer: Peer) -> Link {
+    Link::new(Box::new(peer), 115_200)
+}
+
+fn monitor(link: &mut Link) -> Identity {
+    reach_monitor(link).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const PROGRAM: [u8; 1000] = [0xC9; 1000];
+
+#[test]
+fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() {
+    use Fault::{DamageReply, DamageRequest, DropReply, DropRequest, NoiseBefore};
+    let faults = [
+        Some(NoiseBefore),
+        Some(DropRequest),
+        None,
+        Some(DamageRequest),
+        None,
+        Some(DamageReply),
+        None,
+        Some(DropReply),
+    ];
+    let mut link = link(Peer::new(&faults));
+    let monitor = monitor(&mut link);
+    let mut progress = Vec::new();
+    load(&mut link, &monitor, 0x8000, &PROGRAM, |done| progress.push(done))
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(progress, [236, 472, 708, 944, 1000]);
+    let stats = link.stats();
+    assert_eq!((stats.timeouts, stats.damaged_there, stats.damaged_here), (3, 1, 2), "{stats:?}");
+    assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
+}
+
+#[test]
+fn a_running_application_is_asked_to_make_way() {
+    let mut peer = Peer::new(&[]);
+    peer.role = b'A';
+    assert_eq!(monitor(&mut link(peer)).role, Role::Monitor);
+}
+
+#[test]
+fn silence_ends_with_the_name_of_the_wait_and_the_last_bytes() {
+    let peer = Peer::new(&[Some(Fault::DropRequest); 9]);
+    let began = Instant::now();
+    let error = identify(&mut link(peer)).expect_err("nobody answers");
+    assert!(matches!(error, LinkError::Timeout { .. }));
+    let said = error.to_string();
+    assert!(said.contains("no answer while asking who is there"), "{said}");
+    assert!(said.contains("last heard: nothing"), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_line_that_vanishes_in_the_middle_is_told_at_once() {
+    let mut link = link(Peer::new(&[None, None, Some(Fault::Vanish)]));
+    let monitor = monitor(&mut link);
+    let error = load(&mut link, &monitor, 0x8000, &PROGRAM, |_| {}).expect_err("it is gone");
+    assert!(error.to_string().contains("the line failed while uploading"), "{error}");
+}
+
+#[test]
+fn memory_that_does_not_keep_a_byte_fails_the_verify() {
+    let mut peer = Peer::new(&[]);
+    peer.broken = Some(0x8123);
+    let mut link = link(peer);
+    let monitor = monitor(&mut link);
+    let error = load(&mut link, &monitor, 0x8000, &PROGRAM, |_| {}).expect_err("it differs");
+    assert!(matches!(error, LoadError::Verify { .. }), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_anything_is_sent() {
+    let mut link = link(Peer::new(&[]));
+    let monitor = monitor(&mut link);
+    let before = link.stats().bytes.0;
+    for (address, bytes) in [(0x7FFF, 2), (0xEFFF, 2), (0xFFFF, 2), (0x8000, 0)] {
+        let bytes = vec![0; bytes];
+        assert!(load(&mut link, &monitor, address, &bytes, |_| {}).is_err(), "{address:04X}");
+    }
+    assert_eq!(link.stats().bytes.0, before);
+}

@@ -1,0 +1,133 @@
+//! The command `rcflash` against the simulated board, over a real serial device.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{ServerOptions, SimServer};
+
+/// The program lies beside ours; a run of this package's tests alone may have to build it first.
+fn program() -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
+    if !path.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--package", "rcflash", "--quiet"]);
+        assert!(cargo.status().expect("cargo is here").success());
+    }
+    path
+}
+
+fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(program())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // A program that ends without reading closes the pipe; that is no failure of the test.
+    let _ = child.stdin.take().expect("its input").write_all(input);
+    child.wait_with_output().expect("it ends")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn profile() -> Profile {
+    Profile::named("rc2014-classic").expect("it ships")
+}
+
+fn board() -> (SimServer, String) {
+    let rom = build(&profile(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let server = SimServer::start(board_spec(&profile()), &rom.bytes, ServerOptions::default())
+        .expect("a pseudo-terminal");
+    let path = server.path().to_string_lossy().into_owned();
+    (server, path)
+}
+
+#[test]
+fn the_built_in_application_is_written_verified_and_started_twice() {
+    let (_server, port) = board();
+    for _ in 0..2 {
+        let output = rcflash(&["write", "--port", &port], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(said(&output).contains("verified on the board"), "{}", said(&output));
+        assert!(said(&output).contains("running: Sargon exchange evaluator"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_program_of_the_users_own_is_placed_by_its_addresses_and_started() {
+    let (_server, port) = board();
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("own.hex");
+    // At 9000h: LD A,'!'; OUT (81h),A; JR $. The chip is set up already; one character goes out.
+    let image = tdlasm::image::Image::new([tdlasm::image::Run {
+        address: 0x9000,
+        bytes: vec![0x3E, b'!', 0xD3, 0x81, 0x18, 0xFE],
+    }]);
+    std::fs::write(&file, tdlasm::image::intel_hex(&image, None)).expect("a file");
+    let output = rcflash(&["write", "--port", &port, &file.to_string_lossy()], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("running at 9000h"), "{}", said(&output));
+}
+
+#[test]
+fn the_terminal_shows_the_banner_and_leaves_with_its_key() {
+    let (_server, port) = board();
+    let output = rcflash(&["monitor", "--port", &port], b"\r");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("Sargon board monitor 1, build "), "{shown:?} {}", said(&output));
+    let output = rcflash(&["monitor", "--port", &port], b"\x1Dnever sent");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn bad_input_has_its_message_and_exit_code() {
+    let (_server, port) = board();
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = |name: &str, text: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_string_lossy().into_owned()
+    };
+    let broken = file("broken.hex", b":0100000000FE\n");
+    let low = file("low.hex", b":0100000000FF\n:00000001FF\n");
+    let plain = file("plain.bin", b"\xC9");
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["write", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
+        (&["write", "--port", &port, &broken], 3, "line 1: the checksum is wrong"),
+        (
+            &["write", "--port", &port, &low],
+            3,
+            "the program needs 0000h-0000h, the board takes 8000h-EFFFh",
+        ),
+        (&["write", "--port", &port, &plain], 2, "say where it goes with --address"),
+        (&["write", "--port", &port, "/nonexistent.hex"], 3, "can't be read"),
+        (&["write", "--port", &port, "--board", "spectrum"], 2, "there is no board 'spectrum'"),
+        (&["image", "-o", "/nonexistent/file"], 3, "can't write /nonexistent/file"),
+    ];
+    for (arguments, code, message) in cases {
+        let output = rcflash(arguments, b"");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+        assert!(said(&output).contains(message), "{arguments:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn the_programmer_file_is_the_monitor_over_and_over() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("monitor.bin");
+    let output = rcflash(&["image", "-o", &path.to_string_lossy(), "--size", "32"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let chip = std::fs::read(&path).expect("it was written");
+    assert_eq!(chip.len(), 32 * 1024);
+    assert_eq!(chip[..0x2000], chip[0x6000..]);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+    assert_eq!(left.len(), 1, "nothing is left aside");
+}

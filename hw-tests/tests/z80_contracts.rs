@@ -1,0 +1,232 @@
+//! The contracts above the Z80 routines, checked by running them: what they clobber, the stack they take and
+//! their T-states, over positions of the corpus.
+
+use std::collections::BTreeMap;
+
+use firmware::ProgramKind;
+use firmware::build::{BuiltImage, build};
+use firmware::profile::Profile;
+use firmware::wire::{Frame, kind};
+use hw_tests::corpus::{Subject, shipped};
+use hw_tests::encode;
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{BoardSpec, QueueLine, Registers, SimBoard, Stop};
+
+/// Where routines with contracts are.
+const SOURCES: &[(&str, &str)] = &[
+    ("ATTACK", include_str!("../../sargon-src/attack.asm")),
+    ("ATKSAV", include_str!("../../sargon-src/atksav.asm")),
+    ("PNCK", include_str!("../../sargon-src/pnck.asm")),
+    ("PINFND", include_str!("../../sargon-src/pinfnd.asm")),
+    ("NEXTAD", include_str!("../../sargon-src/nextad.asm")),
+    ("XCHNG", include_str!("../../sargon-src/xchng.asm")),
+    ("XCBOOK", include_str!("../../sargon-src/xchng.asm")),
+    ("GETC", include_str!("../../firmware/z80/acia.asm")),
+    ("PUTC", include_str!("../../firmware/z80/acia.asm")),
+    ("NEWRPL", include_str!("../../firmware/z80/frame.asm")),
+    ("PUTFRM", include_str!("../../firmware/z80/frame.asm")),
+];
+/// Routines that wait for the line, so that the line decides how long they take.
+const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM"];
+/// Every so many positions of legal play, one is run.
+const STRIDE: usize = 12;
+
+/// What a contract promises.
+#[derive(Debug)]
+struct Contract {
+    name: &'static str,
+    clobbers: String,
+    stack: u16,
+    cycles: (u64, u64),
+}
+
+/// A field of the contract of a routine: the text after `; Field:` up to the next field.
+fn field(source: &str, name: &str, field: &str) -> String {
+    let start =
+        source.find(&format!("; {name} - ")).unwrap_or_else(|| panic!("{name}: no contract"));
+    let contract = &source[start..];
+    let at =
+        contract.find(&format!(";   {field}:")).unwrap_or_else(|| panic!("{name}: no {field}"));
+    contract[at..]
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(':'))
+        .expect("a field")
+        .1
+        .trim()
+        .into()
+}
+
+fn number(text: &str) -> u64 {
+    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("'{text}' does not start with a number"))
+}
+
+fn contracts() -> Vec<Contract> {
+    let one = |&(name, source): &(&'static str, &str)| {
+        let text = field(source, name, "Cycles");
+        let cycles = match text.split_once("..") {
+            Some((least, most)) => (number(least), number(most)),
+            None => (number(&text), number(&text)),
+        };
+        let stack = number(&field(source, name, "Stack")) as u16;
+        Contract { name, clobbers: field(source, name, "Clobbers"), stack, cycles }
+    };
+    SOURCES.iter().map(one).collect()
+}
+
+/// A call under way.
+struct Call {
+    contract: usize,
+    entry: Registers,
+    clock: u64,
+    lowest: u16,
+}
+
+/// What was measured of a routine.
+#[derive(Debug, Default, Clone, Copy)]
+struct Measured {
+    calls: u64,
+    least: u64,
+    most: u64,
+    stack: u16,
+}
+
+struct Bench {
+    board: SimBoard<QueueLine>,
+    contracts: Vec<Contract>,
+    entries: BTreeMap<u16, usize>,
+    calls: Vec<Call>,
+    measured: Vec<Measured>,
+}
+
+impl Bench {
+    fn new(app: &BuiltImage) -> Self {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let spec = BoardSpec { ..board_spec(&profile) };
+        let mut board = SimBoard::new(spec, &[0xC3, 0x00, 0x80], QueueLine::default());
+        board.bus_mut().load(app.address, &app.bytes);
+        let contracts = contracts();
+        let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
+        let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
+        let measured = vec![Measured { least: u64::MAX, ..Measured::default() }; contracts.len()];
+        Self { board, contracts, entries, calls: Vec::new(), measured }
+    }
+
+    /// Runs until the board waits for the host.
+    fn run(&mut self) {
+        while self.board.run_for(1) == Stop::Time {
+            if !self.board.in_service() {
+                self.look();
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let now = self.board.registers();
+        if let Some(call) = self.calls.last_mut() {
+            call.lowest = call.lowest.min(now.sp);
+        }
+        while let Some(call) = self.calls.pop_if(|call| now.sp == call.entry.sp.wrapping_add(2)) {
+            self.finish(&call, &now);
+        }
+        if let Some(&contract) = self.entries.get(&now.pc) {
+            let clock = self.board.clock() - self.board.service_time();
+            self.calls.push(Call { contract, entry: now, clock, lowest: now.sp });
+        }
+    }
+
+    fn finish(&mut self, call: &Call, now: &Registers) {
+        let Contract { name, clobbers, .. } = &self.contracts[call.contract];
+        let took = self.board.clock() - self.board.service_time() - call.clock;
+        let measured = &mut self.measured[call.contract];
+        measured.calls += 1;
+        measured.least = measured.least.min(took);
+        measured.most = measured.most.max(took);
+        measured.stack = measured.stack.max(call.entry.sp - call.lowest);
+        if let Some(outer) = self.calls.last_mut() {
+            outer.lowest = outer.lowest.min(call.lowest);
+        }
+        let changed = changed(&call.entry, now);
+        let kept =
+            |register: &&&str| !is_clobbered(clobbers, register) && !is_result(name, register);
+        let wrong: Vec<_> = changed.iter().filter(|register| kept(register)).collect();
+        assert!(wrong.is_empty(), "{name} changes {wrong:?}, its contract says {clobbers}");
+    }
+}
+
+fn changed(before: &Registers, after: &Registers) -> Vec<&'static str> {
+    let pairs = [
+        ("AF", before.af, after.af),
+        ("BC", before.bc, after.bc),
+        ("DE", before.de, after.de),
+        ("HL", before.hl, after.hl),
+        ("AF'", before.af_alt, after.af_alt),
+        ("BC'", before.bc_alt, after.bc_alt),
+        ("DE'", before.de_alt, after.de_alt),
+        ("HL'", before.hl_alt, after.hl_alt),
+        ("IX", before.ix, after.ix),
+        ("IY", before.iy, after.iy),
+    ];
+    pairs.iter().filter(|(_, before, after)| before != after).map(|(name, ..)| *name).collect()
+}
+
+/// Whether the list names the register, its pair, or a half of it.
+fn is_clobbered(clobbers: &str, register: &str) -> bool {
+    let both_sets = clobbers.contains("of both sets");
+    let plain = register.trim_end_matches('\'');
+    let prime = register.ends_with('\'');
+    clobbers.split([',', ' ']).any(|word| {
+        let set = word.ends_with('\'') == prime || (both_sets && plain != "AF" && plain != "IX");
+        let word = word.trim_end_matches('\'');
+        set && !word.is_empty() && (word == plain || (word.len() == 1 && plain.contains(word)))
+    })
+}
+
+/// Registers in which a routine returns its result.
+fn is_result(name: &str, register: &str) -> bool {
+    match name {
+        "NEXTAD" => matches!(register, "AF" | "BC" | "BC'" | "DE'" | "HL'"),
+        "XCBOOK" => matches!(register, "AF" | "DE"),
+        "GETC" => register == "AF",
+        "NEWRPL" => register == "HL",
+        _ => false,
+    }
+}
+
+#[test]
+fn routines_keep_their_contracts() {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    let mut bench = Bench::new(&app);
+    bench.run();
+    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    for (index, case) in cases.iter().enumerate() {
+        let payload = match &case.subject {
+            Subject::Position { position, .. } => encode::squares(position).to_vec(),
+            Subject::Array { piece, array, .. } => {
+                [&[encode::piece(*piece)][..], &array.to_bytes()].concat()
+            }
+        };
+        let is_play = case.tags.iter().any(|tag| tag == "play");
+        if !is_play || index % STRIDE == 0 {
+            let kind = if payload.len() == 32 { kind::POSITION } else { kind::EXCHANGE };
+            let frame = Frame { seq: 1, kind, payload };
+            bench.board.line_mut().to_board.extend(frame.encode());
+            bench.run();
+        }
+    }
+    assert!(!bench.board.line_mut().from_board.is_empty());
+    for (contract, measured) in bench.contracts.iter().zip(&bench.measured) {
+        println!("{:8} {measured:?}", contract.name);
+    }
+    for (contract, measured) in bench.contracts.iter().zip(&bench.measured) {
+        let Contract { name, stack, cycles: (least, most), .. } = contract;
+        assert!(measured.calls > 0, "{name} was never called");
+        assert!(measured.stack <= *stack, "{name} takes {} bytes of stack", measured.stack);
+        if !WAITING.contains(name) {
+            assert!(measured.least >= *least, "{name} takes only {}", measured.least);
+            assert!(measured.most <= *most, "{name} takes {}", measured.most);
+        }
+    }
+}
