@@ -5,6 +5,7 @@ mod residues;
 mod run;
 mod simulator;
 
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ enum Command {
 Examples:
   hw-tests run                                          the simulated board, the whole corpus
   hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
-  hw-tests run --filter document                        only cases with this tag or in whose name it is")]
+  hw-tests run --filter document                        only cases with this tag")]
     Run(run::RunArgs),
     /// Print the residues of positions as JSON, one line a position
     #[command(after_help = "\
@@ -157,6 +158,16 @@ fn read_program(path: &Path) -> Result<(u16, Vec<u8>), Failure> {
 
 /// Where applications for RAM are linked.
 const APPLICATION_ADDRESS: u16 = 0x8000;
+
+/// Prints data. A reader that has had enough is no failure of ours.
+fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(RIG, format!("can't write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Notices Ctrl-C instead of ending at once.
 fn interruption() -> Result<Arc<AtomicBool>, Failure> {

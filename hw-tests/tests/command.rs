@@ -178,10 +178,11 @@ struct Board {
 }
 
 impl Board {
-    fn start() -> Self {
+    fn start(options: &[&str]) -> Self {
         let mut process = Command::cargo_bin("hw-tests")
             .expect("it is built")
-            .args(["sim", "--free"])
+            .arg("sim")
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -202,7 +203,7 @@ impl Drop for Board {
 
 #[test]
 fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
-    let board = Board::start();
+    let board = Board::start(&["--free"]);
     for _ in 0..2 {
         let output = hw_tests(&["run", "--port", &board.path, "--filter", "document"]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -210,19 +211,23 @@ fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
 }
 
 #[test]
-fn a_board_that_vanishes_in_the_middle_ends_the_run_with_what_was_done() {
-    let board = Board::start();
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-    let run = command
-        .args(["run", "--port", &board.path])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    std::thread::sleep(Duration::from_millis(700));
-    drop(board);
-    let began = Instant::now();
-    let output = run.wait_with_output().expect("it ends");
-    assert!(began.elapsed() < PATIENCE);
-    assert_eq!(output.status.code(), Some(3), "{}{}", text(&output.stdout), text(&output.stderr));
+fn a_board_that_vanishes_at_any_moment_of_upload_or_run_ends_it_in_time() {
+    for moment in [20, 60, 120, 250, 700] {
+        let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
+        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+        let run = command
+            .args(["run", "--port", &board.path])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_millis(moment));
+        drop(board);
+        let began = Instant::now();
+        let output = run.wait_with_output().expect("it ends");
+        assert!(began.elapsed() < PATIENCE, "{moment} ms");
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
+        assert!(said.contains("line failed") || said.contains("no port"), "{moment} ms: {said}");
+    }
 }

@@ -55,7 +55,7 @@ codes! {
         "A string, bracket or macro body is opened and never closed. Brackets are counted in comments and strings \
         as well, so a bracket in a comment can be the culprit.";
     MacroForm "B01" "macro" Error
-        "A macro definition has the form .DEFINE NAME[A,B]=[text].";
+        "A macro definition has the form `.DEFINE NAME[A,B]=[text]`.";
     MacroLimit "B02" "macro-limit" Error
         "Macros call themselves without end, or their text grows beyond all bounds. A recursive macro needs a \
         conditional that ends it.";

@@ -1,5 +1,7 @@
 //! `rcflash ports`.
 
+use std::io::Write;
+
 use clap::Args;
 use rcflash::port::{self, PortInfo};
 
@@ -19,7 +21,10 @@ pub(super) fn ports(args: &PortsArgs) -> Outcome {
         return Err(Failure::new(NOTHING, "no serial port is there; plug the board's adapter in"));
     }
     for port in &ports {
-        println!("{}", if args.json { json(port) } else { plain(port) });
+        let line = if args.json { json(port) } else { plain(port) };
+        if writeln!(std::io::stdout(), "{line}").is_err() {
+            break; // whoever reads it has had enough
+        }
     }
     Ok(0)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use hw_tests::corpus::{SEED, generate, to_epd};
 
-use super::Outcome;
+use super::{Outcome, print};
 
 #[derive(Args)]
 pub(super) struct CorpusArgs {
@@ -16,6 +16,6 @@ pub(super) struct CorpusArgs {
 }
 
 pub(super) fn corpus(args: &CorpusArgs) -> Outcome {
-    print!("{}", to_epd(&generate(args.seed, args.count)));
+    print(&to_epd(&generate(args.seed, args.count)))?;
     Ok(0)
 }

@@ -1,13 +1,13 @@
 //! `hw-tests residues`.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
 use hw_tests::corpus::{self, Subject};
 use hw_tests::rig::Rig;
 
-use super::{BoardArgs, Failure, NOTHING, Outcome, RIG, WRONG, read};
+use super::{BoardArgs, Failure, NOTHING, Outcome, RIG, WRONG, print, read};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {
@@ -27,7 +27,6 @@ pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
         return Err(Failure::new(NOTHING, format!("{name} holds no position")));
     }
     let mut rig = Rig::prepare(&args.board.plan()?)?;
-    let mut out = std::io::stdout().lock();
     let mut agree = true;
     for case in &cases {
         let Subject::Position { fen, position, .. } = &case.subject else { continue };
@@ -35,9 +34,7 @@ pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
         let line = hw_tests::residues::line(fen, position, &seen);
         agree &= line.squares.iter().all(|square| square.reference == Some(square.board));
         let json = serde_json::to_string(&line).map_err(|error| Failure::new(70, error))?;
-        if writeln!(out, "{json}").is_err() {
-            break; // whoever read it has had enough
-        }
+        print(&(json + "\n"))?;
     }
     if agree {
         return Ok(0);

@@ -10,7 +10,9 @@ use hw_tests::rig::Rig;
 use hw_tests::run::{Ended, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{BoardArgs, Failure, INTERRUPTED, NOTHING, Outcome, RIG, WRONG, interruption, read};
+use super::{
+    BoardArgs, Failure, INTERRUPTED, NOTHING, Outcome, RIG, WRONG, interruption, print, read,
+};
 
 #[derive(Args)]
 pub(super) struct RunArgs {
@@ -38,9 +40,9 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    print!("{}", report::table(&results));
-    print!("{}", report::troubles(&results));
-    print!("{}", report::summary(&results, ended, rig.stats(), began.elapsed()));
+    print(&report::table(&results))?;
+    print(&report::troubles(&results))?;
+    print(&report::summary(&results, ended, rig.stats(), began.elapsed()))?;
     Ok(exit_code(Counts::of(&results), ended))
 }
 

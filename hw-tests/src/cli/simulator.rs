@@ -11,7 +11,7 @@ use firmware::profile::Profile;
 use hw_tests::rig::{RigError, board_spec};
 use hw_tests::sim::{Pace, ServerOptions, SimServer};
 
-use super::{Failure, INTERRUPTED, Outcome, RIG, USAGE, interruption, read};
+use super::{Failure, INTERRUPTED, Outcome, RIG, USAGE, interruption, print, read};
 
 /// How often Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(50);
@@ -44,7 +44,7 @@ pub(super) fn serve(args: &SimArgs) -> Outcome {
     let pace = if args.free { Pace::Free } else { Pace::RealTime };
     let server = SimServer::start(spec, &rom, ServerOptions { pace, probe: None })
         .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
-    println!("{}", server.path().display());
+    print(&format!("{}\n", server.path().display()))?;
     eprintln!("{} on {}; Ctrl-C ends it", profile.title, server.path().display());
     while !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(TICK);
