@@ -172,7 +172,7 @@ impl Link {
     /// take besides the time on the line.
     ///
     /// # Errors
-    /// No reply after [`ATTEMPTS`] attempts, a refusal, or a line that failed.
+    /// No reply after three attempts, a refusal, or a line that failed.
     pub fn ask(
         &mut self,
         what: &'static str,
