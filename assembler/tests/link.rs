@@ -220,3 +220,33 @@ fn a_section_without_a_rule_is_named() {
     let errors = link(&[prog], &Layout::default()).expect_err("nothing places it");
     assert!(errors.to_string().contains("no rule of the layout places .PROG. of module A"));
 }
+
+#[test]
+fn the_map_shows_sections_gaps_and_symbols() {
+    let labelled = |name: &str, size: usize, at| {
+        let label = symbol(at, SymbolValue::InSection(SectionKind::Data, 0), Binding::Global);
+        module(name, vec![section(SectionKind::Data, &vec![0; size], vec![])], vec![label])
+    };
+    let program = linked(&[labelled("TABLES", 3, "PAGE"), labelled("A", 2, "VARS")]);
+    let map = program.expect("it fits").map();
+    let expected = "\
+address      size  section        module
+8000H-8002H     3H  .DATA.         TABLES
+8003H-8004H     2H  .DATA.         A
+
+value  symbol  module
+8000H  PAGE    TABLES
+8003H  VARS    A
+F000=  STACK   (layout)
+";
+    assert_eq!(map, expected);
+}
+
+#[test]
+fn the_symbol_file_has_the_addresses_in_order() {
+    let labels = [("LAST", 2), ("FIRST", 0)].map(|(name, at)| {
+        symbol(name, SymbolValue::InSection(SectionKind::Prog, at), Binding::Local)
+    });
+    let code = module("A", vec![section(SectionKind::Prog, &[0; 4], vec![])], labels.into());
+    assert_eq!(linked(&[code]).expect("it fits").symbol_file(), "1000 FIRST\n1002 LAST\n");
+}

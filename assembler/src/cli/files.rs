@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use tdlasm::image::intel_hex;
+use tdlasm::image::{intel_hex, s_records};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
 
@@ -19,6 +19,8 @@ pub(crate) enum Format {
     Bin,
     /// Intel HEX
     Hex,
+    /// Motorola S-records
+    Srec,
     /// ELF relocatable object, to be linked
     Object,
     /// ELF executable
@@ -34,11 +36,12 @@ impl Format {
             (Some(format), _) => Ok(format),
             (None, Some("bin" | "rom" | "com")) => Ok(Format::Bin),
             (None, Some("hex" | "ihx")) => Ok(Format::Hex),
+            (None, Some("srec" | "s19" | "mot")) => Ok(Format::Srec),
             (None, Some("o" | "obj")) => Ok(Format::Object),
             (None, Some("elf")) => Ok(Format::Elf),
             (None, _) => {
                 eprintln!("error: the extension of {} tells no format", path.display());
-                eprintln!("help: use .bin, .hex, .o or .elf, or say --format");
+                eprintln!("help: use .bin, .hex, .srec, .o or .elf, or say --format");
                 Err(Failed::Usage)
             }
         }
@@ -49,6 +52,7 @@ impl Format {
         match self {
             Format::Bin => Ok(program.image.flat(fill)),
             Format::Hex => Ok(intel_hex(&program.image, program.entry).into_bytes()),
+            Format::Srec => Ok(s_records(&program.image, "tdlasm", program.entry).into_bytes()),
             Format::Elf => Ok(write_executable(program)),
             Format::Object => {
                 eprintln!("error: a linked program is no relocatable object");

@@ -27,6 +27,12 @@ pub(crate) struct Arguments {
     /// Format to write, whatever the extension
     #[arg(long)]
     format: Option<Format>,
+    /// Write a map of sections and symbols
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Write the symbols, `VALUE NAME` a line
+    #[arg(long, value_name = "FILE")]
+    symbols: Option<PathBuf>,
 }
 
 /// Runs `tdlasm link`.
@@ -39,7 +45,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
     let modules: Vec<Module> =
         arguments.objects.iter().map(|path| read_module(path)).collect::<Result<_, _>>()?;
     let program = link_or_say(&modules, &layout)?;
-    files::write(&arguments.output, &format.encode(&program, layout.fill())?)
+    files::write(&arguments.output, &format.encode(&program, layout.fill())?)?;
+    for (path, content) in
+        [(&arguments.map, program.map()), (&arguments.symbols, program.symbol_file())]
+    {
+        if let Some(path) = path {
+            files::write(path, content.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 fn read_module(path: &Path) -> Result<Module, Failed> {

@@ -1,8 +1,10 @@
 //! Memory images: bytes at addresses, and the files that carry them.
 
 mod hex;
+mod srec;
 
 pub use hex::{HexError, intel_hex, parse_intel_hex};
+pub use srec::s_records;
 
 /// Consecutive bytes at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 mod error;
 mod layout;
+mod map;
 mod patch;
 mod place;
 mod symbols;
