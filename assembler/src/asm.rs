@@ -17,6 +17,7 @@ mod statement;
 mod symbols;
 mod value;
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -127,6 +128,13 @@ enum Ended {
     TwoPasses,
 }
 
+/// What the first pass leaves to the second.
+struct Findings {
+    names: Names,
+    macros: Vec<Macro>,
+    externals: Vec<NameId>,
+}
+
 struct Assembler<'a> {
     loader: &'a dyn Loader,
     options: &'a Options,
@@ -157,6 +165,8 @@ struct Assembler<'a> {
     export_uses: Vec<(NameId, Span)>,
     ended: bool,
     modules: Vec<Module>,
+    /// What the first pass found in each module, for the second.
+    first_pass: VecDeque<Findings>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
@@ -194,6 +204,7 @@ impl<'a> Assembler<'a> {
             export_uses: Vec::new(),
             ended: false,
             modules: Vec::new(),
+            first_pass: VecDeque::new(),
             diagnostics: Vec::new(),
             errors: 0,
             warnings: 0,
@@ -218,10 +229,10 @@ impl<'a> Assembler<'a> {
     fn begin_second_pass(&mut self) {
         self.export_uses.clear();
         self.pass = Pass::Second;
+        self.recall_first_pass();
         self.output = Output::new();
         self.deferred = Deferred::default();
         self.names.restart_scopes();
-        self.externals.clear();
         self.created = 0;
         self.macro_text = 0;
         self.wrap_reported = false;
@@ -257,18 +268,16 @@ impl<'a> Assembler<'a> {
                 self.warn_no_end();
             }
         }
-        if self.pass == Pass::Only && self.guessed_wrong() {
+        if self.guessed_wrong() {
             return Ended::TwoPasses;
         }
-        if self.pass != Pass::First {
-            self.finish_module();
-        }
+        self.finish_module();
         Ended::Done
     }
 
     fn guessed_wrong(&self) -> bool {
         let defined = |name: &NameId| self.names[*name].definition != names::Definition::None;
-        self.assumed_undefined.iter().any(defined)
+        self.pass == Pass::Only && self.assumed_undefined.iter().any(defined)
     }
 
     fn warn_no_end(&mut self) {

@@ -24,10 +24,11 @@ struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  all right
-  1  the source or the link has errors; nothing is written
-  2  the command line is wrong
-  3  a file cannot be read or written
+  0   all right
+  1   the source or the link has errors; nothing is written
+  2   the command line is wrong
+  3   a file cannot be read or written
+  70  a bug of this program
 
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst

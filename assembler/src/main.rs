@@ -2,6 +2,12 @@
 
 mod cli;
 
-fn main() -> std::process::ExitCode {
-    cli::run()
+use std::process::ExitCode;
+
+/// A bug of this program.
+const BUG: u8 = 70;
+
+fn main() -> ExitCode {
+    // The panic has been reported by then; only the exit code is ours to choose.
+    std::panic::catch_unwind(cli::run).unwrap_or(ExitCode::from(BUG))
 }

@@ -128,3 +128,14 @@ fn a_program_may_be_split_over_several_files() {
         .expect("a program");
     assert_eq!(assembly.modules[0].sections[0].runs[0].bytes, [0, 0xC3, 0, 0]);
 }
+
+#[test]
+fn passes_are_those_of_each_module() {
+    let text = " .IFNDEF A1,[A1==1]\n .BYTE A1\nB1: NOP\n .PRGEND\n .IFNDEF A1,[A1==2]\n .BYTE A1\n .END\n";
+    let loader = MemoryLoader::new().with("two.asm", text);
+    let assembly = assemble(&loader, &["two.asm".into()], &Options::default());
+    let modules = assembly.unwrap_or_else(|failure| panic!("{failure}")).modules;
+    let bytes: Vec<_> = modules.iter().map(|one| one.sections[0].runs[0].bytes.clone()).collect();
+    assert_eq!(bytes[0], [1, 0]);
+    assert_eq!(bytes[1][0], 2);
+}

@@ -1,5 +1,7 @@
 //! Broken and hostile sources: each ends soon, with messages of bounded length or with success.
 
+use proptest::prelude::*;
+
 use tdlasm::Options;
 use tdlasm::asm::{Outcome, run};
 use tdlasm::diag::render;
@@ -106,4 +108,130 @@ fn errors_of_one_run_are_many_but_bounded() {
     let lines: String = (0..20_000).map(|at| format!(" JMP Q{at:05}\n")).collect();
     let codes = codes(lines + " .END\n");
     assert_eq!((codes.len(), codes.last()), (101, Some(&"T02")));
+}
+
+/// Words that programs are made of, and pieces of them.
+const WORDS: &[&str] = &[
+    "A",
+    "M",
+    "X",
+    "(X)",
+    "5(Y)",
+    "SP",
+    "PSW",
+    ".",
+    "..L",
+    "N1",
+    "N2#",
+    "N3::",
+    "N4:",
+    "N5=",
+    "N6==",
+    "N1",
+    "0FFH",
+    "1",
+    "70000",
+    "'A'",
+    "\"",
+    "'",
+    "+",
+    "-",
+    "*",
+    "/",
+    "@",
+    "<",
+    ">",
+    "&",
+    "!",
+    "^",
+    "^H",
+    "#",
+    "(",
+    ")",
+    ",",
+    ",",
+    "[",
+    "]",
+    "[",
+    "]",
+    ";",
+    "\\",
+    "=",
+    "\n",
+    "\n",
+    "\n",
+    " ",
+    " ",
+    "\r",
+    "\t",
+    "MOV ",
+    "MVI ",
+    "JMPR ",
+    "BIT ",
+    "RST ",
+    "LXI ",
+    "PUSH ",
+    "NOP",
+    ".BYTE ",
+    ".WORD ",
+    ".ASCII ",
+    ".ASCIS ",
+    ".RAD40 ",
+    ".BLKB ",
+    ".BLKW ",
+    ".LOC ",
+    ".LOC .DATA.",
+    ".RELOC",
+    ".RADIX ",
+    ".EXTERN ",
+    ".INTERN ",
+    ".ENTRY ",
+    ".DEFINE N7[N1,%N2]=[",
+    ".DEFINE N8=[",
+    "N7 ",
+    "N8",
+    ".EXIT",
+    ".IFE ",
+    ".IFN ",
+    ".IF1 ,[",
+    ".IF2 ,[",
+    ".IFDEF N1,[",
+    ".IFNDEF N9,[",
+    ".IFB [",
+    ".IFIDN [a][b],[",
+    ".SYN ",
+    ".OPSYN ",
+    ".MASYN ",
+    ".SYSYN ",
+    ".END ",
+    ".PRGEND\n",
+    ".INSERT bad.asm\n",
+    ".IDENT ",
+    ".ERROR ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_order_of_words_ends_in_a_module_or_in_errors(
+        words in prop::collection::vec(prop::sample::select(WORDS), 0..200),
+        listing: bool,
+        long_symbols: bool,
+    ) {
+        let loader = MemoryLoader::new().with("bad.asm", words.concat());
+        let options = Options { listing, long_symbols, ..Options::default() };
+        let outcome = run(&loader, &["bad.asm".into()], &options);
+        let sources = &outcome.sources;
+        let shown = [
+            render::human(&outcome.diagnostics, sources, false),
+            render::json(&outcome.diagnostics, sources),
+            tdlasm::listing::render(&outcome.listing, sources),
+        ];
+        prop_assert!(shown.iter().all(|text| text.len() < 1 << 20));
+        for module in &outcome.modules {
+            let back = tdlasm::object::read_object(&tdlasm::object::write_object(module), "x");
+            prop_assert!(back.is_ok());
+        }
+    }
 }

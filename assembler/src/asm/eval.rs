@@ -297,7 +297,7 @@ impl Assembler<'_> {
     pub(super) fn declare_external(&mut self, name: NameId, span: Span) {
         let pass = self.pass_number();
         let entry = self.names[name];
-        if entry.definition == Definition::External && entry.pass == pass {
+        if entry.definition == Definition::External {
             return;
         }
         if entry.special.is_some() || (entry.definition != Definition::None && entry.pass == pass) {

@@ -10,11 +10,11 @@ use crate::module::{
 };
 use crate::source::Span;
 
-use super::Assembler;
 use super::eval::{Deferred, DeferredOp, Evaluated};
 use super::names::{Definition, Name, NameId, Names, State};
 use super::output::{Field, OpenRun, Output, Site, WordReloc};
 use super::value::{BaseId, Value};
+use super::{Assembler, Findings, Pass};
 
 /// Where the value of a deferred expression stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,13 @@ impl Assembler<'_> {
     /// Ends the module that was assembled.
     pub(super) fn finish_module(&mut self) {
         let values = self.resolve_deferred();
+        if self.pass == Pass::First {
+            self.fix_symbols(&values);
+            let names = std::mem::replace(&mut self.names, Names::new(false));
+            let (macros, externals) =
+                (std::mem::take(&mut self.macros), std::mem::take(&mut self.externals));
+            return self.first_pass.push_back(Findings { names, macros, externals });
+        }
         for at in 0..self.output.fixups.len() {
             let fixup = self.output.fixups[at];
             if let Some(value) = values[fixup.expression as usize] {
@@ -53,6 +60,18 @@ impl Assembler<'_> {
         self.assumed_undefined.clear();
         (self.module_name, self.start, self.created, self.radix) = (None, None, 0, 10);
         self.predefine();
+        self.recall_first_pass();
+    }
+
+    /// Takes up what the first pass found in the module that begins.
+    pub(super) fn recall_first_pass(&mut self) {
+        if self.pass.is_second()
+            && let Some(found) = self.first_pass.pop_front()
+        {
+            (self.names, self.macros, self.externals) =
+                (found.names, found.macros, found.externals);
+            self.names.restart_scopes();
+        }
     }
 
     /// The values of all deferred expressions. The order is found with a stack of our own, as chains of

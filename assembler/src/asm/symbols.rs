@@ -22,7 +22,8 @@ impl Assembler<'_> {
             );
             return self.error(Code::Register, span, message);
         }
-        let first = entry.definition == Definition::None || entry.pass != pass;
+        let external = entry.definition == Definition::External;
+        let first = !external && (entry.definition == Definition::None || entry.pass != pass);
         let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
         if predefined || (!first && !may_change(&entry, kind)) {
             if entry.state != state {

@@ -65,16 +65,21 @@ impl Format {
 
 /// Writes a file aside and renames it; `-` is standard output.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failed> {
-    let result = if path.as_os_str() == "-" {
-        io::stdout().lock().write_all(content)
-    } else {
-        replace(path, content)
-    };
+    let result = if path.as_os_str() == "-" { print(content) } else { replace(path, content) };
     result.map_err(|error| {
         eprintln!("error: cannot write {}: {error}", path.display());
         eprintln!("help: check that the folder exists and may be written to");
         Failed::File
     })
+}
+
+/// Writes to standard output; a reader that has seen enough may go.
+fn print(content: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(content).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {

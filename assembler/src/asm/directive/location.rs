@@ -5,7 +5,7 @@ use crate::source::{Origin, Span};
 use crate::syntax::{Cursor, lex};
 
 use super::super::reader::Jump;
-use super::super::{Assembler, Step};
+use super::super::{Assembler, Interrupt, Step};
 use super::Directive;
 
 /// Files inserted deeper than this insert each other.
@@ -69,7 +69,7 @@ impl Assembler<'_> {
             self.start = Some((evaluated, span));
         }
         if directive == Directive::ProgramEnd {
-            self.next_module();
+            self.next_module()?;
         } else {
             self.ended = true;
             self.jump = Some(Jump::End);
@@ -111,9 +111,13 @@ impl Assembler<'_> {
     }
 
     /// `.PRGEND` ends a module, and the next begins with a clean table.
-    fn next_module(&mut self) {
+    fn next_module(&mut self) -> Step {
+        if self.guessed_wrong() {
+            return Err(Interrupt::TwoPasses);
+        }
         self.finish_module();
         self.reset_module();
+        Ok(())
     }
 
     /// `.IDENT name`.
