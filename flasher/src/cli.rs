@@ -8,22 +8,8 @@ mod write;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use firmware::build::BuildError;
-use firmware::profile::{Profile, ProfileError};
-use rcflash::link::LinkError;
-use rcflash::loader::LoadError;
-use rcflash::port::OpenError;
-
-/// The thing under test is wrong.
-const WRONG: u8 = 1;
-/// The command line is.
-const USAGE: u8 = 2;
-/// Port, board or file failed.
-const RIG: u8 = 3;
-/// Nothing was found.
-const NOTHING: u8 = 4;
-/// The user stopped it.
-const INTERRUPTED: u8 = 130;
+use firmware::profile::Profile;
+use rcflash::exit::Failure;
 
 /// Puts programs on Z80 boards of the RC2014 family over a serial line, and knows that they are there.
 #[derive(Parser)]
@@ -72,49 +58,6 @@ struct BoardArgs {
 impl BoardArgs {
     fn profile(&self) -> Result<Profile, Failure> {
         Ok(Profile::named(&self.board)?)
-    }
-}
-
-/// A failure with its exit code.
-struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    fn new(code: u8, message: impl ToString) -> Self {
-        Self { code, message: message.to_string() }
-    }
-}
-
-impl From<ProfileError> for Failure {
-    fn from(error: ProfileError) -> Self {
-        Self::new(USAGE, error)
-    }
-}
-
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        Self::new(WRONG, error)
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        Self::new(RIG, error)
-    }
-}
-
-impl From<LinkError> for Failure {
-    fn from(error: LinkError) -> Self {
-        Self::new(RIG, error)
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        let wrong = matches!(error, LoadError::Verify { .. });
-        Self::new(if wrong { WRONG } else { RIG }, error)
     }
 }
 

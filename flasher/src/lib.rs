@@ -1,5 +1,6 @@
 //! Puts images on Z80 boards over a serial line, and knows that they are there.
 
+pub mod exit;
 pub mod link;
 pub mod loader;
 pub mod output;

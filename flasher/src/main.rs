@@ -4,8 +4,7 @@ mod cli;
 
 use std::process::ExitCode;
 
-/// A bug of this program.
-const BUG: u8 = 70;
+use rcflash::exit::BUG;
 
 fn main() -> ExitCode {
     // The panic has been reported by then; only the exit code is ours to choose.

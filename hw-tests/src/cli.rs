@@ -13,20 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use firmware::profile::Profile;
-use hw_tests::rig::{Plan, RigError};
+use hw_tests::rig::Plan;
 use hw_tests::sim::Pace;
-use rcflash::loader::LoadError;
-
-/// The thing under test is wrong.
-const WRONG: u8 = 1;
-/// The command line is.
-const USAGE: u8 = 2;
-/// Port, board or file failed.
-const RIG: u8 = 3;
-/// Nothing was selected.
-const NOTHING: u8 = 4;
-/// The user stopped it.
-const INTERRUPTED: u8 = 130;
+use rcflash::exit::{Failure, RIG, USAGE};
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
 #[derive(Parser)]
@@ -88,25 +77,6 @@ struct BoardArgs {
     /// Hold the simulated board to its own clock
     #[arg(long, conflicts_with = "port")]
     real_time: bool,
-}
-
-/// A failure with its exit code.
-struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    fn new(code: u8, message: impl ToString) -> Self {
-        Self { code, message: message.to_string() }
-    }
-}
-
-impl From<RigError> for Failure {
-    fn from(error: RigError) -> Self {
-        let wrong = matches!(error, RigError::Build(_) | RigError::Load(LoadError::Verify { .. }));
-        Self::new(if wrong { WRONG } else { RIG }, error)
-    }
 }
 
 type Outcome = Result<u8, Failure>;

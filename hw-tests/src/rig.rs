@@ -7,6 +7,7 @@ use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
 use firmware::profile::Profile;
 use firmware::wire::{Identity, PositionEnd, Reply, Request, Role, SquareRecord};
+use rcflash::exit::{Failure, RIG, WRONG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 use rcflash::port::{OpenError, Port};
@@ -67,6 +68,13 @@ pub enum RigError {
     /// Something else than what was loaded answers.
     #[error("{0} answers instead of the application that was loaded")]
     WrongApplication(Box<Identity>),
+}
+
+impl From<RigError> for Failure {
+    fn from(error: RigError) -> Self {
+        let wrong = matches!(error, RigError::Build(_) | RigError::Load(LoadError::Verify { .. }));
+        Self::new(if wrong { WRONG } else { RIG }, error)
+    }
 }
 
 /// What the board says of a position.

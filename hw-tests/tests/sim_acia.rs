@@ -1,5 +1,7 @@
 //! The simulated 68B50 against its data sheet, and its line with and without flow control.
 
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
 use hw_tests::sim::{Acia, BoardSpec, QueueLine, SimBoard};
 
 /// Control words: master reset; 8 bits, no parity, 1 stop bit, divide by 64.
@@ -113,16 +115,13 @@ const SLOW_READER: &[u8] = &[
     0x18, 0xE9,
 ];
 
+/// The board that the project's profile describes.
+fn classic() -> BoardSpec {
+    board_spec(&Profile::named("rc2014-classic").expect("it ships"))
+}
+
 fn read_slowly(host_obeys_rts: bool) -> Vec<u8> {
-    let spec = BoardSpec {
-        clock_hz: 7_372_800,
-        uart_clock_hz: 7_372_800,
-        baud: 115_200,
-        rom: 0x0000..=0x1FFF,
-        ram: 0x8000..=0xFFFF,
-        seed: 1,
-        host_obeys_rts,
-    };
+    let spec = BoardSpec { host_obeys_rts, ..classic() };
     let mut line = QueueLine::default();
     line.to_board.extend(1..=100);
     let mut board = SimBoard::new(spec, SLOW_READER, line);

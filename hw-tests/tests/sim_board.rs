@@ -3,18 +3,12 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
 use hw_tests::sim::{BoardSpec, Pace, Probe, QueueLine, ServerOptions, SimBoard, SimServer, Stop};
 
 fn spec() -> BoardSpec {
-    BoardSpec {
-        clock_hz: 7_372_800,
-        uart_clock_hz: 7_372_800,
-        baud: 115_200,
-        rom: 0x0000..=0x1FFF,
-        ram: 0x8000..=0xFFFF,
-        seed: 1,
-        host_obeys_rts: true,
-    }
+    board_spec(&Profile::named("rc2014-classic").expect("it ships"))
 }
 
 fn board(program: &[u8]) -> SimBoard<QueueLine> {

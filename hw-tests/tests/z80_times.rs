@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hw_tests::sim::{BoardSpec, QueueLine, Registers, SimBoard};
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{QueueLine, Registers, SimBoard};
 use tdlasm::isa::decode;
 
 /// Registers that make conditions true and false, and repeated instructions end and go on.
@@ -10,15 +12,7 @@ const COUNTS: [u16; 3] = [0x0001, 0x0101, 0x0202];
 const FLAGS: [u16; 2] = [0x0000, 0x00FF];
 
 fn time(code: &[u8], bc: u16, af: u16) -> u64 {
-    let spec = BoardSpec {
-        clock_hz: 7_372_800,
-        uart_clock_hz: 7_372_800,
-        baud: 115_200,
-        rom: 0x0000..=0x1FFF,
-        ram: 0x8000..=0xFFFF,
-        seed: 1,
-        host_obeys_rts: true,
-    };
+    let spec = board_spec(&Profile::named("rc2014-classic").expect("it ships"));
     let mut board = SimBoard::new(spec, code, QueueLine::default());
     let all = Registers {
         sp: 0x9000,

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use clap::Args;
+use rcflash::exit::{Failure, NOTHING, RIG};
 use rcflash::port::{self, PortInfo};
 
-use super::{Failure, NOTHING, Outcome, RIG};
+use super::Outcome;
 
 #[derive(Args)]
 pub(super) struct PortsArgs {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
+use rcflash::exit::{Failure, RIG};
 use rcflash::port::Port;
 use rcflash::terminal::talk;
 
-use super::{BoardArgs, Failure, Outcome, RIG};
+use super::{BoardArgs, Outcome};
 
 /// How long the board's last words are waited for when the input ends.
 const LINGER: Duration = Duration::from_millis(500);

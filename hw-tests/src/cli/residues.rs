@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use hw_tests::corpus::{self, Subject};
 use hw_tests::rig::Rig;
+use rcflash::exit::{Failure, NOTHING, RIG, WRONG};
 
-use super::{BoardArgs, Failure, NOTHING, Outcome, RIG, WRONG, print, read};
+use super::{BoardArgs, Outcome, print, read};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {

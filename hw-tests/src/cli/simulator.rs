@@ -10,8 +10,9 @@ use firmware::build::build;
 use firmware::profile::Profile;
 use hw_tests::rig::{RigError, board_spec};
 use hw_tests::sim::{Pace, ServerOptions, SimServer};
+use rcflash::exit::{Failure, INTERRUPTED, RIG, USAGE};
 
-use super::{Failure, INTERRUPTED, Outcome, RIG, USAGE, interruption, print, read};
+use super::{Outcome, interruption, print, read};
 
 /// How often Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(50);

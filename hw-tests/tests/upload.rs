@@ -4,7 +4,8 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
 use firmware::wire::Role;
-use hw_tests::sim::{BoardSpec, ServerOptions, SimServer};
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{ServerOptions, SimServer};
 use rcflash::link::Link;
 use rcflash::loader::{load, reach_monitor, run};
 use rcflash::port::Port;
@@ -14,15 +15,7 @@ fn the_application_is_uploaded_verified_and_started() {
     let profile = Profile::named("rc2014-classic").expect("it ships");
     let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
-    let spec = BoardSpec {
-        clock_hz: 7_372_800,
-        uart_clock_hz: 7_372_800,
-        baud: 115_200,
-        rom: 0x0000..=0x1FFF,
-        ram: 0x8000..=0xFFFF,
-        seed: 1,
-        host_obeys_rts: true,
-    };
+    let spec = board_spec(&profile);
     let server = SimServer::start(spec, &rom.bytes, ServerOptions::default()).expect("a pty");
     let port = Port::open(&server.path().to_string_lossy(), 115_200).expect("it opens");
     let mut link = Link::new(Box::new(port), 115_200);

@@ -1,0 +1,68 @@
+//! The exit codes that `rcflash` and `hw-tests` share with every program of the project.
+
+use firmware::build::BuildError;
+use firmware::profile::ProfileError;
+
+use crate::link::LinkError;
+use crate::loader::LoadError;
+use crate::port::OpenError;
+
+/// The thing under test is wrong: a failed verify, a wrong residue.
+pub const WRONG: u8 = 1;
+/// The command line is.
+pub const USAGE: u8 = 2;
+/// Port, board or file failed.
+pub const RIG: u8 = 3;
+/// Nothing was selected or found.
+pub const NOTHING: u8 = 4;
+/// A bug of the program.
+pub const BUG: u8 = 70;
+/// The user stopped it.
+pub const INTERRUPTED: u8 = 130;
+
+/// A failure with its exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// One of the codes above.
+    pub code: u8,
+    /// What happened, where, and what to try.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub fn new(code: u8, message: impl ToString) -> Self {
+        Self { code, message: message.to_string() }
+    }
+}
+
+impl From<ProfileError> for Failure {
+    fn from(error: ProfileError) -> Self {
+        Self::new(USAGE, error)
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        Self::new(WRONG, error)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self::new(RIG, error)
+    }
+}
+
+impl From<LinkError> for Failure {
+    fn from(error: LinkError) -> Self {
+        Self::new(RIG, error)
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        let wrong = matches!(error, LoadError::Verify { .. });
+        Self::new(if wrong { WRONG } else { RIG }, error)
+    }
+}
