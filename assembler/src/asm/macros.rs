@@ -14,7 +14,7 @@ use super::{Assembler, Interrupt, Step};
 /// Calls nested deeper than this never end.
 const MAX_DEPTH: usize = 4096;
 /// All macro texts of a run together, in bytes; each call counts for [`CALL_COST`] more.
-const MAX_TEXT: usize = 1 << 28;
+const MAX_TEXT: usize = 1 << 27;
 const CALL_COST: usize = 128;
 
 /// A piece of a body.
