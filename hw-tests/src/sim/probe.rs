@@ -16,7 +16,8 @@ pub struct CallRecord {
 /// Watches calls of some routines. A routine may not be watched while it is entered again from within.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
-    routines: Vec<u16>,
+    /// For each address, whether a watched routine starts there.
+    watched: Vec<bool>,
     tag_address: u16,
     open: Vec<Open>,
     records: Vec<CallRecord>,
@@ -34,8 +35,12 @@ struct Open {
 impl Probe {
     /// Watches routines by their addresses; each record also tells the byte at `tag_address`.
     #[must_use]
-    pub fn new(routines: impl Into<Vec<u16>>, tag_address: u16) -> Self {
-        Self { routines: routines.into(), tag_address, ..Self::default() }
+    pub fn new(routines: impl IntoIterator<Item = u16>, tag_address: u16) -> Self {
+        let mut watched = vec![false; 0x1_0000];
+        for routine in routines {
+            watched[usize::from(routine)] = true;
+        }
+        Self { watched, tag_address, ..Self::default() }
     }
 
     /// Takes the records so far.
@@ -63,7 +68,7 @@ impl Probe {
                 e: e(),
             });
         }
-        if self.routines.contains(&pc) {
+        if self.watched.get(usize::from(pc)) == Some(&true) {
             let tag = read(self.tag_address);
             self.open.push(Open { routine: pc, sp, entered: clock, tag });
         }

@@ -1,0 +1,198 @@
+//! Monitor and application against docs/PROTOCOL.md: every request, every error reply, garbage on the line.
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use firmware::wire::{
+    Decoder, ErrorCode, Event, Frame, MAX_BLOCK, Reply, Request, Role, crc16, kind,
+};
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{BoardSpec, QueueLine, SimBoard, Stop};
+use proptest::prelude::*;
+
+struct Board(SimBoard<QueueLine>);
+
+impl Board {
+    fn monitor() -> Self {
+        Self::start(ProgramKind::Monitor, true)
+    }
+
+    fn application() -> Self {
+        Self::start(ProgramKind::Application, true)
+    }
+
+    fn start(program: ProgramKind, host_obeys_rts: bool) -> Self {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let image = build(&profile, program).unwrap_or_else(|error| panic!("{error}"));
+        let spec = BoardSpec { host_obeys_rts, ..board_spec(&profile) };
+        let rom = if image.address == 0 { &image.bytes[..] } else { &[0xC3, 0x00, 0x80] };
+        let mut board = SimBoard::new(spec, rom, QueueLine::default());
+        if image.address != 0 {
+            board.bus_mut().load(image.address, &image.bytes);
+        }
+        let mut board = Self(board);
+        board.hear(&[]);
+        board
+    }
+
+    /// What the board says to these bytes.
+    fn hear(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.0.line_mut().to_board.extend(bytes);
+        for _ in 0..1000 {
+            if self.0.run_for(1_000_000) == Stop::Idle {
+                return std::mem::take(&mut self.0.line_mut().from_board);
+            }
+        }
+        panic!("the board never comes to rest");
+    }
+
+    fn replies(&mut self, bytes: &[u8]) -> Vec<(u8, Reply)> {
+        let mut decoder = Decoder::default();
+        let heard = self.hear(bytes);
+        let events = heard.into_iter().filter_map(|byte| decoder.push(byte));
+        let frames = events.filter_map(|e| if let Event::Frame(f) = e { Some(f) } else { None });
+        frames
+            .map(|f| (f.seq, Reply::parse(f.kind, &f.payload).unwrap_or_else(|e| panic!("{e}"))))
+            .collect()
+    }
+
+    fn ask(&mut self, request: &Request) -> Reply {
+        let frame = Frame { seq: 77, kind: request.kind(), payload: request.payload() };
+        let mut replies = self.replies(&frame.encode());
+        assert_eq!(replies.len(), 1, "{replies:?}");
+        let (seq, reply) = replies.remove(0);
+        assert_eq!(seq, 77);
+        reply
+    }
+
+    fn error(&mut self, kind: u8, payload: &[u8]) -> (ErrorCode, u8, u16) {
+        let frame = Frame { seq: 5, kind, payload: payload.to_vec() };
+        match self.replies(&frame.encode()).as_slice() {
+            [(5, Reply::Error(error))] => (error.code, error.request, error.detail),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answers(&mut self) {
+        assert!(matches!(self.ask(&Request::Identify), Reply::Identity(_)));
+    }
+}
+
+#[test]
+fn the_monitor_stores_reads_and_checks_memory() {
+    let mut board = Board::monitor();
+    let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
+    let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
+    let written = board.ask(&Request::Write { address, data: data.clone() });
+    assert_eq!(written, Reply::Written { address, count: MAX_BLOCK as u8 });
+    let read = board.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
+    assert_eq!(read, Reply::Memory { address, data: data.clone() });
+    let check = board.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
+    assert_eq!(check, Reply::Crc(crc16(&data)));
+}
+
+#[test]
+fn the_monitor_refuses_what_the_protocol_forbids() {
+    let mut board = Board::monitor();
+    let write = |address: u16, count: usize| [&address.to_le_bytes()[..], &vec![0; count]].concat();
+    use ErrorCode::{Address, BadArgument, BadLength, UnknownType};
+    assert_eq!(board.error(kind::WRITE, &write(0x7FFF, 1)), (Address, kind::WRITE, 0x7FFF));
+    assert_eq!(board.error(kind::WRITE, &write(0x0000, 4)), (Address, kind::WRITE, 0x0000));
+    assert_eq!(board.error(kind::WRITE, &write(0xF000, 1)), (Address, kind::WRITE, 0xF000));
+    assert_eq!(board.error(kind::WRITE, &write(0xFFFF, 2)), (Address, kind::WRITE, 0xFFFF));
+    assert_eq!(board.error(kind::WRITE, &write(0xEFFF, 2)), (Address, kind::WRITE, 0xF000));
+    assert_eq!(board.error(kind::WRITE, &write(0x8000, 0)), (BadLength, kind::WRITE, 2));
+    assert_eq!(board.error(kind::WRITE, &write(0x8000, 237)), (BadLength, kind::WRITE, 239));
+    assert_eq!(board.error(kind::CRC, &[0, 0x80, 0, 0]), (BadArgument, kind::CRC, 2));
+    assert_eq!(board.error(kind::READ, &[0, 0x80, 0]), (BadArgument, kind::READ, 2));
+    assert_eq!(board.error(kind::READ, &[0, 0x80, 237]), (BadArgument, kind::READ, 2));
+    assert_eq!(board.error(kind::IDENT, &[1]), (BadLength, kind::IDENT, 1));
+    assert_eq!(board.error(kind::POSITION, &[0; 32]), (UnknownType, kind::POSITION, 0));
+    assert_eq!(board.error(0x7F, &[]), (UnknownType, 0x7F, 0));
+    board.answers();
+}
+
+#[test]
+fn the_application_refuses_pieces_that_are_none() {
+    let mut board = Board::application();
+    use ErrorCode::{BadArgument, BadLength, UnknownType};
+    for piece in [0x00, 0x07, 0x80, 0x87] {
+        let payload = [&[piece][..], &[0; 14]].concat();
+        assert_eq!(board.error(kind::EXCHANGE, &payload), (BadArgument, kind::EXCHANGE, 0));
+    }
+    for (offset, byte) in [(0, 0x07), (0, 0x70), (17, 0x08), (31, 0xF0)] {
+        let mut squares = [0; 32];
+        squares[offset] = byte;
+        let refused = (BadArgument, kind::POSITION, offset as u16);
+        assert_eq!(board.error(kind::POSITION, &squares), refused, "{byte:02X}");
+    }
+    assert_eq!(board.error(kind::POSITION, &[0; 31]), (BadLength, kind::POSITION, 31));
+    assert_eq!(board.error(kind::WRITE, &[0; 3]), (UnknownType, kind::WRITE, 0));
+    board.answers();
+}
+
+#[test]
+fn damaged_frames_are_told_and_forgotten() {
+    let good = Frame { seq: 9, kind: kind::IDENT, payload: Vec::new() }.encode();
+    let too_long = [&[0][..], &[1; 300], &[0]].concat();
+    let mut wrong_check = good.clone();
+    wrong_check[4] ^= 0x40;
+    for damaged in [too_long, wrong_check, vec![0, 9, 1, 2, 0], vec![0, 1, 0]] {
+        for mut board in [Board::monitor(), Board::application()] {
+            let told = board.replies(&damaged);
+            let is_told = matches!(told.as_slice(),
+                [(0, Reply::Error(error))] if error.code == ErrorCode::Damaged && error.request == 0);
+            assert!(is_told, "{damaged:02X?}: {told:?}");
+            board.answers();
+        }
+    }
+}
+
+#[test]
+fn a_carriage_return_brings_the_banner_and_reset_the_monitor() {
+    let mut board = Board::monitor();
+    let banner = String::from_utf8_lossy(&board.hear(b"\r")).into_owned();
+    assert!(banner.starts_with("\r\nSargon board monitor 1, build "), "{banner:?}");
+    assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
+    assert!(board.hear(&[]).is_empty(), "the banner came with the reply's run");
+    let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+    assert_eq!((identity.role, identity.loads), (Role::Monitor, (0x8000, 0xEFFF)));
+}
+
+#[test]
+fn requests_within_the_window_lose_nothing_without_flow_control() {
+    let mut board = Board::start(ProgramKind::Application, false);
+    let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+    // A crowded position keeps the processor busy for long; as many as the window holds at once.
+    let squares = [0x55; 32];
+    let request = Request::Position { squares };
+    let frames: Vec<_> = (1..=6)
+        .map(|seq| Frame { seq, kind: request.kind(), payload: request.payload() })
+        .collect();
+    let line: Vec<u8> = frames.iter().flat_map(Frame::encode).collect();
+    assert!(line.len() <= usize::from(identity.window), "{} bytes", line.len());
+    let ends: Vec<u8> = board
+        .replies(&line)
+        .into_iter()
+        .filter_map(|(seq, reply)| matches!(reply, Reply::PositionEnd(_)).then_some(seq))
+        .collect();
+    assert_eq!(ends, [1, 2, 3, 4, 5, 6]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn whatever_was_on_the_line_the_second_request_is_answered(noise in prop::collection::vec(any::<u8>(), 0..600)) {
+        for mut board in [Board::monitor(), Board::application()] {
+            // RESET and RUN in the noise would need a right check of 16 bits.
+            board.hear(&noise);
+            let request = Frame { seq: 3, kind: kind::IDENT, payload: Vec::new() }.encode();
+            let first = board.replies(&request);
+            let second = board.replies(&request);
+            let answered = |replies: &[(u8, Reply)]| {
+                matches!(replies.last(), Some((3, Reply::Identity(_))))
+            };
+            prop_assert!(answered(&first) || answered(&second), "{:?} {:?}", first, second);
+        }
+    }
+}
