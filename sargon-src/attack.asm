@@ -1,8 +1,8 @@
 ; Who attacks a square, and who defends the piece on it.
 
         .IDENT ATTACK
-        .INTERN ATTACK
-        .EXTERN ATKSAV,PNCK,DIRECT,M3,NPINS
+        .INTERN ATTACK,NEWLST
+        .EXTERN ATKSAV,PNCK,DIRECT,M3,NPINS,ATKLST
         .INSERT sargon.asm
 
 ; While a ray is walked:
@@ -112,6 +112,21 @@ ENDRAY: EXX
         DCR B
         EXX
         JRNZ RAYS
+        RET
+
+; NEWLST - empties the attackers array.
+;   Entry:    nothing
+;   Exit:     the 14 bytes of ATKLST are 0; A = 0
+;   Errors:   none
+;   Clobbers: AF, B, HL
+;   Stack:    0 bytes
+;   Cycles:   390
+NEWLST: LXI H,ATKLST
+        MVI B,2*SECTN
+        XRA A
+..NEXT: MOV M,A
+        INX H
+        DJNZ ..NEXT
         RET
 
 ; ADJCNT - steps from the square under examination in the next direction: C the step, HL the

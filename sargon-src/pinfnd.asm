@@ -2,7 +2,7 @@
 
         .IDENT PINFND
         .INTERN PINFND
-        .EXTERN ATTACK,DIRECT,BOARDA,ATKLST,M3,NPINS,POSK
+        .EXTERN ATTACK,NEWLST,DIRECT,BOARDA,ATKLST,M3,NPINS,POSK
         .INSERT sargon.asm
 
 ; While a ray is walked outwards from a royal piece:
@@ -17,7 +17,7 @@
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
 ;   Stack:    28 bytes
-;   Cycles:   362..12256 over the corpus
+;   Cycles:   362..12283 over the corpus
 PINFND: XRA A
         STA NPINS
         LXI H,BOARDA            ; M3 names squares by their addresses
@@ -111,12 +111,7 @@ HELD:   PUSH B
         PUSH B
         PUSH H
         EXX
-        LXI H,ATKLST
-        MVI B,2*SECTN
-        XRA A
-..CLR:  MOV M,A
-        INX H
-        DJNZ ..CLR
+        CALL NEWLST
         CALL ATTACK
         EXX
         POP H

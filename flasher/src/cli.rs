@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use firmware::profile::Profile;
-use rcflash::exit::Failure;
+use rcflash::exit::{Failure, conclude};
 
 /// Puts programs on Z80 boards of the RC2014 family over a serial line, and knows that they are there.
 #[derive(Parser)]
@@ -61,8 +61,6 @@ impl BoardArgs {
     }
 }
 
-type Outcome = Result<u8, Failure>;
-
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
@@ -71,9 +69,5 @@ pub(crate) fn main() -> ExitCode {
         Command::Monitor(args) => terminal::monitor(&args),
         Command::Image(args) => image::image(&args),
     };
-    let code = outcome.unwrap_or_else(|failure| {
-        eprintln!("rcflash: {}", failure.message);
-        failure.code
-    });
-    ExitCode::from(code)
+    conclude("rcflash", outcome)
 }

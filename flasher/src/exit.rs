@@ -1,5 +1,7 @@
 //! The exit codes that `rcflash` and `hw-tests` share with every program of the project.
 
+use std::process::ExitCode;
+
 use firmware::build::BuildError;
 use firmware::profile::ProfileError;
 
@@ -19,6 +21,19 @@ pub const NOTHING: u8 = 4;
 pub const BUG: u8 = 70;
 /// The user stopped it.
 pub const INTERRUPTED: u8 = 130;
+
+/// What a command comes to: its exit code, or a failure.
+pub type Outcome = Result<u8, Failure>;
+
+/// The exit code of an outcome; a failure is said on standard error, under the program's name.
+#[must_use]
+pub fn conclude(program: &str, outcome: Outcome) -> ExitCode {
+    let code = outcome.unwrap_or_else(|failure| {
+        eprintln!("{program}: {}", failure.message);
+        failure.code
+    });
+    ExitCode::from(code)
+}
 
 /// A failure with its exit code.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use firmware::profile::Profile;
 use hw_tests::rig::Plan;
 use hw_tests::sim::Pace;
-use rcflash::exit::{Failure, RIG, USAGE};
+use rcflash::exit::{Failure, RIG, USAGE, conclude};
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
 #[derive(Parser)]
@@ -79,8 +79,6 @@ struct BoardArgs {
     real_time: bool,
 }
 
-type Outcome = Result<u8, Failure>;
-
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
@@ -89,11 +87,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Sim(args) => simulator::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };
-    let code = outcome.unwrap_or_else(|failure| {
-        eprintln!("hw-tests: {}", failure.message);
-        failure.code
-    });
-    ExitCode::from(code)
+    conclude("hw-tests", outcome)
 }
 
 impl BoardArgs {

@@ -15,6 +15,7 @@ use hw_tests::sim::{BoardSpec, QueueLine, Registers, SimBoard, Stop};
 /// Where routines with contracts are.
 const SOURCES: &[(&str, &str)] = &[
     ("ATTACK", include_str!("../../sargon-src/attack.asm")),
+    ("NEWLST", include_str!("../../sargon-src/attack.asm")),
     ("ATKSAV", include_str!("../../sargon-src/atksav.asm")),
     ("PNCK", include_str!("../../sargon-src/pnck.asm")),
     ("PINFND", include_str!("../../sargon-src/pinfnd.asm")),

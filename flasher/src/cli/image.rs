@@ -6,10 +6,8 @@ use clap::Args;
 use firmware::ProgramKind;
 use firmware::build::{build, fill_chip};
 use firmware::profile::Profile;
-use rcflash::exit::{Failure, RIG, USAGE};
+use rcflash::exit::{Failure, Outcome, RIG, USAGE};
 use rcflash::output::write_whole;
-
-use super::Outcome;
 
 #[derive(Args)]
 pub(super) struct ImageArgs {

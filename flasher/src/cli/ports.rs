@@ -3,10 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use rcflash::exit::{Failure, NOTHING, RIG};
+use rcflash::exit::{Failure, NOTHING, Outcome, RIG};
 use rcflash::port::{self, PortInfo};
-
-use super::Outcome;
 
 #[derive(Args)]
 pub(super) struct PortsArgs {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
-use rcflash::exit::{Failure, RIG};
+use rcflash::exit::{Failure, Outcome, RIG};
 use rcflash::port::Port;
 use rcflash::terminal::talk;
 
-use super::{BoardArgs, Outcome};
+use super::BoardArgs;
 
 /// How long the board's last words are waited for when the input ends.
 const LINGER: Duration = Duration::from_millis(500);

@@ -7,12 +7,12 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash::exit::{Failure, INTERRUPTED, RIG, USAGE};
+use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
 use rcflash::port::Port;
 
-use super::{BoardArgs, Outcome};
+use super::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct WriteArgs {

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use hw_tests::corpus::{SEED, generate, to_epd};
+use rcflash::exit::Outcome;
 
-use super::{Outcome, print};
+use super::print;
 
 #[derive(Args)]
 pub(super) struct CorpusArgs {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use hw_tests::corpus::{self, Subject};
 use hw_tests::rig::Rig;
-use rcflash::exit::{Failure, NOTHING, RIG, WRONG};
+use rcflash::exit::{Failure, NOTHING, Outcome, RIG, WRONG};
 
-use super::{BoardArgs, Outcome, print, read};
+use super::{BoardArgs, print, read};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {

@@ -9,9 +9,9 @@ use hw_tests::report::{self, Counts};
 use hw_tests::rig::Rig;
 use hw_tests::run::{Ended, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash::exit::{Failure, INTERRUPTED, NOTHING, RIG, WRONG};
+use rcflash::exit::{Failure, INTERRUPTED, NOTHING, Outcome, RIG, WRONG};
 
-use super::{BoardArgs, Outcome, interruption, print, read};
+use super::{BoardArgs, interruption, print, read};
 
 #[derive(Args)]
 pub(super) struct RunArgs {

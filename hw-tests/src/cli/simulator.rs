@@ -10,9 +10,9 @@ use firmware::build::build;
 use firmware::profile::Profile;
 use hw_tests::rig::{RigError, board_spec};
 use hw_tests::sim::{Pace, ServerOptions, SimServer};
-use rcflash::exit::{Failure, INTERRUPTED, RIG, USAGE};
+use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
-use super::{Outcome, interruption, print, read};
+use super::{interruption, print, read};
 
 /// How often Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(50);
