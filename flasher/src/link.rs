@@ -17,6 +17,8 @@ const ATTEMPTS: u32 = 3;
 const SLACK: Duration = Duration::from_millis(1500);
 /// A line on which nothing came for this long is quiet.
 const QUIET: Duration = Duration::from_millis(20);
+/// How long a banner may go on: 480 characters at 9600 baud.
+const BANNER: Duration = Duration::from_millis(500);
 /// Bytes of the conversation kept for messages, each way.
 const KEPT: usize = 64;
 /// Bits of a character on the line.
@@ -217,16 +219,17 @@ impl Link {
     }
 
     /// Lets a program that was just started say its banner: listens up to `patience` for it to begin, then
-    /// until it has been quiet for a moment.
+    /// until it has been quiet for a moment. A line that never falls quiet is left to the next request to judge.
     ///
     /// # Errors
     /// The line failed.
     pub fn hear_out(&mut self, what: &'static str, patience: Duration) -> Result<(), LinkError> {
+        let deadline = Instant::now() + patience + BANNER;
         let mut timeout = patience;
         loop {
             let before = self.stats.bytes.1;
             self.listen(timeout).map_err(|source| self.line_error(what, source))?;
-            if self.stats.bytes.1 == before {
+            if self.stats.bytes.1 == before || Instant::now() >= deadline {
                 self.waiting.clear();
                 return Ok(());
             }

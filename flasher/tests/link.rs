@@ -220,3 +220,30 @@ fn what_does_not_fit_is_refused_before_anything_is_sent() {
     }
     assert_eq!(link.stats().bytes.0, before);
 }
+
+/// A line on which something always comes, until it breaks.
+struct Babble(u32);
+
+impl Transport for Babble {
+    fn name(&self) -> &str {
+        "babble"
+    }
+
+    fn read(&mut self, buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::BrokenPipe)?;
+        std::thread::sleep(Duration::from_millis(1));
+        buffer[0] = b'U';
+        Ok(1)
+    }
+
+    fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_line_that_never_falls_quiet_is_not_heard_out_without_end() {
+    let mut link = Link::new(Box::new(Babble(5000)), 115_200);
+    let heard = link.hear_out("starting", Duration::from_millis(10));
+    assert!(heard.is_ok(), "listened until the line broke: {heard:?}");
+}
