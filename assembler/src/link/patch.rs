@@ -34,7 +34,13 @@ pub(super) fn patched_runs(
                             errors.push(LinkError::Range { value, field, site: site() });
                         }
                     }
-                    None => undefined.entry(name_of(module, reloc)).or_default().push(site()),
+                    None => {
+                        // Finding the label of a use looks at all symbols: only for those shown.
+                        let uses = undefined.entry(name_of(module, reloc)).or_default();
+                        if uses.len() < USES_SHOWN {
+                            uses.push(site());
+                        }
+                    }
                 }
             }
             runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| OwnedRun {
@@ -44,10 +50,7 @@ pub(super) fn patched_runs(
             }));
         }
     }
-    errors.extend(undefined.into_iter().map(|(name, mut uses)| {
-        uses.truncate(USES_SHOWN);
-        LinkError::Undefined { name, uses }
-    }));
+    errors.extend(undefined.into_iter().map(|(name, uses)| LinkError::Undefined { name, uses }));
     runs
 }
 

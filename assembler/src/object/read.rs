@@ -151,6 +151,9 @@ fn read_sections(
             );
             continue;
         }
+        if sections.iter().any(|section| section.kind == kind) {
+            return Err(damaged()); // a module has one section of a kind
+        }
         let runs = match notes
             .and_then(|notes| notes.runs.iter().find(|(one, _)| one == section_name(kind)))
         {
