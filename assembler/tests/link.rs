@@ -250,3 +250,14 @@ fn the_symbol_file_has_the_addresses_in_order() {
     let code = module("A", vec![section(SectionKind::Prog, &[0; 4], vec![])], labels.into());
     assert_eq!(linked(&[code]).expect("it fits").symbol_file(), "1000 FIRST\n1002 LAST\n");
 }
+
+#[test]
+fn a_shared_area_that_does_not_fit_is_named() {
+    let pool = symbol("POOL", SymbolValue::Common { size: 0x201 }, Binding::Global);
+    let text = message(&[module("A", vec![], vec![pool])]);
+    assert!(
+        text.contains("the shared area of module A is 1 bytes too long for region 'ram'"),
+        "{text}"
+    );
+    assert!(text.contains("POOL"), "{text}");
+}

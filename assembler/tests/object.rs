@@ -108,3 +108,14 @@ proptest! {
         let _ = read_object(&object[..cut % length], "x");
     }
 }
+
+#[test]
+fn a_section_whose_bytes_would_be_lost_is_refused() {
+    let module = module("data.asm", " .LOC .DATA.\n .BYTE 1,2\n .END\n");
+    let mut file = write_object(&module);
+    // The same file with a section of another name, as other assemblers make them.
+    let at = file.windows(6).position(|bytes| bytes == b".data\0").expect("the section's name");
+    file[at..at + 5].copy_from_slice(b".rodt");
+    let error = read_object(&file, "A").expect_err("it has no place for that").to_string();
+    assert_eq!(error, "section .rodt is none of .text, .data and .bss; its 2 bytes would be lost");
+}

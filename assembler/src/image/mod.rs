@@ -22,17 +22,22 @@ pub struct Image {
 }
 
 impl Image {
-    /// Joins runs to an image. Where runs overlap the later one counts; empty ones vanish.
+    /// Joins runs to an image. Where runs overlap the later one counts; empty ones vanish, and what
+    /// passes FFFFh is left out.
     pub fn new(runs: impl IntoIterator<Item = Run>) -> Self {
-        let mut image = Self::default();
+        let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
         for run in runs {
+            for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(&run.bytes) {
+                *cell = Some(*byte);
+            }
+        }
+        let mut image = Self::default();
+        for (address, byte) in
+            (0..=u16::MAX).zip(&cells).filter_map(|(at, cell)| Some((at, (*cell)?)))
+        {
             match image.runs.last_mut() {
-                Some(last) if last.end() == u32::from(run.address) => {
-                    last.bytes.extend_from_slice(&run.bytes);
-                }
-                Some(last) if last.end() > u32::from(run.address) => image.overlay(&run),
-                _ if run.bytes.is_empty() => {}
-                _ => image.runs.push(run),
+                Some(last) if last.end() == u32::from(address) => last.bytes.push(byte),
+                _ => image.runs.push(Run { address, bytes: vec![byte] }),
             }
         }
         image
@@ -79,16 +84,6 @@ impl Image {
             bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
         }
         bytes
-    }
-
-    /// Lays a run over what is there, byte by byte where both have some.
-    fn overlay(&mut self, run: &Run) {
-        let mut cells: std::collections::BTreeMap<u16, u8> = std::collections::BTreeMap::new();
-        for run in self.runs.iter().chain([run]) {
-            cells.extend((run.address..=u16::MAX).zip(run.bytes.iter().copied()));
-        }
-        let single = |(address, byte)| Run { address, bytes: vec![byte] };
-        *self = Self::new(cells.into_iter().map(single));
     }
 }
 

@@ -107,14 +107,19 @@ impl Placement {
         let region = rule
             .and_then(|rule| layout.regions.iter().position(|region| region.name == rule.region));
         for (name, (module, size)) in sizes {
-            let fits = region.filter(|&at| next[at] + size <= layout.regions[at].end());
-            match fits {
-                Some(at) => {
-                    self.commons.insert(name, next[at] as u16);
-                    next[at] += size;
-                }
-                None => errors.push(LinkError::Unplaced { module, section: "the shared area" }),
+            let section = "the shared area";
+            let Some(at) = region else {
+                errors.push(LinkError::Unplaced { module, section });
+                continue;
+            };
+            let excess = (next[at] + size).saturating_sub(layout.regions[at].end());
+            if excess > 0 {
+                let (region, near) = (layout.regions[at].name.clone(), Some(name));
+                errors.push(LinkError::Overflow { module, section, region, excess, near });
+                continue;
             }
+            self.commons.insert(name, next[at] as u16);
+            next[at] += size;
         }
     }
 

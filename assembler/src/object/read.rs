@@ -29,6 +29,9 @@ pub enum ObjectError {
     /// A section too large for the Z80, or whose content does not fit what is said of it.
     #[error("the content of section {0} does not fit its description")]
     Section(String),
+    /// A section that would have to be in memory and that a module of this language can't have.
+    #[error("section {0} is none of .text, .data and .bss; its {1} bytes would be lost")]
+    Unknown(String, u64),
     /// A relocation that has no meaning here.
     #[error("section {section} has a relocation of type {number}, which is not supported")]
     Relocation {
@@ -130,7 +133,12 @@ fn read_sections(
     let mut sections: Vec<Section> = Vec::new();
     for found in file.sections() {
         let name = found.name().map_err(|error| ObjectError::Format(error.to_string()))?;
-        let Some(kind) = section_kind(name) else { continue };
+        let Some(kind) = section_kind(name) else {
+            if is_loaded(&found) {
+                return Err(ObjectError::Unknown(name.to_owned(), found.size()));
+            }
+            continue;
+        };
         let damaged = || ObjectError::Section(name.to_owned());
         let data = found.data().map_err(|_| damaged())?;
         let address = if kind == SectionKind::Absolute { found.address() } else { 0 };
@@ -171,6 +179,12 @@ fn read_sections(
     }
     sections.sort_by_key(|section| section.kind);
     Ok(sections)
+}
+
+/// Whether a section has bytes that belong in memory.
+fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
+    let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { return false };
+    section.size() > 0 && (sh_flags & elf::SHF_ALLOC) == elf::SHF_ALLOC
 }
 
 /// All absolute runs are one section of a module, the first.
