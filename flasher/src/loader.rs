@@ -8,8 +8,9 @@ use crate::link::{Link, LinkError};
 
 /// What the board may take for a request that it answers at once.
 const AT_ONCE: Duration = Duration::from_millis(50);
-/// What it may take for a check, for each byte: 174 T-states at 1 MHz and more.
-const CHECK_PER_BYTE: Duration = Duration::from_micros(200);
+/// What it may take for a check, for each byte: 174 T-states at 3.6864 MHz, the slowest of the family. A board that dies
+/// over 28 KiB is given up within 10 s.
+const CHECK_PER_BYTE: Duration = Duration::from_micros(50);
 /// What a program may take until it answers after its start.
 const START: Duration = Duration::from_millis(500);
 
