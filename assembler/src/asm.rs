@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::diag::{Code, Diagnostic, Levels, Severity};
-use crate::listing::ListingLine;
+use crate::listing::Listing;
 use crate::module::Module;
 use crate::source::{Loader, Origin, SourceMap, Span};
 use crate::syntax::expr::{Expr, Intern};
@@ -60,8 +60,8 @@ pub struct Options {
 pub struct Outcome {
     /// The modules; several only if the source has `.PRGEND`.
     pub modules: Vec<Module>,
-    /// The lines of the listing, if the options asked for it.
-    pub listing: Vec<ListingLine>,
+    /// The listing, empty unless the options asked for it.
+    pub listing: Listing,
     /// Everything there is to say, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that were read.
@@ -170,7 +170,7 @@ struct Assembler<'a> {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    listing: Vec<ListingLine>,
+    listing: Listing,
     line: statement::LineInfo,
     messages: Vec<String>,
 }
@@ -208,7 +208,7 @@ impl<'a> Assembler<'a> {
             diagnostics: Vec::new(),
             errors: 0,
             warnings: 0,
-            listing: Vec::new(),
+            listing: Listing::default(),
             line: statement::LineInfo::default(),
             messages: Vec::new(),
         };
@@ -241,7 +241,7 @@ impl<'a> Assembler<'a> {
         (self.start, self.ended, self.errors, self.warnings) = (None, false, 0, 0);
         self.modules.clear();
         self.diagnostics.clear();
-        self.listing.clear();
+        self.listing = Listing::default();
         self.messages.clear();
     }
 

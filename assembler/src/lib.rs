@@ -24,8 +24,8 @@ pub use asm::{Options, Outcome};
 pub struct Assembly {
     /// The modules; several only if the source has `.PRGEND`.
     pub modules: Vec<module::Module>,
-    /// The lines of the listing, if the options asked for it.
-    pub listing: Vec<listing::ListingLine>,
+    /// The listing, empty unless the options asked for it.
+    pub listing: listing::Listing,
     /// The warnings, sorted by place.
     pub warnings: Vec<diag::Diagnostic>,
     /// The texts that were read.
@@ -41,6 +41,10 @@ pub struct Failure {
     pub diagnostics: Vec<diag::Diagnostic>,
     /// The texts that were read.
     pub sources: source::SourceMap,
+    /// The listing as far as it came, empty unless the options asked for it.
+    pub listing: listing::Listing,
+    /// The modules as far as they came.
+    pub modules: Vec<module::Module>,
 }
 
 impl std::fmt::Display for Failure {
@@ -71,8 +75,8 @@ pub fn assemble(
 ) -> Result<Assembly, Box<Failure>> {
     let outcome = asm::run(loader, files, options);
     if outcome.has_errors() {
-        let Outcome { diagnostics, sources, .. } = outcome;
-        return Err(Box::new(Failure { diagnostics, sources }));
+        let Outcome { diagnostics, sources, listing, modules, .. } = outcome;
+        return Err(Box::new(Failure { diagnostics, sources, listing, modules }));
     }
     let Outcome { modules, listing, diagnostics: warnings, sources, messages } = outcome;
     Ok(Assembly { modules, listing, warnings, sources, messages })

@@ -1,12 +1,35 @@
-//! The listing: what each statement assembled to, and its text.
+//! The listing: what each statement assembled to, its text, and how the source wants it shown.
 
-mod render;
+mod cycles;
+mod modern;
+mod rows;
+mod tdl;
 
-pub use render::render;
+pub use cycles::{CyclesError, Path, straight_path};
 
+use crate::diag::Diagnostic;
 use crate::isa::Clocks;
-use crate::module::SectionKind;
-use crate::source::Span;
+use crate::module::Module;
+use crate::source::{SourceMap, Span};
+
+/// Everything that a listing shows, in the order of assembly.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The statements.
+    pub lines: Vec<ListingLine>,
+    /// What the source wants, each with the number of lines that were there before it.
+    pub controls: Vec<(u32, Control)>,
+}
+
+/// The layouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Address, bytes, T-states and line beside the source.
+    #[default]
+    Modern,
+    /// Pages, columns and symbol table of the original assembler.
+    Tdl,
+}
 
 /// Where a statement's bytes are while the module is being assembled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,26 +39,104 @@ pub(crate) struct Emitted {
     pub(crate) count: u32,
 }
 
+/// A number and what it moves with: 0 nothing, 1 `.PROG.`, 2 `.DATA.`, 3 `.BLNK.`, from 4 on an external.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed {
+    /// The number, as if every section began at 0.
+    pub number: u16,
+    /// What it moves with.
+    pub base: u32,
+}
+
+/// A word among a statement's bytes that the linker changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedReloc {
+    /// The index of its first byte.
+    pub at: u32,
+    /// What it moves with, as in [`Listed::base`].
+    pub base: u32,
+}
+
 /// One statement of the source, in the order in which it was assembled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListingLine {
     /// The text, with its line end.
     pub span: Span,
     /// The location counter before it.
-    pub address: u16,
-    /// The section of that address; `None` in an external area.
-    pub base: Option<SectionKind>,
-    /// The bytes that it assembled to; those that the linker fills are 0.
+    pub address: Listed,
+    /// The bytes that it assembled to.
     pub bytes: Vec<u8>,
-    /// Whether some of them move with a section.
-    pub relocated: bool,
+    /// The words among them that move.
+    pub relocs: Vec<ListedReloc>,
     /// The module that it belongs to.
     pub module: u32,
     /// The value of an assignment or `.LOC`.
-    pub value: Option<u16>,
+    pub value: Option<Listed>,
     /// The T-states of an instruction.
     pub clocks: Option<Clocks>,
+    /// Whether the bytes are words.
+    pub words: bool,
+    /// Whether it has a label.
+    pub labelled: bool,
+    /// Whether it is a directive about the listing.
+    pub control: bool,
     /// How many macro texts it stands in.
     pub depth: u32,
     pub(crate) emitted: Option<Emitted>,
+}
+
+/// What a directive about the listing asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Control {
+    /// `.LIST`, `.XLIST`: whether to list at all.
+    List(bool),
+    /// `.LALL`, `.XALL`, `.SALL`: how much of macro texts.
+    Macros(Macros),
+    /// `.LSYM`, `.XSYM`: whether the table of symbols follows.
+    Symbols(bool),
+    /// `.LADDR`, `.XADDR`: whether words are shown low byte first.
+    LowFirst(bool),
+    /// `.LIMAGE`, `.XIMAGE`: whether all bytes are shown or the first line of them.
+    Image(bool),
+    /// `.LCTL`, `.XCTL`: whether these directives are listed.
+    Controls(bool),
+    /// `.SLIST`: remember all of this.
+    Save,
+    /// `.RLIST`: return to what was remembered last.
+    Restore,
+    /// `.PAGE`: a new page.
+    Page,
+    /// `.TITLE`.
+    Title(String),
+    /// `.SBTTL`.
+    Subtitle(String),
+    /// `.IDENT`.
+    Ident(String),
+}
+
+/// How much of macro texts a listing shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Macros {
+    /// Every line.
+    All,
+    /// The lines that make code.
+    #[default]
+    Code,
+    /// Nothing.
+    None,
+}
+
+/// The listing as text. The original's layout shows the letters of `diagnostics`, and the symbols of `modules`.
+#[must_use]
+pub fn render(
+    listing: &Listing,
+    sources: &SourceMap,
+    diagnostics: &[Diagnostic],
+    modules: &[Module],
+    style: Style,
+) -> String {
+    match style {
+        Style::Modern => modern::render(listing, sources),
+        Style::Tdl => tdl::render(listing, sources, diagnostics, modules),
+    }
 }

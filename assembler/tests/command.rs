@@ -186,3 +186,30 @@ fn the_listing_shows_addresses_bytes_and_t_states() {
     assert_eq!(code, 0, "{stderr}");
     golden(&data.join("basic.lst"), &listing);
 }
+
+#[test]
+fn a_listing_on_standard_output_shows_the_letters_of_errors() {
+    let bench = Bench::new();
+    bench.file("a.asm", " JMP NOWHERE\n .END\n");
+    let arguments = ["asm", "a.asm", "--listing", "-", "--listing-style", "tdl"];
+    let (code, listing, _) = bench.run(&arguments);
+    assert_eq!(code, 1);
+    assert!(
+        listing.contains("U  0000'   C3 0000") && listing.contains("JMP NOWHERE?"),
+        "{listing}"
+    );
+    let to_file = ["asm", "a.asm", "--listing", "a.lst"];
+    assert_eq!((bench.run(&to_file).0, bench.path("a.lst").exists()), (1, false));
+}
+
+#[test]
+fn cycles_of_a_routine_are_printed() {
+    let bench = Bench::new();
+    bench.file("a.asm", "WAIT: DJNZ WAIT\n RET\n .END\n");
+    let (code, stdout, _) = bench.run(&["asm", "a.asm", "--cycles", "WAIT"]);
+    let line =
+        "WAIT: 18 T-states, 2 instructions, 0000H to 0002H; 1 of them take longer when taken\n";
+    assert_eq!((code, stdout.as_str()), (0, line));
+    let (code, _, stderr) = bench.run(&["asm", "a.asm", "--cycles", "NONE"]);
+    assert!(code == 2 && stderr.contains("no label NONE"), "{stderr}");
+}

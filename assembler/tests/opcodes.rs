@@ -67,7 +67,8 @@ fn every_row_assembles_to_its_bytes_with_three_sets_of_operands() {
         let loader = MemoryLoader::new().with("rows.asm", program(lines, " .Z80"));
         let options = Options { listing: true, ..Options::default() };
         let assembly = assemble(&loader, &["rows.asm".into()], &options).unwrap();
-        let listed: Vec<_> = assembly.listing.iter().filter(|line| line.clocks.is_some()).collect();
+        let listed: Vec<_> =
+            assembly.listing.lines.iter().filter(|line| line.clocks.is_some()).collect();
         assert_eq!(listed.len(), rows.len());
         for (row, line) in rows.iter().zip(listed) {
             assert_eq!(line.bytes, bytes(row.bytes, values), "{} {}", row.mnemonic, row.operands);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use tdlasm::Options;
 use tdlasm::asm::{Outcome, run};
 use tdlasm::diag::render;
+use tdlasm::listing::{Style, render as render_listing};
 use tdlasm::source::MemoryLoader;
 
 fn outcome(text: impl Into<Vec<u8>>) -> Outcome {
@@ -208,7 +209,20 @@ const WORDS: &[&str] = &[
     ".INSERT bad.asm\n",
     ".IDENT ",
     ".ERROR ",
+    ".SLIST .XLIST\n",
+    ".RLIST\n",
+    ".LALL\n",
+    ".SALL\n",
+    ".LIMAGE\n",
+    ".LADDR\n",
+    ".PAGE\n",
+    ".TITLE ",
 ];
+
+fn listed(outcome: &Outcome, style: Style) -> String {
+    let Outcome { listing, sources, diagnostics, modules, .. } = outcome;
+    render_listing(listing, sources, diagnostics, modules, style)
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -226,7 +240,8 @@ proptest! {
         let shown = [
             render::human(&outcome.diagnostics, sources, false),
             render::json(&outcome.diagnostics, sources),
-            tdlasm::listing::render(&outcome.listing, sources),
+            listed(&outcome, Style::Modern),
+            listed(&outcome, Style::Tdl),
         ];
         prop_assert!(shown.iter().all(|text| text.len() < 1 << 20));
         for module in &outcome.modules {

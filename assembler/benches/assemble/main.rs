@@ -20,7 +20,13 @@ fn measure(bencher: Bencher<'_, '_>, lines: usize, text: String, list: bool) {
         let assembly =
             assemble(&loader, &["bench.asm".into()], &options).expect("a correct program");
         if list {
-            divan::black_box(listing::render(&assembly.listing, &assembly.sources));
+            divan::black_box(listing::render(
+                &assembly.listing,
+                &assembly.sources,
+                &assembly.warnings,
+                &assembly.modules,
+                listing::Style::Modern,
+            ));
         }
         assembly
     });

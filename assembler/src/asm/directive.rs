@@ -2,10 +2,12 @@
 
 mod data;
 mod linkage;
+mod listing;
 mod location;
 mod text;
 
 use crate::diag::Code;
+use crate::listing::Macros;
 use crate::source::Span;
 use crate::syntax::Cursor;
 
@@ -52,6 +54,20 @@ pub(crate) enum Synonym {
     Macro,
 }
 
+/// The directives about the listing that take no operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Page,
+    List(bool),
+    Macros(Macros),
+    Symbols(bool),
+    LowFirst(bool),
+    Image(bool),
+    Controls(bool),
+    Save,
+    Restore,
+}
+
 /// The directives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directive {
@@ -81,10 +97,10 @@ pub(crate) enum Directive {
     Internal,
     Entry,
     Synonym(Synonym),
-    /// `.TITLE` and `.SBTTL`.
     Title,
+    Subtitle,
     /// Says how to list.
-    Listing,
+    Listing(Wish),
     /// Asks for a form of object file; the command line decides that here.
     Format,
 }
@@ -146,23 +162,23 @@ impl Directive {
         (".IFIDN", Self::If(Condition::Identical)),
         (".IFDIF", Self::If(Condition::Different)),
         (".TITLE", Self::Title),
-        (".SBTTL", Self::Title),
-        (".PAGE", Self::Listing),
-        (".LIST", Self::Listing),
-        (".XLIST", Self::Listing),
-        (".LALL", Self::Listing),
-        (".XALL", Self::Listing),
-        (".SALL", Self::Listing),
-        (".LSYM", Self::Listing),
-        (".XSYM", Self::Listing),
-        (".LADDR", Self::Listing),
-        (".XADDR", Self::Listing),
-        (".LIMAGE", Self::Listing),
-        (".XIMAGE", Self::Listing),
-        (".LCTL", Self::Listing),
-        (".XCTL", Self::Listing),
-        (".SLIST", Self::Listing),
-        (".RLIST", Self::Listing),
+        (".SBTTL", Self::Subtitle),
+        (".PAGE", Self::Listing(Wish::Page)),
+        (".LIST", Self::Listing(Wish::List(true))),
+        (".XLIST", Self::Listing(Wish::List(false))),
+        (".LALL", Self::Listing(Wish::Macros(Macros::All))),
+        (".XALL", Self::Listing(Wish::Macros(Macros::Code))),
+        (".SALL", Self::Listing(Wish::Macros(Macros::None))),
+        (".LSYM", Self::Listing(Wish::Symbols(true))),
+        (".XSYM", Self::Listing(Wish::Symbols(false))),
+        (".LADDR", Self::Listing(Wish::LowFirst(true))),
+        (".XADDR", Self::Listing(Wish::LowFirst(false))),
+        (".LIMAGE", Self::Listing(Wish::Image(true))),
+        (".XIMAGE", Self::Listing(Wish::Image(false))),
+        (".LCTL", Self::Listing(Wish::Controls(true))),
+        (".XCTL", Self::Listing(Wish::Controls(false))),
+        (".SLIST", Self::Listing(Wish::Save)),
+        (".RLIST", Self::Listing(Wish::Restore)),
     ];
 }
 
@@ -178,7 +194,8 @@ impl Assembler<'_> {
             Directive::Define => self.define_macro(span, cursor),
             Directive::Exit => self.exit_macro(span),
             Directive::Error => self.user_error(span, cursor),
-            Directive::Remark | Directive::Title => self.skip_text(cursor),
+            Directive::Remark => self.skip_text(cursor),
+            Directive::Title | Directive::Subtitle => self.heading(directive, cursor),
             Directive::Print => self.print(cursor),
             Directive::Byte => self.values(super::output::Field::Byte, span, cursor),
             Directive::Word => self.values(super::output::Field::Word, span, cursor),
@@ -204,10 +221,7 @@ impl Assembler<'_> {
                 self.link(directive, span, cursor)
             }
             Directive::Synonym(kind) => self.synonym(kind, span, cursor),
-            Directive::Listing => {
-                cursor.skip_to_line_end();
-                Ok(())
-            }
+            Directive::Listing(wish) => self.listing_wish(wish, cursor),
             Directive::Format => Ok(()),
         }
     }

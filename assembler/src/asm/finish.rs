@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::diag::{Code, Diagnostic};
-use crate::listing::Emitted;
+use crate::listing::{Emitted, ListedReloc};
 use crate::module::{
     Base, Binding, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
     Target,
@@ -291,21 +291,20 @@ impl Assembler<'_> {
     /// section began at 0.
     fn finish_listing(&mut self) {
         let module = self.modules.len() as u32;
-        let mut relocs: Vec<(Site, u16)> =
-            self.output.relocs.iter().map(|reloc| (reloc.site, reloc.value.number)).collect();
-        relocs.sort_unstable_by_key(|(site, _)| (site.run, site.at));
-        for line in self.listing.iter_mut().filter(|line| line.module == module) {
+        let mut relocs: Vec<WordReloc> = self.output.relocs.clone();
+        relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
+        for line in self.listing.lines.iter_mut().filter(|line| line.module == module) {
             let Some(Emitted { run, at, count }) = line.emitted.take() else { continue };
             let bytes = &self.output.runs[run as usize].bytes;
             line.bytes = bytes[at as usize..(at + count) as usize].to_vec();
-            let first = relocs.partition_point(|(site, _)| (site.run, site.at) < (run, at));
+            let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
             let within = relocs[first..]
                 .iter()
-                .take_while(|(site, _)| site.run == run && site.at < at + count);
-            for (site, number) in within {
+                .take_while(|reloc| reloc.site.run == run && reloc.site.at < at + count);
+            for WordReloc { site, value } in within {
                 let offset = (site.at - at) as usize;
-                line.bytes[offset..offset + 2].copy_from_slice(&number.to_le_bytes());
-                line.relocated = true;
+                line.bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
+                line.relocs.push(ListedReloc { at: offset as u32, base: value.base.0 });
             }
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::isa::Clocks;
-use crate::listing::{Emitted, ListingLine};
+use crate::listing::{Control, Emitted, Listed, ListingLine};
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
 use crate::syntax::{Cursor, lex};
@@ -21,8 +21,11 @@ const MAX_SHOWN: usize = 40;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineInfo {
     pub(super) clocks: Option<Clocks>,
-    /// The value of an assignment, by its deferred expression or at once.
-    pub(super) value: Option<u16>,
+    /// The value of an assignment or `.LOC`.
+    pub(super) value: Option<Listed>,
+    pub(super) words: bool,
+    pub(super) labelled: bool,
+    pub(super) control: bool,
 }
 
 impl Assembler<'_> {
@@ -76,19 +79,29 @@ impl Assembler<'_> {
             at: site.at,
             count,
         });
-        self.listing.push(ListingLine {
+        self.listing.lines.push(ListingLine {
             span: cursor.since(start),
-            address: here.number,
-            base: here.base.section(),
+            address: here.listed(),
             emitted,
             bytes: Vec::new(),
-            relocated: false,
+            relocs: Vec::new(),
             module: self.modules.len() as u32,
             value: self.line.value,
             clocks: self.line.clocks,
+            words: self.line.words,
+            labelled: self.line.labelled,
+            control: self.line.control,
             depth: depth as u32,
         });
         Ok(())
+    }
+
+    /// Keeps what the source wants of the listing.
+    pub(super) fn control(&mut self, control: Control) {
+        if self.options.listing {
+            self.line.control = true;
+            self.listing.controls.push((self.listing.lines.len() as u32, control));
+        }
     }
 
     fn fields(&mut self, cursor: &mut Cursor<'_>) -> Step {
@@ -180,6 +193,7 @@ impl Assembler<'_> {
 
     fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         cursor.advance(1);
+        self.line.labelled = true;
         let export = cursor.eat(b':');
         self.define(name, State::Value(self.output.here()), Definition::Fixed, span);
         self.names[name].exported |= export;
@@ -198,7 +212,7 @@ impl Assembler<'_> {
         let export = cursor.eat(b':');
         let state = self.assigned_value(cursor)?;
         if let State::Value(value) = state {
-            self.line.value = Some(value.number);
+            self.line.value = Some(value.listed());
         }
         self.define(name, state, kind, span);
         self.names[name].exported |= export;
@@ -240,6 +254,7 @@ impl Assembler<'_> {
 
     /// A symbol in the operator field assembles to its value.
     fn value_word(&mut self, name: NameId, span: Span) -> Step {
+        self.line.words = true;
         let expr = Expr::symbol(name, span);
         self.emit_expression(&expr, Field::Word)
     }

@@ -1,5 +1,6 @@
 //! Values of expressions: 16-bit numbers that may move with a section or an external symbol.
 
+use crate::listing::Listed;
 use crate::module::SectionKind;
 use crate::syntax::expr::BinaryOp;
 
@@ -46,6 +47,11 @@ impl Value {
 
     pub(crate) fn in_base(base: BaseId, number: u16) -> Self {
         Self { base, times: i32::from(base != BaseId::ABSOLUTE), number }
+    }
+
+    /// The value as a listing shows it.
+    pub(crate) fn listed(self) -> Listed {
+        Listed { number: self.number, base: if self.is_absolute() { 0 } else { self.base.0 } }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use tdlasm::diag::{Code, Diagnostic, Levels, render};
+use tdlasm::listing::{Style, straight_path};
 use tdlasm::module::Module;
 use tdlasm::object::write_object;
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
@@ -39,9 +40,15 @@ pub(crate) struct Arguments {
     /// Let all characters of a symbol count, not the first six only
     #[arg(long)]
     long_symbols: bool,
-    /// Write a listing with addresses, bytes and T-states
+    /// Write a listing; on standard output (`-`) it comes even if the source has errors
     #[arg(long, value_name = "FILE")]
     listing: Option<PathBuf>,
+    /// How the listing looks
+    #[arg(long, value_name = "STYLE", default_value = "modern", requires = "listing")]
+    listing_style: ListingStyle,
+    /// Print the T-states from a label straight on to the first instruction that leaves for good
+    #[arg(long, value_name = "ROUTINE")]
+    cycles: Vec<String>,
     /// Write which files the output depends on, for make or ninja
     #[arg(long, value_name = "FILE", requires = "output")]
     depfile: Option<PathBuf>,
@@ -62,6 +69,24 @@ enum MessageFormat {
     Short,
     /// One JSON object a line
     Json,
+}
+
+/// The layouts of listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListingStyle {
+    /// Address, bytes, T-states and line beside the source
+    Modern,
+    /// The original assembler's: pages, error letters, table of symbols
+    Tdl,
+}
+
+impl From<ListingStyle> for Style {
+    fn from(style: ListingStyle) -> Self {
+        match style {
+            ListingStyle::Modern => Style::Modern,
+            ListingStyle::Tdl => Style::Tdl,
+        }
+    }
 }
 
 /// Reads files from the disk, and `-` from standard input.
@@ -101,16 +126,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
-        listing: arguments.listing.is_some(),
+        listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
     };
     let form = arguments.message_format;
     let assembly = assemble(&CommandLoader, &arguments.files, &options)
-        .map_err(|failure| fail(&failure, form))?;
+        .map_err(|failure| fail(&failure, arguments))?;
     say(&assembly.warnings, &assembly.sources, form);
     for message in &assembly.messages {
         eprintln!("{message}");
     }
+    print_cycles(arguments, &assembly)?;
     write(arguments, format, &assembly)
+}
+
+/// `--cycles`: a line a routine.
+fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
+    for routine in &arguments.cycles {
+        let path =
+            straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
+                eprintln!("error: {error}");
+                Failed::Usage
+            })?;
+        let (first, last) = path.range;
+        let mut text = format!(
+            "{}: {} T-states, {} instructions, {first:04X}H to {last:04X}H",
+            routine.to_ascii_uppercase(),
+            path.clocks,
+            path.instructions
+        );
+        if path.conditional > 0 {
+            text += &format!("; {} of them take longer when taken", path.conditional);
+        }
+        files::write("-".as_ref(), (text + "\n").as_bytes())?;
+    }
+    Ok(())
 }
 
 fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> Result<(), Failed> {
@@ -146,10 +195,10 @@ fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Fa
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
-    if let Some(path) = &arguments.listing {
-        files::write(path, listing::render(&assembly.listing, &assembly.sources).as_bytes())?;
-    }
-    Ok(())
+    let Some(path) = &arguments.listing else { return Ok(()) };
+    let Assembly { listing, sources, warnings, modules, .. } = assembly;
+    let style = arguments.listing_style.into();
+    files::write(path, listing::render(listing, sources, warnings, modules, style).as_bytes())
 }
 
 fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
@@ -165,8 +214,17 @@ fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
 }
 
 /// Shows the errors; if all are about files that cannot be read, the files are at fault.
-fn fail(failure: &Failure, form: MessageFormat) -> Failed {
-    say(&failure.diagnostics, &failure.sources, form);
+fn fail(failure: &Failure, arguments: &Arguments) -> Failed {
+    let form = arguments.message_format;
+    let Failure { diagnostics, sources, listing, modules } = failure;
+    say(diagnostics, sources, form);
+    if arguments.listing.as_deref() == Some(Path::new("-")) {
+        let style = arguments.listing_style.into();
+        let text = listing::render(listing, sources, diagnostics, modules, style);
+        if let Err(failed) = files::write(Path::new("-"), text.as_bytes()) {
+            return failed;
+        }
+    }
     let errors = failure.diagnostics.iter().filter(|one| one.is_error());
     let count = errors.clone().count();
     if form == MessageFormat::Human {

@@ -17,6 +17,7 @@ impl Assembler<'_> {
             self.error(Code::Expression, span, "a value is missing");
             return Ok(());
         }
+        self.line.words = field == Field::Word;
         loop {
             self.parse_expression(0, cursor);
             if self.operands[0].ops.is_empty() {

@@ -1,6 +1,7 @@
 //! Directives about place, radix and the source's end.
 
 use crate::diag::Code;
+use crate::listing::Control;
 use crate::source::{Origin, Span};
 use crate::syntax::{Cursor, lex};
 
@@ -26,7 +27,7 @@ impl Assembler<'_> {
         if self.required_expression(span, cursor)
             && let Some(value) = self.known_value(0, "a location")?
         {
-            self.line.value = Some(value.number);
+            self.line.value = Some(value.listed());
             self.output.set_location(value);
         }
         Ok(())
@@ -126,6 +127,8 @@ impl Assembler<'_> {
         match cursor.take(lex::symbol) {
             Some(name) => {
                 let name = String::from_utf8_lossy(name).to_ascii_uppercase();
+                self.control(Control::Ident(name.clone()));
+                self.line.control = false;
                 self.module_name = Some(name);
             }
             None => self.error(Code::Operand, span, "the name of the module is missing"),

@@ -28,7 +28,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn text(&mut self, cursor: &mut Cursor<'_>) -> String {
+    pub(super) fn text(&mut self, cursor: &mut Cursor<'_>) -> String {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
             return String::new();
