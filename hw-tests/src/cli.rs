@@ -1,6 +1,8 @@
 //! The command line: what is asked for, what is printed, and the exit code.
 
+mod captures;
 mod corpus;
+mod positions;
 mod residues;
 mod run;
 mod simulator;
@@ -15,7 +17,8 @@ use clap::{Args, Parser, Subcommand};
 use firmware::profile::Profile;
 use hw_tests::rig::Plan;
 use hw_tests::sim::Pace;
-use rcflash::exit::{Failure, RIG, USAGE, conclude};
+use rcflash::exit::{BUG, Failure, RIG, USAGE, conclude};
+use serde::Serialize;
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
 #[derive(Parser)]
@@ -45,6 +48,13 @@ Examples:
   hw-tests residues positions.epd
   hw-tests residues < positions.epd")]
     Residues(residues::ResiduesArgs),
+    /// Order and prune the captures of positions by what a modern exchange evaluation says of them
+    #[command(after_help = "\
+Examples:
+  hw-tests captures '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  hw-tests captures --values sargon positions.epd
+  hw-tests captures                                     statistics of the whole corpus")]
+    Captures(captures::CapturesArgs),
     /// Serve a simulated board on a pseudo-terminal until interrupted
     #[command(after_help = "\
 Example:
@@ -84,6 +94,7 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Residues(args) => residues::residues(&args),
+        Command::Captures(args) => captures::captures(&args),
         Command::Sim(args) => simulator::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };
@@ -131,6 +142,11 @@ fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// A value as one line of JSON.
+fn json_line(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value).map(|json| json + "\n").map_err(|error| Failure::new(BUG, error))
 }
 
 /// Notices Ctrl-C instead of ending at once.

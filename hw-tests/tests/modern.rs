@@ -40,11 +40,31 @@ fn second_worked_example_gives_the_printed_gains_and_fold() {
 
 #[test]
 fn sargons_points_give_the_examples_one_and_minus_two() {
-    let value = |fen, from| {
-        swap(&position(fen), from, Square::E5, Values::SARGON, true).map(|list| list.value())
+    // Worked out by hand from the printed traces, with 1, 3, 5 and 9 in place of the centipawns.
+    let list = |fen, from| {
+        swap(&position(fen), from, Square::E5, Values::SARGON, false).expect("both are occupied")
     };
-    assert_eq!(value(POSITION_1, Square::E1), Some(1));
-    assert_eq!(value(POSITION_2, Square::D3), Some(-2));
+    let first = list(POSITION_1, Square::E1);
+    assert_eq!((first.gains.as_slice(), first.value()), ([1, 4].as_slice(), 1));
+    let second = list(POSITION_2, Square::D3);
+    assert_eq!(second.gains, [1, 2, 1, 4, -1, 10, -1]);
+    assert_eq!(second.folded[..5], [-2, 2, -4, 4, -10]);
+}
+
+#[test]
+fn pruning_leaves_the_values_of_both_examples_alone() {
+    for (fen, from, value) in [(POSITION_1, Square::E1, 100), (POSITION_2, Square::D3, -225)] {
+        let list = swap(&position(fen), from, Square::E5, Values::CENTIPAWNS, true);
+        assert_eq!(list.map(|list| list.value()), Some(value), "{fen}");
+    }
+}
+
+#[test]
+fn a_pawn_that_takes_a_queen_always_wins() {
+    // The wiki's page "Static Exchange Evaluation": however well the queen is guarded.
+    let board = position("k2rr3/8/2pqp3/4P3/8/8/8/K7 w - - 0 1");
+    assert_eq!(capture(&board, Square::E5, Square::D6, Values::CENTIPAWNS), Some(1000 - 100));
+    assert_eq!(at_least(&board, Square::E5, Square::D6, Values::CENTIPAWNS, 1), Some(true));
 }
 
 #[test]

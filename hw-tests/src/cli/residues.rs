@@ -1,6 +1,5 @@
 //! `hw-tests residues`.
 
-use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +7,8 @@ use hw_tests::corpus::{self, Subject};
 use hw_tests::rig::Rig;
 use rcflash::exit::{Failure, NOTHING, Outcome, RIG, WRONG};
 
-use super::{BoardArgs, print, read};
+use super::positions::standard_input;
+use super::{BoardArgs, json_line, print, read};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {
@@ -34,8 +34,7 @@ pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
         let seen = rig.position(position).map_err(|error| Failure::new(RIG, error))?;
         let line = hw_tests::residues::line(fen, position, &seen);
         agree &= line.squares.iter().all(|square| square.reference == Some(square.board));
-        let json = serde_json::to_string(&line).map_err(|error| Failure::new(70, error))?;
-        print(&(json + "\n"))?;
+        print(&json_line(&line)?)?;
     }
     if agree {
         return Ok(0);
@@ -51,9 +50,5 @@ fn input(args: &ResiduesArgs) -> Result<(String, String), Failure> {
         let text = String::from_utf8_lossy(&read(path)?).into_owned();
         return Ok((path.display().to_string(), text));
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::new(RIG, format!("can't read standard input: {error}")))?;
-    Ok(("standard input".to_owned(), text))
+    Ok(("standard input".to_owned(), standard_input()?))
 }

@@ -20,7 +20,7 @@ mod soma;
 mod swap;
 
 pub use ordering::{Capture, Ordered, Statistics, order_captures};
-pub use pieces::{Pieces, Values};
+pub use pieces::{Pieces, Values, ValuesError, side, square};
 pub use recursive::{capture, swap_off};
 pub use soma::{Exchange, soma};
 pub use swap::{SwapList, at_least, swap};

@@ -1,6 +1,9 @@
 //! Captures of a side in the order in which a search would try them.
 
+use std::ops::AddAssign;
+
 use cozy_chess::{Color, Piece, Square};
+use serde::Serialize;
 
 use super::{Pieces, Values, swap};
 
@@ -15,8 +18,8 @@ pub struct Capture {
     pub value: i32,
 }
 
-/// Counts over the captures of one position.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Counts over captures, by the names that the tutorial gives them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     /// Captures looked at.
     pub evaluated: usize,
@@ -30,11 +33,23 @@ pub struct Statistics {
     pub pruned: usize,
 }
 
+impl AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.evaluated += other.evaluated;
+        self.winning += other.winning;
+        self.equal += other.equal;
+        self.losing += other.losing;
+        self.pruned += other.pruned;
+    }
+}
+
 /// The captures worth a search, best first, and the counts over all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ordered {
     /// Best first; equal ones in the order of their squares.
     pub captures: Vec<Capture>,
+    /// Those dropped, the worst last.
+    pub dropped: Vec<Capture>,
     /// Counts over all captures, the dropped ones included.
     pub statistics: Statistics,
 }
@@ -48,9 +63,9 @@ pub fn order_captures(pieces: &Pieces, side: Color, values: Values) -> Ordered {
     let (winning, equal, losing) = (count(|v| v > 0), count(|v| v == 0), count(|v| v < 0));
     let statistics =
         Statistics { evaluated: captures.len(), winning, equal, losing, pruned: losing };
-    captures.retain(|capture| capture.value >= 0);
     captures.sort_by_key(|capture| -capture.value);
-    Ordered { captures, statistics }
+    let dropped = captures.split_off(captures.len() - losing);
+    Ordered { captures, dropped, statistics }
 }
 
 fn all_captures(pieces: &Pieces, side: Color, values: Values) -> Vec<Capture> {

@@ -5,6 +5,8 @@ use cozy_chess::{
     get_pawn_attacks, get_rook_moves,
 };
 
+use crate::reference::{self, Colour, Position};
+
 /// What each kind of piece is worth, in the order pawn, knight, bishop, rook, queen, king.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Values(pub [i32; 6]);
@@ -12,6 +14,8 @@ pub struct Values(pub [i32; 6]);
 impl Values {
     /// The centipawns of the wiki's worked examples; the king outweighs everything together.
     pub const CENTIPAWNS: Self = Self([100, 325, 325, 500, 1000, 20_000]);
+    /// The tutorial's centipawns, gathered from its examples; the king outweighs everything together.
+    pub const TUTORIAL: Self = Self([100, 300, 325, 500, 900, 20_000]);
     /// Sargon's points (Spracklen, BYTE, September 1978, listing 1: the array PVALUE).
     pub const SARGON: Self = Self([1, 3, 3, 5, 9, 10]);
 
@@ -22,11 +26,66 @@ impl Values {
     }
 }
 
+/// Why a text names no values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is neither wiki, tutorial nor sargon, nor six whole numbers up to {MOST} for pawn, knight, \
+     bishop, rook, queen and king, with commas between"
+)]
+pub struct ValuesError(String);
+
+/// The most that a piece may be given to be worth; sums of all pieces stay far from overflowing.
+const MOST: u16 = 30_000;
+
+impl std::str::FromStr for Values {
+    type Err = ValuesError;
+
+    fn from_str(text: &str) -> Result<Self, ValuesError> {
+        match text {
+            "wiki" => return Ok(Self::CENTIPAWNS),
+            "tutorial" => return Ok(Self::TUTORIAL),
+            "sargon" => return Ok(Self::SARGON),
+            _ => {}
+        }
+        let numbers = text.split(',').map(|number| number.trim().parse::<u16>().ok());
+        let numbers: Option<Vec<i32>> =
+            numbers.map(|number| number.filter(|n| *n <= MOST).map(i32::from)).collect();
+        let six = numbers.and_then(|numbers| numbers.try_into().ok());
+        six.map(Self).ok_or_else(|| ValuesError(text.to_owned()))
+    }
+}
+
 /// Where the pieces of both sides stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pieces {
     kinds: [BitBoard; 6],
     sides: [BitBoard; 2],
+}
+
+/// The bitboards' number of a square of the reference: both count a1, b1 and so on.
+#[must_use]
+pub fn square(square: reference::Square) -> Square {
+    Square::index(usize::from(square.rank()) * 8 + usize::from(square.file()))
+}
+
+/// The bitboards' side of a colour of the reference.
+#[must_use]
+pub fn side(colour: Colour) -> Color {
+    match colour {
+        Colour::White => Color::White,
+        Colour::Black => Color::Black,
+    }
+}
+
+impl From<&Position> for Pieces {
+    fn from(position: &Position) -> Self {
+        let placed = position.pieces();
+        Self::new(
+            placed.map(|(at, piece)| {
+                (square(at), side(piece.colour), Piece::ALL[piece.kind as usize])
+            }),
+        )
+    }
 }
 
 impl Pieces {

@@ -1,0 +1,37 @@
+//! What the analysing commands print, each case a file in `golden`; `BLESS=1` writes them anew.
+
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+
+/// Position 1 of the wiki's page on the swap algorithm.
+const POSITION_1: &str = "1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -";
+/// Position 2 of that page.
+const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
+/// Twelve hundred positions of legal play.
+const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/generated.epd");
+
+/// Runs a command that must succeed and compares what it prints with a file.
+fn golden(name: &str, arguments: &[&str]) {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let output = command.args(arguments).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let found = String::from_utf8_lossy(&output.stdout);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &*found).expect("to write the golden file");
+    }
+    let wanted = std::fs::read_to_string(&path).expect("the golden file");
+    assert_eq!(found, wanted, "{name}: BLESS=1 writes it anew");
+}
+
+#[test]
+fn captures_are_ordered_dropped_and_counted() {
+    golden("captures-1.txt", &["captures", POSITION_1]);
+    golden("captures-2.txt", &["captures", POSITION_2]);
+    golden("captures-2-sargon.txt", &["captures", "--values", "sargon", POSITION_2]);
+    golden("captures-both.json", &["captures", "--json", POSITION_1, POSITION_2]);
+    golden("captures-play.txt", &["captures", PLAY]);
+}
