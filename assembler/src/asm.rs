@@ -1,7 +1,8 @@
 //! The assembler proper: reads statements, keeps symbols, writes sections.
 //!
 //! The text is read once: values from further below are filled in at the end. Only a program that asks which
-//! pass it is in (`.IF1`, `.IF2`), or whether a symbol is defined that turns out to be so further below, is read twice.
+//! pass it is in (`.IF1`, `.IF2`), or whether a symbol is defined that turns out to be so further below, is read
+//! twice, and one with a doubly defined symbol, to mark its uses.
 
 mod brackets;
 mod conditional;
@@ -157,6 +158,8 @@ struct Assembler<'a> {
     wrap_reported: bool,
     radix: u8,
     intel_only: bool,
+    /// Whether a symbol has two definitions, so that its uses are to be found in a second reading.
+    any_doubled: bool,
     /// Names that a conditional found undefined.
     assumed_undefined: Vec<NameId>,
     module_name: Option<String>,
@@ -197,6 +200,7 @@ impl<'a> Assembler<'a> {
             wrap_reported: false,
             radix: 10,
             intel_only: false,
+            any_doubled: false,
             assumed_undefined: Vec::new(),
             module_name: None,
             start: None,
@@ -277,7 +281,8 @@ impl<'a> Assembler<'a> {
 
     fn guessed_wrong(&self) -> bool {
         let defined = |name: &NameId| self.names[*name].definition != names::Definition::None;
-        self.pass == Pass::Only && self.assumed_undefined.iter().any(defined)
+        let wrong = self.any_doubled || self.assumed_undefined.iter().any(defined);
+        self.pass == Pass::Only && wrong
     }
 
     fn warn_no_end(&mut self) {

@@ -1,24 +1,27 @@
 //! The disassembler: source that assembles to the bytes it was made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use crate::image::Image;
-use crate::isa::{Decoded, Register, Slot, decode};
+use crate::isa::{Decoded, FORMS, Register, Slot, decode};
+use crate::syntax::lex;
 
 /// Bytes on a `.BYTE` line.
 const BYTES_A_LINE: usize = 8;
 
-/// Source for an image; `names` are symbols to use for addresses besides the labels that jumps get.
+/// Source for an image; `names` are symbols to use for addresses besides the labels that jumps get. Of several names
+/// for an address the first counts; a name that the language does not allow, that it uses itself, or whose first six
+/// characters another one has, is left out.
 ///
 /// Bytes that no instruction of the dialect has become `.BYTE`. Every line shows its address and bytes in a comment.
 #[must_use]
-pub fn disassemble(image: &Image, names: &BTreeMap<u16, String>) -> String {
+pub fn disassemble(image: &Image, names: &[(u16, String)]) -> String {
     let lines = lines(image);
     let labels = labels(&lines, names);
     let mut text = String::new();
     for (address, name) in &labels {
-        if !lines.iter().any(|line| line.address == *address) {
+        if lines.binary_search_by_key(address, |line| line.address).is_err() {
             let _ = writeln!(text, "{name} == {}", hex(*address));
         }
     }
@@ -70,18 +73,44 @@ fn joins(line: &Line<'_>, address: u16) -> bool {
 }
 
 /// The given names, and one for each target of a jump or call that is the start of a line.
-fn labels(lines: &[Line<'_>], names: &BTreeMap<u16, String>) -> BTreeMap<u16, String> {
-    let mut labels = names.clone();
+fn labels(lines: &[Line<'_>], names: &[(u16, String)]) -> BTreeMap<u16, String> {
+    let mut labels = BTreeMap::new();
+    let mut taken = HashSet::new();
+    for (address, name) in names {
+        let name = name.to_ascii_uppercase();
+        let free = !labels.contains_key(address) && is_usable(&name);
+        if free && taken.insert(significant(&name).to_owned()) {
+            labels.insert(*address, name);
+        }
+    }
     for line in lines {
         let Some(target) = line.instruction.as_ref().and_then(|found| target(found, line.address))
         else {
             continue;
         };
-        if lines.binary_search_by_key(&target, |line| line.address).is_ok() {
-            labels.entry(target).or_insert_with(|| format!("L{target:04X}"));
+        let name = format!("L{target:04X}");
+        if lines.binary_search_by_key(&target, |line| line.address).is_ok()
+            && !taken.contains(&name)
+        {
+            labels.entry(target).or_insert(name);
         }
     }
     labels
+}
+
+/// The part of a name that counts.
+fn significant(name: &str) -> &str {
+    &name[..name.len().min(6)]
+}
+
+/// Whether a name can be a global label without being mistaken for a word of the language.
+fn is_usable(name: &str) -> bool {
+    let whole = lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
+    whole && !name.starts_with('.') && {
+        let name = significant(name);
+        FORMS.iter().all(|form| form.mnemonic != name)
+            && Register::NAMES.iter().all(|(register, _)| *register != name)
+    }
 }
 
 /// Where an instruction may go on.

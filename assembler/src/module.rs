@@ -153,7 +153,7 @@ pub enum SymbolValue {
     },
     /// A plain number.
     Absolute(u16),
-    /// A place in a section of this module.
+    /// A place in a section of this module; in [`SectionKind::Absolute`] the number is the address.
     InSection(SectionKind, u16),
 }
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use tdlasm::link::{Layout, link};
-use tdlasm::module::Module;
-use tdlasm::object::{ObjectError, read_object, write_executable, write_object};
+use tdlasm::module::{Module, SectionKind};
+use tdlasm::object::{ObjectError, read_executable, read_object, write_executable, write_object};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
@@ -118,4 +118,30 @@ fn a_section_whose_bytes_would_be_lost_is_refused() {
     file[at..at + 5].copy_from_slice(b".rodt");
     let error = read_object(&file, "A").expect_err("it has no place for that").to_string();
     assert_eq!(error, "section .rodt is none of .text, .data and .bss; its 2 bytes would be lost");
+}
+
+#[test]
+fn an_executable_is_read_back_with_the_labels_of_its_bytes() {
+    let module = module("a.asm", " .LOC 100H\nFIVE == 5\nBEGIN: MVI A,FIVE\n RET\n .END BEGIN\n");
+    let program = link(&[module], &Layout::default()).expect("a program");
+    let found = read_executable(&write_executable(&program)).expect("our own executable");
+    assert_eq!(found.image, program.image);
+    assert_eq!((found.symbols, found.entry), (vec![(0x100, "BEGIN".into())], Some(0x100)));
+    assert_eq!(
+        read_executable(&write_object(&self::module("b.asm", SUB))),
+        Err(ObjectError::NotExecutable)
+    );
+}
+
+#[test]
+fn a_label_in_a_section_of_no_bytes_moves_with_that_section() {
+    let filled = module("one.asm", " .LOC .DATA.\n .BYTE 1,2\n .END\n");
+    let empty = module("two.asm", " LXI D,TOP\n .LOC .DATA.\nTOP: .END\n");
+    let modules =
+        [filled, empty].map(|one| read_object(&write_object(&one), "").expect("an object"));
+    let layout = Layout::parse(LAYOUT).expect("a layout");
+    let program = link(&modules, &layout).expect("a program");
+    let data = program.sections.iter().find(|one| one.kind == SectionKind::Data).expect("data");
+    assert_eq!(program.symbol("TOP"), Some(data.address + 2));
+    assert_eq!(program.image.byte(0x8001), Some((data.address + 2).to_le_bytes()[0]));
 }

@@ -250,3 +250,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_use_of_a_doubly_defined_symbol_is_marked() {
+    let text = " JMP L1\nL1: NOP\n NOP\nL1: NOP\n LXI H,L1\nL2: .END\n";
+    assert_eq!(codes(text), ["D01", "M01", "D01"]);
+    assert_eq!(codes(" JMP L1\nL1: NOP\nL1 == 1\n .PRGEND\nL1: JMP L1\n .END\n"), ["D01", "M01"]);
+}

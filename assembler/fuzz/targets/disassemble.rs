@@ -1,8 +1,6 @@
 //! Any bytes as an image: the source that comes out assembles to the same bytes.
 #![no_main]
 
-use std::collections::BTreeMap;
-
 use libfuzzer_sys::fuzz_target;
 use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, Run};
@@ -15,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let image = Image::new([Run { address: 0x4000, bytes: bytes.to_vec() }]);
-    let source = disassemble(&image, &BTreeMap::new());
+    let source = disassemble(&image, &[]);
     let loader = MemoryLoader::new().with("fuzz.asm", source.as_str());
     let assembly = assemble(&loader, &["fuzz.asm".into()], &Options::default())
         .unwrap_or_else(|failure| panic!("{failure}\n{source}"));

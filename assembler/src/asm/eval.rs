@@ -161,6 +161,10 @@ impl Assembler<'_> {
         if entry.macro_index().is_some() {
             return Err(Interrupt::Expand(name, at));
         }
+        if entry.doubled {
+            self.warn_doubled(name, at);
+        }
+        let entry = &self.names[name];
         Ok(match (entry.state, entry.special, entry.operator) {
             (State::Value(value), _, _) => Some(value),
             (State::Deferred(_), _, _) => None,
@@ -175,6 +179,12 @@ impl Assembler<'_> {
             }
             _ => None,
         })
+    }
+
+    #[cold]
+    fn warn_doubled(&mut self, name: NameId, at: u32) {
+        let message = format!("{} is defined twice", self.names.spelling(name));
+        self.error(Code::Doubled, self.symbol_span(at), message);
     }
 
     /// The span of the symbol at an offset.

@@ -362,6 +362,9 @@ impl Assembler<'_> {
             },
             (_, State::Value(value)) => match value.base.section() {
                 Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
+                _ if name.definition == Definition::Label => {
+                    SymbolValue::InSection(SectionKind::Absolute, value.number)
+                }
                 _ => SymbolValue::Absolute(value.number),
             },
             _ => SymbolValue::Absolute(0),

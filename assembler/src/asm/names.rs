@@ -47,8 +47,10 @@ pub(crate) enum Definition {
     None,
     /// By a single `=`: it may change.
     Variable,
-    /// By a label or `==`.
+    /// By `==`.
     Fixed,
+    /// By a label.
+    Label,
     /// By `.EXTERN` or `SYM#`.
     External,
 }
@@ -66,6 +68,8 @@ pub(crate) struct Name {
     pub(crate) definition: Definition,
     /// The pass that defined it last.
     pub(crate) pass: u8,
+    /// Whether it has two definitions that differ.
+    pub(crate) doubled: bool,
     pub(crate) exported: bool,
     pub(crate) entry: bool,
 }

@@ -195,7 +195,7 @@ impl Assembler<'_> {
         cursor.advance(1);
         self.line.labelled = true;
         let export = cursor.eat(b':');
-        self.define(name, State::Value(self.output.here()), Definition::Fixed, span);
+        self.define(name, State::Value(self.output.here()), Definition::Label, span);
         self.names[name].exported |= export;
     }
 

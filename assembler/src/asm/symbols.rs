@@ -27,12 +27,14 @@ impl Assembler<'_> {
         let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
         if predefined || (!first && !may_change(&entry, kind)) {
             if entry.state != state {
+                self.names[name].doubled = !external;
+                self.any_doubled |= !external;
                 self.report_redefinition(name, &entry, span);
             }
             return;
         }
         let moved =
-            self.pass.is_second() && kind == Definition::Fixed && first && entry.state != state;
+            self.pass.is_second() && kind != Definition::Variable && first && entry.state != state;
         if moved && matches!((entry.state, state), (State::Value(_), State::Value(_))) {
             let message =
                 format!("{} has another value than in the first pass", self.names.spelling(name));

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
     /// Define a symbol before the first line; also answers `NAME =\` in the source
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
+    #[arg(long, visible_alias = "answer", value_name = "NAME=VALUE", value_parser = parse_define)]
     define: Vec<(String, u16)>,
     /// Look for inserted files in this folder too
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use tdlasm::image::{intel_hex, s_records};
+use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
 
@@ -19,6 +19,8 @@ pub(crate) enum Format {
     Bin,
     /// Intel HEX
     Hex,
+    /// Intel HEX as the original assembler has it: the end record of type 00
+    TdlHex,
     /// Motorola S-records
     Srec,
     /// ELF relocatable object, to be linked
@@ -52,6 +54,7 @@ impl Format {
         match self {
             Format::Bin => Ok(program.image.flat(fill)),
             Format::Hex => Ok(intel_hex(&program.image, program.entry).into_bytes()),
+            Format::TdlHex => Ok(tdl_hex(&program.image, program.entry).into_bytes()),
             Format::Srec => Ok(s_records(&program.image, "tdlasm", program.entry).into_bytes()),
             Format::Elf => Ok(write_executable(program)),
             Format::Object => {
@@ -61,6 +64,14 @@ impl Format {
             }
         }
     }
+}
+
+/// Reads a whole file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failed> {
+    fs::read(path).map_err(|error| {
+        eprintln!("error: cannot read {}: {error}", path.display());
+        Failed::File
+    })
 }
 
 /// Writes a file aside and renames it; `-` is standard output.

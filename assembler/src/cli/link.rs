@@ -57,10 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 }
 
 fn read_module(path: &Path) -> Result<Module, Failed> {
-    let data = std::fs::read(path).map_err(|error| {
-        eprintln!("error: cannot read {}: {error}", path.display());
-        Failed::File
-    })?;
+    let data = files::read(path)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     read_object(&data, &name).map_err(|error| {
         eprintln!("error: {}: {error}", path.display());

@@ -59,6 +59,8 @@ codes! {
     MacroLimit "B02" "macro-limit" Error
         "Macros call themselves without end, or their text grows beyond all bounds. A recursive macro needs a \
         conditional that ends it.";
+    Doubled "D01" "doubled" Warning
+        "The symbol is defined twice with different values (M01 says where); here its first value is used.";
     External "E01" "external" Error
         "A symbol that is declared external may not be defined in this module.";
     File "F01" "file" Error

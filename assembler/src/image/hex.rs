@@ -1,24 +1,48 @@
-//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988), record types 00 and 01.
+//! Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988), record types 00 and 01, and the form of it
+//! that TDL's assembler punched: 24 bytes a record, CR LF in front, and an end record of type 00.
 
 use std::fmt::Write;
 
 use super::{Image, Run};
 
-/// Data bytes in a record.
+/// Data bytes in a record, and in one of TDL's.
 const RECORD: usize = 16;
+const TDL_RECORD: usize = 24;
 
 /// An image as Intel HEX; `entry` goes into the last record's address field, where loaders of the
 /// period look for it.
 #[must_use]
 pub fn intel_hex(image: &Image, entry: Option<u16>) -> String {
     let mut text = String::new();
-    for run in image.runs() {
-        for (index, data) in run.bytes.chunks(RECORD).enumerate() {
-            record(&mut text, run.address.wrapping_add((index * RECORD) as u16), 0, data);
-        }
+    for (address, data) in records(image, RECORD) {
+        record(&mut text, address, 0, data);
+        text.push('\n');
     }
     record(&mut text, entry.unwrap_or(0), 1, &[]);
+    text.push('\n');
     text
+}
+
+/// An image as the original assembler writes it for `.PABS`: the end record has no bytes, `entry` as its address and
+/// type 00, as all records of absolute code.
+#[must_use]
+pub fn tdl_hex(image: &Image, entry: Option<u16>) -> String {
+    let mut text = String::new();
+    let end = (entry.unwrap_or(0), &[][..]);
+    for (address, data) in records(image, TDL_RECORD).chain([end]) {
+        text.push_str("\r\n");
+        record(&mut text, address, 0, data);
+    }
+    text.push_str("\r\n");
+    text
+}
+
+/// Addresses and bytes of records of a size.
+fn records(image: &Image, size: usize) -> impl Iterator<Item = (u16, &[u8])> {
+    image.runs().iter().flat_map(move |run| {
+        let address = move |index: usize| run.address.wrapping_add((index * size) as u16);
+        run.bytes.chunks(size).enumerate().map(move |(index, data)| (address(index), data))
+    })
 }
 
 fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
@@ -29,7 +53,7 @@ fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
         sum = sum.wrapping_add(byte);
         let _ = write!(text, "{byte:02X}");
     }
-    let _ = writeln!(text, "{:02X}", sum.wrapping_neg());
+    let _ = write!(text, "{:02X}", sum.wrapping_neg());
 }
 
 /// What is wrong with a HEX file.
@@ -42,7 +66,8 @@ pub struct HexError {
     pub problem: &'static str,
 }
 
-/// Reads Intel HEX: the image, and the entry address of the last record unless that is 0.
+/// Reads Intel HEX, also TDL's: the image, and the entry address of the last record unless that is 0. A record of type
+/// 01 with bytes is TDL's for relocatable code, taken as if its section began at 0.
 ///
 /// # Errors
 /// The first line that is no good record, or a file without an end record.
@@ -56,11 +81,11 @@ pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
         let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or(wrong("too short"))?;
         let address = u16::from_be_bytes([high, low]);
         match kind {
-            0 if usize::from(address) + data.len() > 0x1_0000 => {
+            0 | 1 if usize::from(address) + data.len() > 0x1_0000 => {
                 return Err(wrong("data passes address FFFFH"));
             }
-            0 => runs.push(Run { address, bytes: data.to_vec() }),
-            1 => {
+            0 | 1 if !data.is_empty() => runs.push(Run { address, bytes: data.to_vec() }),
+            0 | 1 => {
                 runs.sort_by_key(|run| run.address);
                 return Ok((Image::new(runs), (address != 0).then_some(address)));
             }
@@ -112,6 +137,17 @@ mod tests {
         assert_eq!(at(":020000040000FA"), "line 1: record type other than 00 (data) and 01 (end)");
         assert_eq!(at(&INTEL[..44]), "line 2: the end record (type 01) is missing");
         assert_eq!(at(":0G"), "line 1: not hexadecimal digits in pairs");
+    }
+
+    #[test]
+    fn tdls_form_ends_with_a_record_of_type_00() {
+        let image = Image::new([Run { address: 0x100, bytes: vec![0; 25] }]);
+        let text = tdl_hex(&image, Some(0x5A00));
+        // Checksums by hand: 18H+01H = 19H; 01H+01H+18H = 1AH; 5AH.
+        let zeros = "00".repeat(24);
+        let expected = format!("\r\n:18010000{zeros}E7\r\n:0101180000E6\r\n:005A0000A6\r\n");
+        assert_eq!(text, expected);
+        assert_eq!(parse_intel_hex(&text), Ok((image, Some(0x5A00))));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 mod hex;
 mod srec;
 
-pub use hex::{HexError, intel_hex, parse_intel_hex};
+pub use hex::{HexError, intel_hex, parse_intel_hex, tdl_hex};
 pub use srec::s_records;
 
 /// Consecutive bytes at an address.

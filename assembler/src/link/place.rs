@@ -82,10 +82,12 @@ impl Placement {
         for (number, module) in modules.iter().enumerate() {
             let wanted = rule.module.as_ref().is_none_or(|name| *name == module.name);
             let size = module.section(rule.section).map_or(0, |section| section.size);
-            if !wanted || size == 0 || self.addresses[number][slot].is_some() {
+            if !wanted || self.addresses[number][slot].is_some() {
                 continue;
             }
-            let address = next.next_multiple_of(u32::from(rule.align));
+            // A section of no bytes may still carry labels; nothing is left free for it.
+            let align = if size == 0 { 1 } else { u32::from(rule.align) };
+            let address = next.next_multiple_of(align);
             if address + size > region.end() {
                 errors.push(overflow(module, rule.section, region, address, size));
             }
@@ -127,7 +129,6 @@ impl Placement {
         for (module, addresses) in modules.iter().zip(&mut self.addresses) {
             for section in &module.sections {
                 let Some(slot) = index(section.kind) else { continue };
-                // An empty section may still carry labels and needs some address.
                 if addresses[slot].is_none() && section.size > 0 {
                     let (module, section) = (module.name.clone(), section.kind.tdl_name());
                     errors.push(LinkError::Unplaced { module, section });

@@ -4,6 +4,7 @@ use object::Endianness;
 use object::elf;
 use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, Sym, Writer};
 
+use crate::image::Run;
 use crate::link::Program;
 use crate::module::Binding;
 
@@ -77,7 +78,14 @@ fn load((offset, address, size): (u64, u64, u64)) -> ProgramHeader {
     }
 }
 
-/// Writes all symbols as absolute values, the local ones first; returns how many are local.
+/// The number of the section that holds an address.
+fn section_of(program: &Program, address: u16) -> Option<u32> {
+    let within = |run: &Run| (u32::from(run.address)..run.end()).contains(&u32::from(address));
+    program.image.runs().iter().position(within).map(|at| at as u32 + 1)
+}
+
+/// Writes all symbols, the local ones first; returns how many are local. Those that are no address of a byte of the
+/// program are absolute.
 fn write_symbols<'a>(
     writer: &mut Writer<'a, object::write::elf::SinglePhase>,
     program: &'a Program,
@@ -88,13 +96,14 @@ fn write_symbols<'a>(
         for symbol in program.symbols.iter().filter(|one| (one.binding == Binding::Local) == local)
         {
             let name = writer.add_string(symbol.name.as_bytes());
+            let section = if symbol.is_address { section_of(program, symbol.value) } else { None };
             let binding = if local { elf::STB_LOCAL } else { elf::STB_GLOBAL };
             let sym = Sym {
-                section: None,
+                section,
                 st_name: writer.string_offset(Some(name)),
                 st_info: elf::SymbolInfo::new(binding, elf::STT_NOTYPE),
                 st_other: elf::SymbolOther(0),
-                st_shndx: elf::SHN_ABS,
+                st_shndx: if section.is_some() { elf::SymbolSection(0) } else { elf::SHN_ABS },
                 st_value: symbol.value.into(),
                 st_size: 0,
             };

@@ -6,11 +6,13 @@
 //! start address of a relocatable module) is in a section `.tdl`, which other tools pass over.
 
 mod executable;
+mod load;
 mod notes;
 mod read;
 mod write;
 
 pub use executable::write_executable;
+pub use load::{Executable, read_executable};
 pub use read::{ObjectError, read_object};
 pub use write::write_object;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::module::{Base, Binding, Module, Place, SectionKind, Target};
+use crate::module::{Base, Binding, Module, Place, SectionKind, SymbolValue, Target};
 
 /// What a reader needs besides the ELF file to have the module as it was.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub(super) struct Notes {
     pub(super) order: Vec<String>,
     /// The symbols that are library entry points.
     pub(super) entries: Vec<String>,
+    /// The absolute symbols that are labels, not plain numbers.
+    #[serde(default)]
+    pub(super) labels: Vec<String>,
     /// For each symbol in the module's order, file and line.
     pub(super) places: Vec<Option<(String, u32)>>,
     /// The start address: what it moves with and the addend.
@@ -28,6 +31,9 @@ impl Notes {
         let flat = module.sections.iter().filter(|one| one.kind != SectionKind::Absolute);
         let symbols = &module.symbols;
         let entries = symbols.iter().filter(|symbol| symbol.binding == Binding::Entry);
+        let labels = symbols.iter().filter(|symbol| {
+            matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _))
+        });
         let absolute = module.sections.iter().find(|one| one.kind == SectionKind::Absolute);
         Self {
             name: Some(module.name.clone()),
@@ -40,6 +46,7 @@ impl Notes {
             absolute_size: absolute.map(|section| section.size),
             order: symbols.iter().map(|symbol| symbol.name.clone()).collect(),
             entries: entries.map(|symbol| symbol.name.clone()).collect(),
+            labels: labels.map(|symbol| symbol.name.clone()).collect(),
             places: symbols.iter().map(|symbol| symbol.place.as_ref().map(place)).collect(),
             start: module.start.map(|start| (base_name(module, start.base), start.addend)),
         }

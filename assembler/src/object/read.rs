@@ -1,6 +1,6 @@
 //! ELF relocatable objects to modules: our own, and those of GNU as for the Z80.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use object::elf::{self, FileHeader32};
 use object::read::elf::ElfFile;
@@ -26,6 +26,12 @@ pub enum ObjectError {
     /// An ELF file for another processor, or not a relocatable object.
     #[error("not a relocatable object for the Z80")]
     Kind,
+    /// An ELF file for another processor, or not an executable.
+    #[error("not an executable for the Z80")]
+    NotExecutable,
+    /// A segment that ends beyond FFFFH.
+    #[error("the segment at {0:X}H passes address FFFFH")]
+    TooHigh(u64),
     /// A section too large for the Z80, or whose content does not fit what is said of it.
     #[error("the content of section {0} does not fit its description")]
     Section(String),
@@ -116,9 +122,16 @@ fn apply_notes(found: &mut [(SymbolIndex, Symbol)], notes: &Notes) {
     let order: HashMap<&str, usize> =
         notes.order.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     found.sort_by_key(|(_, symbol)| order.get(symbol.name.as_str()).copied().unwrap_or(usize::MAX));
+    let entries: HashSet<&String> = notes.entries.iter().collect();
+    let labels: HashSet<&String> = notes.labels.iter().collect();
     for (_, symbol) in found {
-        if notes.entries.contains(&symbol.name) {
+        if entries.contains(&symbol.name) {
             symbol.binding = Binding::Entry;
+        }
+        if let (SymbolValue::Absolute(address), true) =
+            (symbol.value, labels.contains(&symbol.name))
+        {
+            symbol.value = SymbolValue::InSection(SectionKind::Absolute, address);
         }
         let place = order.get(symbol.name.as_str()).and_then(|at| notes.places.get(*at)?.clone());
         symbol.place = place.map(|(file, line)| Place { file, line });

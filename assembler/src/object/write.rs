@@ -27,7 +27,8 @@ struct Flat<'m> {
 /// Never for modules below 2 GB, as all assembled ones are.
 #[must_use]
 pub fn write_object(module: &Module) -> Vec<u8> {
-    let sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
+    let mut sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
+    sections.extend(named_only(module));
     let relocated_names: Vec<String> =
         sections.iter().map(|one| format!(".rela{}", one.name)).collect();
     let notes = serde_json::to_vec(&Notes::new(module)).unwrap_or_default();
@@ -50,6 +51,31 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     drop(output);
     buffer[..header.len()].copy_from_slice(&header);
     buffer
+}
+
+/// The sections that hold nothing, but that symbols or fields speak of.
+fn named_only(module: &Module) -> impl Iterator<Item = Flat<'_>> {
+    let symbols = module.symbols.iter().filter_map(|symbol| match symbol.value {
+        SymbolValue::InSection(kind, _) => Some(kind),
+        _ => None,
+    });
+    let fields = module.sections.iter().flat_map(|section| &section.relocs);
+    let targets = fields.filter_map(|reloc| match reloc.target.base {
+        Base::Section(kind) => Some(kind),
+        _ => None,
+    });
+    let mut kinds: Vec<SectionKind> = symbols.chain(targets).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.retain(|kind| *kind != SectionKind::Absolute && module.section(*kind).is_none());
+    kinds.into_iter().map(|kind| Flat {
+        kind,
+        name: section_name(kind).to_owned(),
+        address: 0,
+        bytes: None,
+        size: 0,
+        relocs: Vec::new(),
+    })
 }
 
 /// The flat form of `.text`, `.data` or `.bss`, or each absolute run.
@@ -181,11 +207,7 @@ impl<'a> Output<'a> {
             SymbolValue::Undefined => (None, elf::SymbolSection(0), 0, 0),
             SymbolValue::Common { size } => (None, elf::SHN_COMMON, 1, size),
             SymbolValue::InSection(kind, value) if kind != SectionKind::Absolute => {
-                match section_of(kind) {
-                    Some(section) => (Some(section), elf::SymbolSection(0), value, 0),
-                    // A section of no bytes is not written; its symbols stand at its start, which is nowhere else.
-                    None => (None, elf::SHN_ABS, value, 0),
-                }
+                (section_of(kind), elf::SymbolSection(0), value, 0)
             }
             SymbolValue::Absolute(value) | SymbolValue::InSection(_, value) => {
                 (None, elf::SHN_ABS, value, 0)
