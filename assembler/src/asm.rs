@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 use crate::diag::{Code, Diagnostic, Levels, Severity};
 use crate::listing::Listing;
-use crate::module::Module;
+use crate::module::{Module, ObjectForm};
 use crate::source::{Loader, Origin, SourceMap, Span};
 use crate::syntax::expr::{Expr, Intern};
 
@@ -61,6 +61,8 @@ pub struct Options {
 pub struct Outcome {
     /// The modules; several only if the source has `.PRGEND`.
     pub modules: Vec<Module>,
+    /// How the source wants its TDL object file.
+    pub object_form: ObjectForm,
     /// The listing, empty unless the options asked for it.
     pub listing: Listing,
     /// Everything there is to say, sorted by place.
@@ -168,6 +170,7 @@ struct Assembler<'a> {
     export_uses: Vec<(NameId, Span)>,
     ended: bool,
     modules: Vec<Module>,
+    object_form: ObjectForm,
     /// What the first pass found in each module, for the second.
     first_pass: VecDeque<Findings>,
     diagnostics: Vec<Diagnostic>,
@@ -208,6 +211,7 @@ impl<'a> Assembler<'a> {
             export_uses: Vec::new(),
             ended: false,
             modules: Vec::new(),
+            object_form: ObjectForm::default(),
             first_pass: VecDeque::new(),
             diagnostics: Vec::new(),
             errors: 0,
@@ -244,6 +248,7 @@ impl<'a> Assembler<'a> {
         self.intel_only = false;
         (self.start, self.ended, self.errors, self.warnings) = (None, false, 0, 0);
         self.modules.clear();
+        self.object_form = ObjectForm::default();
         self.diagnostics.clear();
         self.listing = Listing::default();
         self.messages.clear();
@@ -379,6 +384,7 @@ impl<'a> Assembler<'a> {
         diagnostics.sort_by_key(|found| (found.span.start, found.severity == Severity::Warning));
         diagnostics.dedup();
         let (modules, listing, sources) = (self.modules, self.listing, self.sources);
-        Outcome { modules, listing, diagnostics, sources, messages: self.messages }
+        let (object_form, messages) = (self.object_form, self.messages);
+        Outcome { modules, object_form, listing, diagnostics, sources, messages }
     }
 }

@@ -24,6 +24,8 @@ pub use asm::{Options, Outcome};
 pub struct Assembly {
     /// The modules; several only if the source has `.PRGEND`.
     pub modules: Vec<module::Module>,
+    /// How the source wants its TDL object file.
+    pub object_form: module::ObjectForm,
     /// The listing, empty unless the options asked for it.
     pub listing: listing::Listing,
     /// The warnings, sorted by place.
@@ -78,6 +80,7 @@ pub fn assemble(
         let Outcome { diagnostics, sources, listing, modules, .. } = outcome;
         return Err(Box::new(Failure { diagnostics, sources, listing, modules }));
     }
-    let Outcome { modules, listing, diagnostics: warnings, sources, messages } = outcome;
-    Ok(Assembly { modules, listing, warnings, sources, messages })
+    let Outcome { modules, object_form, listing, diagnostics: warnings, sources, messages } =
+        outcome;
+    Ok(Assembly { modules, object_form, listing, warnings, sources, messages })
 }

@@ -176,3 +176,20 @@ pub struct Place {
     /// The line, from 1.
     pub line: u32,
 }
+
+/// How a TDL object file is written; the source's own directives decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectForm {
+    /// Plain bytes (`.PBIN`), not hexadecimal digits (`.PHEX`).
+    pub binary: bool,
+    /// With names and sizes (`.LINK`), not with the code alone (`.XLINK`).
+    pub linkage: bool,
+    /// With all symbols (`.PSYM`), not with those that modules share alone (`.XPSYM`).
+    pub symbols: bool,
+}
+
+impl Default for ObjectForm {
+    fn default() -> Self {
+        Self { binary: false, linkage: true, symbols: false }
+    }
+}

@@ -68,6 +68,19 @@ pub(crate) enum Wish {
     Restore,
 }
 
+/// What may be asked of object files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FormWish {
+    /// `.PABS` or `.PREL`: Intel HEX or an object; the command line decides that here.
+    Kind,
+    /// `.PBIN` or `.PHEX`.
+    Binary(bool),
+    /// `.LINK` or `.XLINK`.
+    Linkage(bool),
+    /// `.PSYM` or `.XPSYM`.
+    Symbols(bool),
+}
+
 /// The directives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directive {
@@ -101,8 +114,8 @@ pub(crate) enum Directive {
     Subtitle,
     /// Says how to list.
     Listing(Wish),
-    /// Asks for a form of object file; the command line decides that here.
-    Format,
+    /// Asks for a form of object file.
+    Format(FormWish),
 }
 
 impl Directive {
@@ -110,14 +123,14 @@ impl Directive {
     pub(crate) const NAMES: &[(&str, Directive)] = &[
         (".LOC", Self::Location),
         (".RELOC", Self::Relocate),
-        (".PABS", Self::Format),
-        (".PREL", Self::Format),
-        (".PHEX", Self::Format),
-        (".PBIN", Self::Format),
-        (".LINK", Self::Format),
-        (".XLINK", Self::Format),
-        (".PSYM", Self::Format),
-        (".XPSYM", Self::Format),
+        (".PABS", Self::Format(FormWish::Kind)),
+        (".PREL", Self::Format(FormWish::Kind)),
+        (".PHEX", Self::Format(FormWish::Binary(false))),
+        (".PBIN", Self::Format(FormWish::Binary(true))),
+        (".LINK", Self::Format(FormWish::Linkage(true))),
+        (".XLINK", Self::Format(FormWish::Linkage(false))),
+        (".PSYM", Self::Format(FormWish::Symbols(true))),
+        (".XPSYM", Self::Format(FormWish::Symbols(false))),
         (".Z80", Self::Z80),
         (".I8080", Self::I8080),
         (".END", Self::End),
@@ -222,7 +235,21 @@ impl Assembler<'_> {
             }
             Directive::Synonym(kind) => self.synonym(kind, span, cursor),
             Directive::Listing(wish) => self.listing_wish(wish, cursor),
-            Directive::Format => Ok(()),
+            Directive::Format(wish) => {
+                self.ask_form(wish);
+                Ok(())
+            }
+        }
+    }
+
+    /// Of several wishes the last one counts, for the whole file.
+    fn ask_form(&mut self, wish: FormWish) {
+        let form = &mut self.object_form;
+        match wish {
+            FormWish::Kind => {}
+            FormWish::Binary(binary) => form.binary = binary,
+            FormWish::Linkage(linkage) => form.linkage = linkage,
+            FormWish::Symbols(symbols) => form.symbols = symbols,
         }
     }
 

@@ -1,6 +1,6 @@
-//! ELF files for the Z80: relocatable objects out of [`Module`](crate::module::Module)s and back, and executables.
+//! Object files: [`Module`](crate::module::Module)s to ELF or TDL relocatable objects and back, and executables.
 //!
-//! `.PROG.` is `.text`, `.DATA.` is `.data`, `.BLNK.` is `.bss`, each flat from its start; every run of absolute bytes
+//! In ELF, `.PROG.` is `.text`, `.DATA.` is `.data`, `.BLNK.` is `.bss`, each flat from its start; every run of absolute bytes
 //! is a section `.abs.XXXX` at its address. Relocations are those of the Z80 ELF ABI as GNU binutils define them.
 //! What ELF has no room for (which bytes of a section were reserved only, library entry points, source places, the
 //! start address of a relocatable module) is in a section `.tdl`, which other tools pass over.
@@ -9,11 +9,13 @@ mod executable;
 mod load;
 mod notes;
 mod read;
+mod tdl;
 mod write;
 
 pub use executable::write_executable;
 pub use load::{Executable, read_executable};
-pub use read::{ObjectError, read_object};
+pub use read::{ObjectError, read_modules, read_object};
+pub use tdl::{TdlError, TdlProblem, TdlWriteError, read_tdl, write_tdl};
 pub use write::write_object;
 
 use crate::module::{RelocKind, SectionKind};

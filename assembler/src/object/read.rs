@@ -13,6 +13,7 @@ use crate::module::{
 };
 
 use super::notes::Notes;
+use super::tdl::{TdlError, looks_like_tdl, read_tdl};
 use super::{NOTES, RELOCATIONS, addend_bias, section_kind, section_name};
 
 type Elf<'d> = ElfFile<'d, FileHeader32<Endianness>>;
@@ -49,9 +50,24 @@ pub enum ObjectError {
     /// The section with what ELF has no room for is damaged.
     #[error("section .tdl is damaged: {0}")]
     Notes(String),
+    /// A TDL object that is damaged or that has what a module cannot hold.
+    #[error(transparent)]
+    Tdl(#[from] TdlError),
 }
 
-/// Reads a relocatable object; `name` is that of the module if the file does not say more.
+/// Reads a relocatable object of either kind; `name` is that of modules for which the file does not say more.
+///
+/// # Errors
+/// When the file is neither an ELF object for the Z80 nor a TDL object, is damaged, or uses what the linker does not
+/// know.
+pub fn read_modules(data: &[u8], name: &str) -> Result<Vec<Module>, ObjectError> {
+    if looks_like_tdl(data) {
+        return Ok(read_tdl(data, name)?);
+    }
+    Ok(vec![read_object(data, name)?])
+}
+
+/// Reads an ELF relocatable object; `name` is that of the module if the file does not say more.
 ///
 /// # Errors
 /// When the file is no ELF object for the Z80, is damaged, or uses what the linker does not know.
