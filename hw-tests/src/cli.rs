@@ -2,6 +2,7 @@
 
 mod captures;
 mod corpus;
+mod differences;
 mod positions;
 mod residues;
 mod run;
@@ -55,6 +56,17 @@ Examples:
   hw-tests captures --values sargon positions.epd
   hw-tests captures                                     statistics of the whole corpus")]
     Captures(captures::CapturesArgs),
+    /// Compare residues with minimax and with the swap algorithm, and say why they differ
+    #[command(after_help = "\
+Residue: what Sargon says that the owner of a square loses. Minimax: the same attackers and defenders,
+played out in full. Swap: as modern engines do it. A reason joined by + takes both rules to explain the
+difference; by 'or', each would do.
+
+Examples:
+  hw-tests differences '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  hw-tests differences                                  counts over the whole corpus
+  hw-tests differences --list positions.epd")]
+    Differences(differences::DifferencesArgs),
     /// Serve a simulated board on a pseudo-terminal until interrupted
     #[command(after_help = "\
 Example:
@@ -95,6 +107,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Residues(args) => residues::residues(&args),
         Command::Captures(args) => captures::captures(&args),
+        Command::Differences(args) => differences::differences(&args),
         Command::Sim(args) => simulator::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };
@@ -142,6 +155,11 @@ fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// A number and what it counts.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A value as one line of JSON.

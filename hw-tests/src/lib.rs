@@ -1,5 +1,6 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
 
+pub mod analysis;
 pub mod compare;
 pub mod corpus;
 pub mod encode;

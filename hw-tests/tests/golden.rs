@@ -35,3 +35,11 @@ fn captures_are_ordered_dropped_and_counted() {
     golden("captures-both.json", &["captures", "--json", POSITION_1, POSITION_2]);
     golden("captures-play.txt", &["captures", PLAY]);
 }
+
+#[test]
+fn differences_are_a_table_counts_or_json() {
+    let pinned = "2k5/8/2n5/8/3p4/8/3R4/2R4K w - -";
+    golden("differences-pin.txt", &["differences", pinned]);
+    golden("differences-pin.json", &["differences", "--json", pinned]);
+    golden("differences-play.txt", &["differences", PLAY]);
+}

@@ -11,7 +11,7 @@ use rcflash::exit::{Failure, Outcome};
 use serde::Serialize;
 
 use super::positions::{Named, PositionArgs};
-use super::print;
+use super::{counted, json_line, print};
 
 #[derive(Args)]
 pub(super) struct CapturesArgs {
@@ -124,7 +124,7 @@ impl Found {
             statistics: self.ordered.statistics,
             line: self.line.iter().map(exchange).collect(),
         };
-        super::json_line(&line)
+        json_line(&line)
     }
 
     /// Such as `Nd3xe5`, pawns without a letter.
@@ -147,8 +147,8 @@ fn name(side: Color) -> &'static str {
 fn summary(positions: usize, statistics: Statistics) -> String {
     let Statistics { evaluated, winning, equal, losing, pruned } = statistics;
     let share = |count: usize| 100.0 * count as f64 / evaluated.max(1) as f64;
-    let noun = if positions == 1 { "position" } else { "positions" };
-    let mut text = format!("captures evaluated {evaluated:>6} in {positions} {noun}\n");
+    let mut text =
+        format!("captures evaluated {evaluated:>6} in {}\n", counted(positions, "position"));
     for (what, count) in
         [("winning", winning), ("equal", equal), ("losing", losing), ("pruned", pruned)]
     {

@@ -110,6 +110,12 @@ impl Pieces {
         self.sides[colour as usize]
     }
 
+    /// The squares of one kind of piece, of both sides.
+    #[must_use]
+    pub fn kind(&self, kind: Piece) -> BitBoard {
+        self.kinds[kind as usize]
+    }
+
     /// What stands on a square.
     #[must_use]
     pub fn on(&self, square: Square) -> Option<(Color, Piece)> {

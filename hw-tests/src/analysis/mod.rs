@@ -1,0 +1,9 @@
+//! What can be said of positions beyond residues: why evaluators differ, and what a program makes of residues.
+
+mod battle;
+mod differences;
+mod play;
+mod queue;
+
+pub use battle::{Battle, Rule, Rules};
+pub use differences::{Comparison, Counts, Tally, compare};
