@@ -34,6 +34,7 @@ Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
   tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
   tdlasm link main.o tables.o --layout rom.toml -o rom.bin
+  tdlasm link main.o maths.a --library period.rel -o main.bin
   tdlasm disasm rom.bin --origin 0x100";
 
 #[derive(Debug, Subcommand)]

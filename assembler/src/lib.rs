@@ -3,6 +3,7 @@
 //! [`assemble`] turns source files into [`module`]s; what is wrong with them comes back as [`diag`]nostics that
 //! [`diag::render`] shows.
 
+pub mod archive;
 pub mod asm;
 pub mod diag;
 pub mod disasm;

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 
 use tdlasm::diag::{Code, Diagnostic, Levels, render};
 use tdlasm::listing::{Style, straight_path};
-use tdlasm::module::Module;
-use tdlasm::object::write_object;
+use tdlasm::module::{Module, ObjectForm};
+use tdlasm::object::{write_object, write_tdl};
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 use tdlasm::{Assembly, Failure, Options, assemble, listing};
 
@@ -164,18 +164,34 @@ fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed
 
 fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> Result<(), Failed> {
     if let (Some(path), Some(format)) = (&arguments.output, format) {
-        if format == Format::Object {
-            files::write(path, &write_object(only_module(&assembly.modules)?))?;
-            return write_companions(arguments, assembly);
-        }
-        let layout = match &arguments.layout {
-            Some(path) => read_layout(path)?,
-            None => whole_memory(),
-        };
-        let program = link_or_say(&assembly.modules, &layout)?;
-        files::write(path, &format.encode(&program, layout.fill())?)?;
+        files::write(path, &content(arguments, format, assembly)?)?;
     }
     write_companions(arguments, assembly)
+}
+
+/// The output file's content.
+fn content(arguments: &Arguments, format: Format, assembly: &Assembly) -> Result<Vec<u8>, Failed> {
+    match format {
+        Format::Object => return only_module(&assembly.modules).map(write_object),
+        Format::Rel => return tdl_object(assembly, assembly.object_form),
+        Format::Pbin => {
+            return tdl_object(assembly, ObjectForm { binary: true, ..assembly.object_form });
+        }
+        _ => {}
+    }
+    let layout = match &arguments.layout {
+        Some(path) => read_layout(path)?,
+        None => whole_memory(),
+    };
+    let program = link_or_say(&assembly.modules, &layout)?;
+    format.encode(&program, layout.fill())
+}
+
+fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, Failed> {
+    write_tdl(&assembly.modules, form).map_err(|error| {
+        eprintln!("error: {error}");
+        Failed::Source
+    })
 }
 
 /// An object file holds one module.
@@ -183,8 +199,11 @@ fn only_module(modules: &[Module]) -> Result<&Module, Failed> {
     match modules {
         [module] => Ok(module),
         _ => {
-            eprintln!("error: the source has {} modules, and an object holds one", modules.len());
-            eprintln!("help: split it at .PRGEND, or write a linked program");
+            eprintln!(
+                "error: the source has {} modules, and an ELF object holds one",
+                modules.len()
+            );
+            eprintln!("help: split it at .PRGEND, or write .rel or a linked program");
             Err(Failed::Usage)
         }
     }

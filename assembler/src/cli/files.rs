@@ -25,6 +25,10 @@ pub(crate) enum Format {
     Srec,
     /// ELF relocatable object, to be linked
     Object,
+    /// TDL's own relocatable object, in digits unless the source says `.PBIN`
+    Rel,
+    /// TDL's own relocatable object in plain bytes
+    Pbin,
     /// ELF executable
     Elf,
 }
@@ -40,10 +44,11 @@ impl Format {
             (None, Some("hex" | "ihx")) => Ok(Format::Hex),
             (None, Some("srec" | "s19" | "mot")) => Ok(Format::Srec),
             (None, Some("o" | "obj")) => Ok(Format::Object),
+            (None, Some("rel")) => Ok(Format::Rel),
             (None, Some("elf")) => Ok(Format::Elf),
             (None, _) => {
                 eprintln!("error: the extension of {} tells no format", path.display());
-                eprintln!("help: use .bin, .hex, .srec, .o or .elf, or say --format");
+                eprintln!("help: use .bin, .hex, .srec, .o, .rel or .elf, or say --format");
                 Err(Failed::Usage)
             }
         }
@@ -57,7 +62,7 @@ impl Format {
             Format::TdlHex => Ok(tdl_hex(&program.image, program.entry).into_bytes()),
             Format::Srec => Ok(s_records(&program.image, "tdlasm", program.entry).into_bytes()),
             Format::Elf => Ok(write_executable(program)),
-            Format::Object => {
+            Format::Object | Format::Rel | Format::Pbin => {
                 eprintln!("error: a linked program is no relocatable object");
                 eprintln!("help: write .elf, .bin or .hex");
                 Err(Failed::Usage)

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use tdlasm::link::{Layout, Program, Region, Rule, link};
+use tdlasm::archive::{Library, LibraryError, is_archive, read_library};
+use tdlasm::link::{Layout, Program, Region, Rule, link, pull};
 use tdlasm::module::{Module, SectionKind};
-
-use tdlasm::object::read_object;
+use tdlasm::object::read_modules;
 
 use super::Failed;
 use super::files::{self, Format};
@@ -15,9 +15,13 @@ use super::files::{self, Format};
 /// What `tdlasm link` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// ELF objects, in the order of their sections
+    /// ELF and TDL objects, in the order of their sections, and archives, which are libraries
     #[arg(required = true)]
     objects: Vec<PathBuf>,
+    /// Link what is needed of this archive or object, after those named without `--library`; TDL modules are
+    /// needed for their entry points only
+    #[arg(long, value_name = "FILE")]
+    library: Vec<PathBuf>,
     /// Layout file (TOML) that says where sections go; without it they follow each other from 0
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
@@ -42,8 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         Some(path) => read_layout(path)?,
         None => whole_memory(),
     };
-    let modules: Vec<Module> =
-        arguments.objects.iter().map(|path| read_module(path)).collect::<Result<_, _>>()?;
+    let modules = read_inputs(arguments, &layout)?;
     let program = link_or_say(&modules, &layout)?;
     files::write(&arguments.output, &format.encode(&program, layout.fill())?)?;
     for (path, content) in
@@ -56,14 +59,42 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
     Ok(())
 }
 
-fn read_module(path: &Path) -> Result<Module, Failed> {
-    let data = files::read(path)?;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    read_object(&data, &name).map_err(|error| {
-        eprintln!("error: {}: {error}", path.display());
-        eprintln!("help: make it with `tdlasm asm SOURCE -o {}`", path.display());
-        Failed::Source
-    })
+/// The modules of all objects, and what they need of the libraries.
+fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Failed> {
+    let (mut modules, mut libraries) = (Vec::new(), Vec::new());
+    for path in &arguments.objects {
+        let data = files::read(path)?;
+        if is_archive(&data) {
+            libraries.push(library(path, &data)?);
+        } else {
+            let read = read_modules(&data, &stem(path));
+            modules.extend(read.map_err(|error| wrong(path, error.into()))?);
+        }
+    }
+    for path in &arguments.library {
+        libraries.push(library(path, &files::read(path)?)?);
+    }
+    if modules.is_empty() {
+        eprintln!("error: there are only libraries, and no object that needs something of them");
+        return Err(Failed::Usage);
+    }
+    Ok(pull(modules, &libraries, layout))
+}
+
+fn library(path: &Path, data: &[u8]) -> Result<Library, Failed> {
+    read_library(data, &stem(path)).map_err(|error| wrong(path, error))
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn wrong(path: &Path, error: LibraryError) -> Failed {
+    eprintln!("error: {}: {error}", path.display());
+    eprintln!(
+        "help: `tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
+    );
+    Failed::Source
 }
 
 /// Reads and checks a layout file.

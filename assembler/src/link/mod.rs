@@ -5,6 +5,7 @@
 
 mod error;
 mod layout;
+mod library;
 mod map;
 mod patch;
 mod place;
@@ -12,6 +13,7 @@ mod symbols;
 
 pub use error::{LinkError, LinkErrors, Site};
 pub use layout::{Layout, LayoutError, Region, Rule};
+pub use library::pull;
 pub use symbols::{LinkedSymbol, SymbolTable};
 
 use crate::image::{Image, Run};

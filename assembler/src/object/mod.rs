@@ -15,6 +15,7 @@ mod write;
 pub use executable::write_executable;
 pub use load::{Executable, read_executable};
 pub use read::{ObjectError, read_modules, read_object};
+pub(crate) use tdl::looks_like_tdl;
 pub use tdl::{TdlError, TdlProblem, TdlWriteError, read_tdl, write_tdl};
 pub use write::write_object;
 

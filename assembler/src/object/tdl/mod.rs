@@ -27,7 +27,7 @@ mod record;
 mod stream;
 mod write;
 
-pub(super) use read::looks_like_tdl;
+pub(crate) use read::looks_like_tdl;
 pub use read::{TdlError, TdlProblem, read_tdl};
 pub use write::{TdlWriteError, write_tdl};
 

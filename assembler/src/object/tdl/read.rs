@@ -85,7 +85,7 @@ fn shown(byte: u8) -> String {
 }
 
 /// Whether a file begins as TDL objects do: with a record, or with the line end before one.
-pub(in super::super) fn looks_like_tdl(data: &[u8]) -> bool {
+pub(crate) fn looks_like_tdl(data: &[u8]) -> bool {
     data.iter()
         .find(|byte| !b"\r\n".contains(byte))
         .is_some_and(|first| b"!+@\\#&;".contains(first))
@@ -110,11 +110,12 @@ pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
     gatherer.finish().map_err(|problem| TdlError { record, offset, problem })
 }
 
-/// Digits if a line end or a whole record in digits comes first.
+/// Digits if a line end comes first, or a record in digits, be its checksum right or wrong.
 fn form(data: &[u8]) -> Form {
     let mut input = Input::new(data, Form::Hex);
     let line_end = matches!(data.first(), Some(b'\r' | b'\n'));
-    if line_end || (input.find_record() && input.record().is_ok()) {
+    let in_digits = |read| matches!(read, Ok(_) | Err(TdlProblem::Checksum { .. }));
+    if line_end || (input.find_record() && in_digits(input.record())) {
         Form::Hex
     } else {
         Form::Binary
