@@ -8,6 +8,8 @@ ROOK    == 4
 QUEEN   == 5
 KING    == 6
 BORDER  == 0FFH         ; what stands around the board
+A1      == 21           ; the first square: 21 + file + 10 * rank
+H8      == 98           ; the last
 
 ; The data page. All variables lie in one page, so that the low byte of an address chooses
 ; among them and, below 120, is the number of a square. data.asm lays the page out and checks these.
@@ -26,3 +28,8 @@ PVALUE  == 0            ; values by type, 1 to 6
 ; Bits of STATUS.
 B.OVER  == 0            ; a piece found no room in its section and was left out
 B.SHRT  == 1            ; a count promised more than its section held
+
+PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on
+; Bits of PTSCK, which tell that the piece that has just moved is in danger.
+B.DNGR  == 0            ; in the article: it has a residue
+B.BOOK  == 1            ; in the program of 1978: and no square before it has a higher one

@@ -28,6 +28,7 @@ const MONITOR: &[(&str, &str)] = &[
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../z80/app.asm")),
     ("positn.asm", include_str!("../z80/positn.asm")),
+    ("analys.asm", include_str!("../z80/analys.asm")),
     ("tables.asm", include_str!("../../sargon-src/tables.asm")),
     ("data.asm", include_str!("../../sargon-src/data.asm")),
     ("attack.asm", include_str!("../../sargon-src/attack.asm")),
@@ -36,6 +37,7 @@ const APPLICATION: &[(&str, &str)] = &[
     ("pinfnd.asm", include_str!("../../sargon-src/pinfnd.asm")),
     ("xchng.asm", include_str!("../../sargon-src/xchng.asm")),
     ("nextad.asm", include_str!("../../sargon-src/nextad.asm")),
+    ("points.asm", include_str!("../../sargon-src/points.asm")),
 ];
 
 /// The layouts, by name.

@@ -57,7 +57,7 @@ fn every_page_of_a_chip_holds_the_monitor() {
 
 #[test]
 fn both_sides_of_the_wire_have_the_same_constants() {
-    use wire::{capability, kind, status};
+    use wire::{capability, danger, kind, status};
     let image =
         build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let monitor = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
@@ -72,6 +72,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.XCHG", kind::EXCHANGE),
         ("T.POSN", kind::POSITION),
         ("T.PEND", kind::POSITION_END),
+        ("T.PNTS", kind::POINTS),
         ("T.REPL", wire::REPLY),
         ("T.ERR", wire::ERROR),
         ("E.TYPE", wire::ErrorCode::UnknownType.code()),
@@ -94,6 +95,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("C.XCHG", capability::EXCHANGE),
         ("C.POSN", capability::POSITION),
         ("C.1978", capability::AS_IN_1978),
+        ("C.PNTS", capability::POINTS),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {
@@ -103,4 +105,6 @@ fn both_sides_of_the_wire_have_the_same_constants() {
     let bit = |name| image.program.symbol(name).map(|bit| 1u8 << bit);
     assert_eq!(bit("B.OVER"), Some(status::OVERFLOW));
     assert_eq!(bit("B.SHRT"), Some(status::SHORT));
+    assert_eq!(bit("B.DNGR"), Some(danger::ARTICLE));
+    assert_eq!(bit("B.BOOK"), Some(danger::BOOK));
 }

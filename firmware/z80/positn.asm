@@ -1,14 +1,11 @@
 ; The application's requests: an exchange on a given array, and a whole position.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,SETUP
+        .INTERN DOXCHG,DOPOSN,SETUP,UNPACK,REFUSE
         .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,PLISTD,POSK,M3,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
-
-A1      == 21                   ; squares: 21 + file + 10 * rank
-H8      == 98
 
         .LOC .DATA.
 COUNT:  .BLKB 1                 ; squares reported so far

@@ -13,6 +13,7 @@ T.RUN   == 13H
 T.XCHG  == 20H
 T.POSN  == 21H
 T.PEND  == 22H          ; only as a reply: the end of a position
+T.PNTS  == 24H
 T.REPL  == 80H
 T.ERR   == 0FFH
 
@@ -42,3 +43,4 @@ C.FLSH  == 02H
 C.XCHG  == 04H
 C.POSN  == 08H
 C.1978  == 10H
+C.PNTS  == 40H

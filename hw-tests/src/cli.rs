@@ -4,6 +4,8 @@ mod captures;
 mod corpus;
 mod differences;
 mod positions;
+mod prizes;
+mod relations;
 mod residues;
 mod run;
 mod simulator;
@@ -16,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use firmware::profile::Profile;
+use hw_tests::reference::Square;
 use hw_tests::rig::Plan;
 use hw_tests::sim::Pace;
 use rcflash::exit::{BUG, Failure, RIG, USAGE, conclude};
@@ -67,6 +70,19 @@ Examples:
   hw-tests differences                                  counts over the whole corpus
   hw-tests differences --list positions.epd")]
     Differences(differences::DifferencesArgs),
+    /// Show what the program makes of residues: highest losses, and what is won by the second prize
+    #[command(after_help = "\
+Examples:
+  hw-tests prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
+  hw-tests prizes                                       compare board and host over the corpus")]
+    Prizes(prizes::PrizesArgs),
+    /// List discovered and transparent attacks, the second-order relations of the article's Table 4
+    #[command(after_help = "\
+W is the side of the piece that acts, whatever its colour.
+
+Example:
+  hw-tests relations '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+    Relations(relations::RelationsArgs),
     /// Serve a simulated board on a pseudo-terminal until interrupted
     #[command(after_help = "\
 Example:
@@ -108,6 +124,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Residues(args) => residues::residues(&args),
         Command::Captures(args) => captures::captures(&args),
         Command::Differences(args) => differences::differences(&args),
+        Command::Prizes(args) => prizes::prizes(&args),
+        Command::Relations(args) => relations::relations_of(&args),
         Command::Sim(args) => simulator::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };
@@ -155,6 +173,11 @@ fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Reads the name of a square.
+fn square_name(text: &str) -> Result<Square, String> {
+    Square::named(text).ok_or_else(|| "a square is a letter a to h and a digit 1 to 8".to_owned())
 }
 
 /// A number and what it counts.

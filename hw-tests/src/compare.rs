@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use firmware::wire::status;
+use firmware::wire::{PointsReply, danger, status};
 
+use crate::analysis::{Account, Prizes};
 use crate::encode;
 use crate::reference::{
     AttackersArray, Kind, Piece, Pin, Position, Square, Verdict, examine, exchange,
@@ -50,6 +51,23 @@ impl Differences {
             self.0.push(Difference { square, what, board, reference });
         }
     }
+}
+
+/// Compares what was made of a position's residues.
+#[must_use]
+pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> {
+    let mut found = Differences::default();
+    let both = |[a, b]: [u8; 2]| format!("{a} {b}");
+    let account = |account: Account| [account.lost, account.won];
+    let danger = u8::from(expected.article_danger) * danger::ARTICLE
+        + u8::from(expected.book_danger) * danger::BOOK;
+    found.check(None, "highest loss", seen.lost, expected.lost);
+    found.check(None, "prizes", both(seen.prizes), both([expected.first, expected.second]));
+    found.check(None, "danger of the piece moved", seen.danger, danger);
+    let article = both(account(expected.article()));
+    found.check(None, "the article's account", both(seen.article), article);
+    found.check(None, "the program's account", both(seen.book), both(account(expected.book())));
+    found.0
 }
 
 /// Compares a whole position: royal squares, pins, and for every occupied square piece, array, residue

@@ -4,11 +4,16 @@ use firmware::wire;
 
 use crate::reference::{Colour, Kind, Piece, Pin, Position, Square};
 
+/// A colour as the board has it: bit 7 is set for Black.
+#[must_use]
+pub fn colour(colour: Colour) -> u8 {
+    if colour == Colour::Black { 0x80 } else { 0 }
+}
+
 /// A piece as the board has it: bit 7 colour, bits 2-0 type.
 #[must_use]
 pub fn piece(piece: Piece) -> u8 {
-    let colour = if piece.colour == Colour::Black { 0x80 } else { 0 };
-    colour | (piece.kind as u8 + 1)
+    colour(piece.colour) | (piece.kind as u8 + 1)
 }
 
 /// A piece of the board in the reference's terms; `None` when its type means nothing.

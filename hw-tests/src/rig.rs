@@ -6,14 +6,14 @@ use std::time::Duration;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
 use firmware::profile::Profile;
-use firmware::wire::{Identity, PositionEnd, Reply, Request, Role, SquareRecord};
+use firmware::wire::{Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord};
 use rcflash::exit::{Failure, RIG, WRONG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 use rcflash::port::{OpenError, Port};
 
 use crate::encode;
-use crate::reference::{AttackersArray, Piece, Position};
+use crate::reference::{AttackersArray, Colour, Piece, Position, Square};
 use crate::sim::{BoardSpec, CallRecord, Pace, Probe, ServerOptions, SimServer};
 
 /// T-states that the board may take for any position; 64 squares with every line full take half of it.
@@ -160,7 +160,7 @@ impl Rig {
         let work = self.work(EXCHANGE_BUDGET);
         match self.link.ask("playing out an exchange", &request, work)? {
             Reply::Residue { residue, status } => Ok((residue, status)),
-            other => Err(nonsense(&other)),
+            other => Err(nonsense("playing out an exchange", &other)),
         }
     }
 
@@ -185,6 +185,28 @@ impl Rig {
             what: "examining a position",
             why: format!("parts of it were missing {POSITION_ATTEMPTS} times"),
         })
+    }
+
+    /// Has the board find what the side that has just moved stands to lose and to win.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn points(
+        &mut self,
+        position: &Position,
+        mover: Colour,
+        moved: Option<Square>,
+    ) -> Result<PointsReply, LinkError> {
+        let request = Request::Points {
+            squares: encode::squares(position),
+            mover: encode::colour(mover),
+            moved: moved.map_or(0, encode::square),
+        };
+        let what = "gathering the highest residues";
+        match self.link.ask(what, &request, self.work(POSITION_BUDGET))? {
+            Reply::Points(found) => Ok(found),
+            other => Err(nonsense(what, &other)),
+        }
     }
 
     fn work(&self, t_states: u64) -> Duration {
@@ -279,6 +301,6 @@ pub fn board_spec(profile: &Profile) -> BoardSpec {
     }
 }
 
-fn nonsense(reply: &Reply) -> LinkError {
-    LinkError::Nonsense { what: "playing out an exchange", why: format!("{reply:?}") }
+fn nonsense(what: &'static str, reply: &Reply) -> LinkError {
+    LinkError::Nonsense { what, why: format!("{reply:?}") }
 }

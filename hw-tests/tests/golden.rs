@@ -43,3 +43,17 @@ fn differences_are_a_table_counts_or_json() {
     golden("differences-pin.json", &["differences", "--json", pinned]);
     golden("differences-play.txt", &["differences", PLAY]);
 }
+
+#[test]
+fn prizes_show_both_ways_of_counting_on_host_and_board() {
+    let figure_5 = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
+    golden("prizes-figure5.txt", &["prizes", "--moved", "c7", figure_5]);
+    golden("prizes-figure5.json", &["prizes", "--json", figure_5]);
+}
+
+#[test]
+fn relations_are_listed_and_counted() {
+    golden("relations-2.txt", &["relations", POSITION_2]);
+    golden("relations-1.json", &["relations", "--json", POSITION_1]);
+    golden("relations-play.txt", &["relations", PLAY]);
+}

@@ -22,6 +22,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("NEXTAD", include_str!("../../sargon-src/nextad.asm")),
     ("XCHNG", include_str!("../../sargon-src/xchng.asm")),
     ("XCBOOK", include_str!("../../sargon-src/xchng.asm")),
+    ("POINTS", include_str!("../../sargon-src/points.asm")),
     ("GETC", include_str!("../../firmware/z80/acia.asm")),
     ("PUTC", include_str!("../../firmware/z80/acia.asm")),
     ("NEWRPL", include_str!("../../firmware/z80/frame.asm")),
@@ -112,6 +113,13 @@ impl Bench {
         let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
         let measured = vec![Measured { least: u64::MAX, ..Measured::default() }; contracts.len()];
         Self { board, contracts, entries, calls: Vec::new(), measured }
+    }
+
+    /// Asks, and runs until the board has answered.
+    fn ask(&mut self, kind: u8, payload: Vec<u8>) {
+        let frame = Frame { seq: 1, kind, payload };
+        self.board.line_mut().to_board.extend(frame.encode());
+        self.run();
     }
 
     /// Runs until the board waits for the host.
@@ -212,9 +220,10 @@ fn routines_keep_their_contracts() {
         let is_play = case.tags.iter().any(|tag| tag == "play");
         if !is_play || index % STRIDE == 0 {
             let kind = if payload.len() == 32 { kind::POSITION } else { kind::EXCHANGE };
-            let frame = Frame { seq: 1, kind, payload };
-            bench.board.line_mut().to_board.extend(frame.encode());
-            bench.run();
+            bench.ask(kind, payload.clone());
+            if kind == kind::POSITION {
+                bench.ask(kind::POINTS, [&payload[..], &[0x80, 0]].concat());
+            }
         }
     }
     assert!(!bench.board.line_mut().from_board.is_empty());

@@ -49,6 +49,15 @@ pub enum Request {
         /// The codes.
         squares: [u8; 32],
     },
+    /// Find what the side that has just moved stands to lose and to win.
+    Points {
+        /// As in POSITION.
+        squares: [u8; 32],
+        /// 0 when White has just moved, 80h when Black has.
+        mover: u8,
+        /// The square moved to as the board numbers it; 0 when not known.
+        moved: u8,
+    },
 }
 
 impl Request {
@@ -64,6 +73,7 @@ impl Request {
             Self::Run { .. } => kind::RUN,
             Self::Exchange { .. } => kind::EXCHANGE,
             Self::Position { .. } => kind::POSITION,
+            Self::Points { .. } => kind::POINTS,
         }
     }
 
@@ -79,6 +89,7 @@ impl Request {
             Self::Run { address } => at(address).to_vec(),
             Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
             Self::Position { squares } => squares.to_vec(),
+            Self::Points { squares, mover, moved } => [&squares[..], &[*mover, *moved]].concat(),
         }
     }
 }
@@ -141,6 +152,8 @@ pub enum Reply {
     },
     /// To POSITION, at the end.
     PositionEnd(PositionEnd),
+    /// To POINTS.
+    Points(PointsReply),
     /// Something was wrong.
     Error(ErrorReply),
 }
@@ -214,6 +227,23 @@ pub struct PositionEnd {
     pub royals: [u8; 4],
     /// In the order in which they were found.
     pub pins: Vec<Pin>,
+}
+
+/// The reply to POINTS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointsReply {
+    /// The highest residue of the side that has just moved.
+    pub lost: u8,
+    /// The highest two of the other side.
+    pub prizes: [u8; 2],
+    /// Bits of [`super::danger`].
+    pub danger: u8,
+    /// Lost and won as the article counts, in quarters of a point.
+    pub article: [u8; 2],
+    /// The same as the program of 1978 counts, in halves.
+    pub book: [u8; 2],
+    /// All statuses together.
+    pub status: u8,
 }
 
 /// The error reply.
@@ -327,6 +357,7 @@ impl Reply {
             (kind::POSITION_END, _) => {
                 Self::PositionEnd(PositionEnd::parse(payload).ok_or_else(length)?)
             }
+            (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (kind::IDENT..=kind::RESET | kind::WRITE..=kind::RUN | kind::EXCHANGE, _) => {
                 return Err(length());
             }
@@ -389,6 +420,13 @@ impl PositionEnd {
         }
         let pins = pins.iter().map(|&[square, step]| Pin { square, step: step as i8 }).collect();
         Some(Self { parts, squares, status, royals: [r0, r1, r2, r3], pins })
+    }
+}
+
+impl PointsReply {
+    fn parse(payload: &[u8]) -> Option<Self> {
+        let &[lost, p1, p2, danger, a1, a2, b1, b2, status] = payload else { return None };
+        Some(Self { lost, prizes: [p1, p2], danger, article: [a1, a2], book: [b1, b2], status })
     }
 }
 

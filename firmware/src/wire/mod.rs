@@ -9,8 +9,8 @@ mod message;
 
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
 pub use message::{
-    ErrorCode, ErrorReply, Identity, MessageError, Pin, PositionEnd, Reply, Request, Role,
-    SquareRecord,
+    ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,
+    Role, SquareRecord,
 };
 
 /// The protocol's version.
@@ -52,6 +52,8 @@ pub mod kind {
     pub const POSITION: u8 = 0x21;
     /// Only as a reply: the end of a position.
     pub const POSITION_END: u8 = 0x22;
+    /// What a side stands to lose and to win.
+    pub const POINTS: u8 = 0x24;
 }
 
 /// Bits of the capabilities in an identity.
@@ -66,6 +68,8 @@ pub mod capability {
     pub const POSITION: u8 = 0x08;
     /// Files attackers as the program of 1978 did.
     pub const AS_IN_1978: u8 = 0x10;
+    /// Answers POINTS.
+    pub const POINTS: u8 = 0x40;
 }
 
 /// Bits of a square's status.
@@ -74,4 +78,12 @@ pub mod status {
     pub const OVERFLOW: u8 = 0x01;
     /// A count promised more pieces than its section held.
     pub const SHORT: u8 = 0x02;
+}
+
+/// Bits of the danger in a reply to POINTS.
+pub mod danger {
+    /// The piece that has just moved is lost.
+    pub const ARTICLE: u8 = 0x01;
+    /// And no square before it has a higher residue.
+    pub const BOOK: u8 = 0x02;
 }

@@ -3,7 +3,11 @@
 mod battle;
 mod differences;
 mod play;
+mod prizes;
 mod queue;
+mod relations;
 
 pub use battle::{Battle, Rule, Rules};
 pub use differences::{Comparison, Counts, Tally, compare};
+pub use prizes::{Account, Prizes};
+pub use relations::{Group, Relation, relations};
