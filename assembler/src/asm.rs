@@ -336,9 +336,11 @@ impl<'a> Assembler<'a> {
                     .then(|| Path::new(&*open.name).parent().map(Path::to_owned))
             });
         let folders = beside.flatten().into_iter().chain(self.options.include_dirs.iter().cloned());
-        let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
+        // Names had no case on CP/M; here the file may have either.
+        let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
+        let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
         folders
-            .flat_map(|folder| names.clone().map(|name| folder.join(name)))
+            .flat_map(|folder| names.as_flattened().iter().map(move |name| folder.join(name)))
             .find(|path| self.loader.exists(path))
     }
 

@@ -65,8 +65,9 @@ fn other_names_stand_for_directives() {
 }
 
 #[test]
-fn inserted_definitions_are_found_without_extension() {
+fn inserted_definitions_are_found_without_extension_and_in_either_case() {
     assert_eq!(bytes(" .INSERT EQUS\n .BYTE FROM$F"), [7]);
+    assert_eq!(bytes(" .INSERT equs\n .BYTE FROM$F"), [7]);
 }
 
 #[test]
