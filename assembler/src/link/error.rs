@@ -111,6 +111,21 @@ pub enum LinkError {
         /// The field.
         site: Site,
     },
+    /// A checksum whose place the program fills.
+    #[error(
+        "the {kind} checksum at {at:04X}H has no place: the program has a byte at {address:04X}H{}",
+        near.as_ref().map_or(String::new(), |near| format!(", after {near}"))
+    )]
+    Checksum {
+        /// The kind of checksum, as the layout has it.
+        kind: &'static str,
+        /// Where the layout wants it.
+        at: u16,
+        /// The first byte in the way.
+        address: u16,
+        /// The nearest label at or before that byte.
+        near: Option<String>,
+    },
 }
 
 impl LinkError {
@@ -124,6 +139,7 @@ impl LinkError {
             Self::Overflow { .. } => "L004",
             Self::Overlap { .. } => "L005",
             Self::Range { .. } => "L006",
+            Self::Checksum { .. } => "L007",
         }
     }
 }

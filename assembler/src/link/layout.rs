@@ -13,6 +13,12 @@
 //! module = "TABLES"      # optional: only the module of this name
 //! align = 256            # optional: of each section that the rule places; a power of two
 //!
+//! [[checksum]]           # computed after everything else
+//! kind = "crc-32"        # sum8, sum16, crc16-ibm3740 or crc-32
+//! from = 0x8000
+//! to = 0xEFFB            # the last byte that counts; gaps count as what they hold in a flat binary
+//! at = 0xEFFC            # low byte first; inside a region, where the program has no bytes
+//!
 //! [symbols]              # absolute symbols that the linker defines
 //! STACK = 0xF000
 //! ```
@@ -22,6 +28,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::module::SectionKind;
+
+use super::checksum::Checksum;
 
 /// Where the sections of a program go.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -33,6 +41,9 @@ pub struct Layout {
     /// What goes into them, in order.
     #[serde(default, rename = "place")]
     pub rules: Vec<Rule>,
+    /// What is computed over the program and put into it, in order.
+    #[serde(default, rename = "checksum")]
+    pub checksums: Vec<Checksum>,
     /// Absolute symbols that the linker defines.
     #[serde(default)]
     pub symbols: BTreeMap<String, u16>,
@@ -87,6 +98,9 @@ pub enum LayoutError {
     /// An alignment that is no power of two.
     #[error("the alignment {0} is not a power of two")]
     Alignment(u16),
+    /// A checksum that cannot be computed or has no place; its address, and why.
+    #[error("the checksum at {0:04X}H {1}")]
+    Checksum(u16, &'static str),
 }
 
 impl Layout {
@@ -125,7 +139,31 @@ impl Layout {
                 return Err(LayoutError::UnknownRegion(section, rule.region.clone()));
             }
         }
+        for (index, checksum) in self.checksums.iter().enumerate() {
+            if let Some(fault) = self.checksum_fault(index, checksum) {
+                return Err(LayoutError::Checksum(checksum.at, fault));
+            }
+        }
         Ok(())
+    }
+
+    fn checksum_fault(&self, index: usize, checksum: &Checksum) -> Option<&'static str> {
+        let place = checksum.place();
+        let shares = |start: u32, end: u32| start < place.end && place.start < end;
+        let within =
+            |region: &Region| u32::from(region.start) <= place.start && place.end <= region.end();
+        let earlier = self.checksums[..index].iter().map(Checksum::place);
+        if checksum.to < checksum.from {
+            Some("counts nothing: `to` is below `from`")
+        } else if shares(checksum.from.into(), u32::from(checksum.to) + 1) {
+            Some("counts its own bytes: move it, or let `to` end before it")
+        } else if !self.regions.iter().any(within) {
+            Some("is not within a region")
+        } else if earlier.into_iter().any(|other| shares(other.start, other.end)) {
+            Some("shares its place with another")
+        } else {
+            None
+        }
     }
 }
 

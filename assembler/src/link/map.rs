@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{PlacedSection, Program};
+use super::{Checksum, PlacedSection, Program};
 
 impl Program {
     /// The map: sections in the order of their addresses with the gaps between them, then the symbols that are
@@ -29,6 +29,15 @@ impl Program {
         }
         if let Some(entry) = self.entry {
             let _ = writeln!(text, "\nentry {entry:04X}H");
+        }
+        for sum in &self.checksums {
+            let (name, digits) = (sum.wish.kind.name(), sum.wish.kind.size() as usize * 2);
+            let Checksum { from, to, at, .. } = sum.wish;
+            let value = sum.value;
+            let _ = writeln!(
+                text,
+                "\n{name} of {from:04X}H-{to:04X}H at {at:04X}H: {value:0digits$X}H"
+            );
         }
         text.push_str("\nvalue  symbol  module\n");
         text.push_str(&self.symbol_lines());

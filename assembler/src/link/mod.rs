@@ -1,8 +1,10 @@
 //! The linker: places the sections of assembled modules in memory and fills in what depended on it.
 //!
 //! [`Layout`] says where sections go, `place` puts them there, `symbols` finds what each
-//! name stands for, `patch` writes the relocated fields, and [`link`] reads as the list of these steps.
+//! name stands for, `patch` writes the relocated fields, `checksum` what is computed over the whole, and [`link`] reads as
+//! the list of these steps. Before it, [`pull`] chooses what is needed of libraries.
 
+mod checksum;
 mod error;
 mod layout;
 mod library;
@@ -11,6 +13,7 @@ mod patch;
 mod place;
 mod symbols;
 
+pub use checksum::{Checksum, ChecksumKind, WrittenChecksum};
 pub use error::{LinkError, LinkErrors, Site};
 pub use layout::{Layout, LayoutError, Region, Rule};
 pub use library::pull;
@@ -30,6 +33,8 @@ pub struct Program {
     pub symbols: SymbolTable,
     /// Where each section went, in ascending order of addresses.
     pub sections: Vec<PlacedSection>,
+    /// The checksums in the image.
+    pub checksums: Vec<WrittenChecksum>,
     /// Where the program starts, if a module's `.END` says so; the first one that does counts.
     pub entry: Option<u16>,
 }
@@ -59,20 +64,22 @@ pub struct PlacedSection {
 ///
 /// # Errors
 /// All that is wrong at once: undefined and doubly defined symbols, sections that no rule places or that do not
-/// fit their region, bytes that two sections claim, values that do not fit their field.
+/// fit their region, bytes that two sections claim, values that do not fit their field, checksums without room.
 pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> {
     let mut errors = Vec::new();
     let placement = Placement::new(modules, layout, &mut errors);
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
     let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
-    let image = gather(modules, runs, &mut errors);
+    let mut image = gather(modules, runs, &mut errors);
+    let checksums = checksum::write(&mut image, layout, &symbols, &mut errors);
     if !errors.is_empty() {
         return Err(LinkErrors(errors));
     }
     let entry = modules.iter().enumerate().find_map(|(index, module)| {
         module.start.and_then(|start| value_of(modules, index, start, &placement, &symbols))
     });
-    Ok(Program { image, symbols, sections: placement.sections(modules), entry })
+    let sections = placement.sections(modules);
+    Ok(Program { image, symbols, sections, checksums, entry })
 }
 
 /// The final value of a target of a module; `None` when its symbol is defined nowhere.
