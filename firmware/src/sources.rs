@@ -28,6 +28,9 @@ const MONITOR: &[(&str, &str)] = &[
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../z80/app.asm")),
     ("positn.asm", include_str!("../z80/positn.asm")),
+    ("exhaust.asm", include_str!("../z80/exhaust.asm")),
+    ("sectns.asm", include_str!("../z80/sectns.asm")),
+    ("crc32.asm", include_str!("../z80/crc32.asm")),
     ("analys.asm", include_str!("../z80/analys.asm")),
     ("tables.asm", include_str!("../../sargon-src/tables.asm")),
     ("data.asm", include_str!("../../sargon-src/data.asm")),

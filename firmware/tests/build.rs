@@ -72,6 +72,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.XCHG", kind::EXCHANGE),
         ("T.POSN", kind::POSITION),
         ("T.PEND", kind::POSITION_END),
+        ("T.XHST", kind::EXHAUST),
         ("T.PNTS", kind::POINTS),
         ("T.REPL", wire::REPLY),
         ("T.ERR", wire::ERROR),
@@ -95,6 +96,9 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("C.XCHG", capability::EXCHANGE),
         ("C.POSN", capability::POSITION),
         ("C.1978", capability::AS_IN_1978),
+        ("C.XHST", capability::EXHAUST),
+        ("SPCNUM", wire::SPACES),
+        ("BINNUM", wire::BINS as u8),
         ("C.PNTS", capability::POINTS),
     ];
     for (name, value) in bytes {

@@ -3,7 +3,7 @@
 
         .IDENT APP
         .INTERN IDENT,IDLEN,BUILD,NAME
-        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOPNTS,SETUP,STACK
+        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,SETUP,NOSPCE,CRCINI,STACK
         .INSERT wire.asm
 
 ; Interrupts in mode 2. A 68B50 puts no vector on the bus, so a table of 257 equal bytes makes
@@ -37,6 +37,8 @@ APP:    DI
         STAI
         IM2
         CALL SETUP
+        CALL NOSPCE
+        CALL CRCINI
         EI
         CALL BANNER
         LXI X,SERVED
@@ -46,6 +48,8 @@ SERVED: .BYTE T.POSN,32,32
         .WORD DOPOSN
         .BYTE T.XCHG,15,15
         .WORD DOXCHG
+        .BYTE T.XHST,12,12
+        .WORD DOXHST
         .BYTE T.PNTS,34,34
         .WORD DOPNTS
         .BYTE T.IDNT,0,0
@@ -57,7 +61,7 @@ SERVED: .BYTE T.POSN,32,32
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD WINDOW,0,0
-        .BYTE C.XCHG+C.POSN+C.PNTS
+        .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER
 IDLEN   == .-IDENT-1

@@ -1,7 +1,7 @@
 ; The application's requests: an exchange on a given array, and a whole position.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,SETUP,UNPACK,REFUSE
+        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,UNPACK,REFUSE
         .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,PLISTD,POSK,M3,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
@@ -57,7 +57,13 @@ DOXCHG: LDA R.DATA
 REFUSE: MVI C,E.ARG
         JMP PUTERR
 
-; SETPCE - makes A the piece under examination; carry set when its type is not 1 to 6.
+; SETPCE - makes a piece the one under examination.
+;   Entry:    A = piece
+;   Exit:     P1 and T3 are set, carry clear
+;   Errors:   carry set: its type is not 1 to 6
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   42..71
 SETPCE: STA P1
         ANI 7
         CPI KING+1

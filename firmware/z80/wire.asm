@@ -13,6 +13,7 @@ T.RUN   == 13H
 T.XCHG  == 20H
 T.POSN  == 21H
 T.PEND  == 22H          ; only as a reply: the end of a position
+T.XHST  == 23H
 T.PNTS  == 24H
 T.REPL  == 80H
 T.ERR   == 0FFH
@@ -34,6 +35,8 @@ WINDOW  == 250          ; bytes of requests taken in before they are answered
 BODY    == 5            ; LEN, SEQ, TYPE and CRC
 RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame
+SPCNUM  == 3            ; spaces of EXHAUST
+BINNUM  == 11           ; residues that it counts: 0 to 10
 
 ; Identity.
 ROLE.M  == 4DH
@@ -43,4 +46,5 @@ C.FLSH  == 02H
 C.XCHG  == 04H
 C.POSN  == 08H
 C.1978  == 10H
+C.XHST  == 20H
 C.PNTS  == 40H

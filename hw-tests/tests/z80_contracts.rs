@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::Profile;
-use firmware::wire::{Frame, kind};
+use firmware::wire::{ExhaustRequest, Frame, Request, kind};
 use hw_tests::corpus::{Subject, shipped};
 use hw_tests::encode;
 use hw_tests::rig::board_spec;
@@ -25,13 +25,34 @@ const SOURCES: &[(&str, &str)] = &[
     ("POINTS", include_str!("../../sargon-src/points.asm")),
     ("GETC", include_str!("../../firmware/z80/acia.asm")),
     ("PUTC", include_str!("../../firmware/z80/acia.asm")),
+    ("SETPCE", include_str!("../../firmware/z80/positn.asm")),
+    ("DOXHST", include_str!("../../firmware/z80/exhaust.asm")),
+    ("NOSPCE", include_str!("../../firmware/z80/sectns.asm")),
+    ("SECTNS", include_str!("../../firmware/z80/sectns.asm")),
+    ("SECADR", include_str!("../../firmware/z80/sectns.asm")),
+    ("SECNXT", include_str!("../../firmware/z80/sectns.asm")),
+    ("CRCINI", include_str!("../../firmware/z80/crc32.asm")),
+    ("CRC32", include_str!("../../firmware/z80/crc32.asm")),
     ("NEWRPL", include_str!("../../firmware/z80/frame.asm")),
     ("PUTFRM", include_str!("../../firmware/z80/frame.asm")),
 ];
 /// Routines that wait for the line, so that the line decides how long they take.
-const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM"];
+const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM", "DOXHST"];
 /// Every so many positions of legal play, one is run.
 const STRIDE: usize = 12;
+
+/// Arrays that the board counts through: the largest space, from one attackers' section to the next; another
+/// space, and the same again; a space that does not exist, and sections that do not.
+const STRETCHES: [ExhaustRequest; 6] = [
+    ExhaustRequest { attackers: 1, defenders: 740, count: 200, ..ARRAY },
+    ExhaustRequest { space: 0, ..ARRAY },
+    ExhaustRequest { space: 0, attackers: 2, ..ARRAY },
+    ExhaustRequest { space: 3, ..ARRAY },
+    ExhaustRequest { attackers: 0xFFFF, ..ARRAY },
+    ExhaustRequest { defenders: 756, ..ARRAY },
+];
+const ARRAY: ExhaustRequest =
+    ExhaustRequest { space: 2, attackers: 0, defenders: 0, piece: 0x02, count: 1, crc: 0 };
 
 /// What a contract promises.
 #[derive(Debug)]
@@ -198,7 +219,7 @@ fn is_result(name: &str, register: &str) -> bool {
         "NEXTAD" => matches!(register, "AF" | "BC" | "BC'" | "DE'" | "HL'"),
         "XCBOOK" => matches!(register, "AF" | "DE"),
         "GETC" => register == "AF",
-        "NEWRPL" => register == "HL",
+        "NEWRPL" | "SECADR" => register == "HL",
         _ => false,
     }
 }
@@ -225,6 +246,10 @@ fn routines_keep_their_contracts() {
                 bench.ask(kind::POINTS, [&payload[..], &[0x80, 0]].concat());
             }
         }
+    }
+    for request in STRETCHES {
+        let request = Request::Exhaust(request);
+        bench.ask(request.kind(), request.payload());
     }
     assert!(!bench.board.line_mut().from_board.is_empty());
     for (contract, measured) in bench.contracts.iter().zip(&bench.measured) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::exhaust::{ExhaustRequest, Tally};
 use super::{ERROR, MAX_BLOCK, MAX_RECORDS, RECORD, REPLY, VERSION, kind};
 
 /// What the host asks for.
@@ -49,6 +50,8 @@ pub enum Request {
         /// The codes.
         squares: [u8; 32],
     },
+    /// Play out the exchanges of a space of attackers arrays.
+    Exhaust(ExhaustRequest),
     /// Find what the side that has just moved stands to lose and to win.
     Points {
         /// As in POSITION.
@@ -73,6 +76,7 @@ impl Request {
             Self::Run { .. } => kind::RUN,
             Self::Exchange { .. } => kind::EXCHANGE,
             Self::Position { .. } => kind::POSITION,
+            Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
         }
     }
@@ -89,6 +93,7 @@ impl Request {
             Self::Run { address } => at(address).to_vec(),
             Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
             Self::Position { squares } => squares.to_vec(),
+            Self::Exhaust(request) => request.payload(),
             Self::Points { squares, mover, moved } => [&squares[..], &[*mover, *moved]].concat(),
         }
     }
@@ -152,6 +157,8 @@ pub enum Reply {
     },
     /// To POSITION, at the end.
     PositionEnd(PositionEnd),
+    /// To EXHAUST.
+    Tally(Tally),
     /// To POINTS.
     Points(PointsReply),
     /// Something was wrong.
@@ -357,6 +364,7 @@ impl Reply {
             (kind::POSITION_END, _) => {
                 Self::PositionEnd(PositionEnd::parse(payload).ok_or_else(length)?)
             }
+            (kind::EXHAUST, _) => Self::Tally(Tally::parse(payload).ok_or_else(length)?),
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (kind::IDENT..=kind::RESET | kind::WRITE..=kind::RUN | kind::EXCHANGE, _) => {
                 return Err(length());

@@ -4,9 +4,11 @@
 //! [`Reply`] are what frames mean.
 
 mod cobs;
+mod exhaust;
 mod frame;
 mod message;
 
+pub use exhaust::{ExhaustRequest, Tally};
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
 pub use message::{
     ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,
@@ -32,6 +34,11 @@ pub const RECORD: usize = 18;
 /// Most squares in one frame.
 pub const MAX_RECORDS: usize = 13;
 
+/// Spaces that EXHAUST knows.
+pub const SPACES: u8 = 3;
+/// Residues that EXHAUST counts: 0 to 10.
+pub const BINS: usize = 11;
+
 /// Types of requests.
 pub mod kind {
     /// Who is there?
@@ -52,6 +59,8 @@ pub mod kind {
     pub const POSITION: u8 = 0x21;
     /// Only as a reply: the end of a position.
     pub const POSITION_END: u8 = 0x22;
+    /// Play out the exchanges of a space of attackers arrays.
+    pub const EXHAUST: u8 = 0x23;
     /// What a side stands to lose and to win.
     pub const POINTS: u8 = 0x24;
 }
@@ -68,6 +77,8 @@ pub mod capability {
     pub const POSITION: u8 = 0x08;
     /// Files attackers as the program of 1978 did.
     pub const AS_IN_1978: u8 = 0x10;
+    /// Answers EXHAUST.
+    pub const EXHAUST: u8 = 0x20;
     /// Answers POINTS.
     pub const POINTS: u8 = 0x40;
 }

@@ -1,0 +1,96 @@
+; CRC-32/ISO-HDLC, that of zlib: polynomial 04C11DB7H reflected, start and final exclusive or FFFFFFFFH.
+
+        .IDENT CRC32
+        .INTERN CRC32,CRCINI,CHECK
+
+; The table must start at a multiple of 256: the layout aligns it.
+        .LOC .DATA.
+CRCTAB: .BLKB 4*256             ; for each byte its check: a page for each byte of it, the lowest first
+CHECK:  .BLKB 4                 ; the check so far, complemented, the lowest byte first
+
+        .LOC .PROG.
+; CRCINI - makes the table that CRC32 looks into.
+;   Entry:    nothing
+;   Exit:     done
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL, AF'
+;   Stack:    0 bytes
+;   Cycles:   218127
+CRCINI: LXI H,CRCTAB            ; L is the byte
+..BYTE: LXI D,0                 ; the check is D E B C
+        MOV B,D
+        MOV C,L
+        MVI A,8
+..BIT:  EXAF
+        SRLR D
+        RARR E
+        RARR B
+        RARR C
+        JRNC ..NEXT
+        MOV A,D
+        XRI 0EDH                ; the polynomial is EDB88320H, bits reversed
+        MOV D,A
+        MOV A,E
+        XRI 0B8H
+        MOV E,A
+        MOV A,B
+        XRI 83H
+        MOV B,A
+        MOV A,C
+        XRI 20H
+        MOV C,A
+..NEXT: EXAF
+        DCR A
+        JRNZ ..BIT
+        MOV M,C
+        INR H
+        MOV M,B
+        INR H
+        MOV M,E
+        INR H
+        MOV M,D
+        DCR H
+        DCR H
+        DCR H
+        INR L
+        JRNZ ..BYTE
+        RET
+
+; CRC32 - takes a stretch of memory into the check.
+;   Entry:    HL = first byte; B = count, 0 for 256; CHECK = check so far, complemented; CRCINI has made the table
+;   Exit:     CHECK includes the bytes; HL = just past the last; B = 0
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL of both sets
+;   Stack:    0 bytes
+;   Cycles:   209..30809: 89 and 120 a byte
+CRC32:  EXX
+        LHLD CHECK
+        LDED CHECK+2
+        EXX
+..BYTE: MOV A,M
+        INX H
+        EXX
+        XRA L
+        LXI B,CRCTAB
+        MOV C,A                 ; the entry of the lowest byte and the new one
+        LDAX B
+        XRA H
+        MOV L,A
+        INR B
+        LDAX B
+        XRA E
+        MOV H,A
+        INR B
+        LDAX B
+        XRA D
+        MOV E,A
+        INR B
+        LDAX B
+        MOV D,A
+        EXX
+        DJNZ ..BYTE
+        EXX
+        SHLD CHECK
+        SDED CHECK+2
+        RET
+        .END

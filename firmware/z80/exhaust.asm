@@ -1,0 +1,212 @@
+; The request EXHAUST: the board counts through a space of attackers arrays by itself, and tells only the
+; check and the histogram of the residues.
+
+        .IDENT EXHAUS
+        .INTERN DOXHST
+        .EXTERN SECTNS,SECADR,SECNXT,CRC32,CHECK,SETPCE,XCHNG,ATKLST,STATUS,P1,T3
+        .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.DATA
+        .INSERT wire.asm
+        .INSERT sargon.asm
+
+; Bins and residues must start at a multiple of 256: the layout aligns them.
+        .LOC .DATA.
+BINS:   .BLKB 2*256             ; how often each residue came: a page for the low bytes, one for the high
+RESIDS: .BLKB KING+1            ; residues of the pieces between the same two sections, by type
+TURNS:  .BLKB 1                 ; how many of those pieces are to come
+LEFT:   .BLKW 1                 ; arrays to come
+WHITES: .BLKW 1                 ; where White's section is, and Black's
+BLACKS: .BLKW 1
+
+        .LOC .PROG.
+; The request.
+X.SPCE  == 0                    ; space
+X.ATKS  == 1                    ; attackers' section
+X.DEFS  == 3                    ; defenders' section
+X.PIEC  == 5                    ; piece
+X.CNT   == 6                    ; arrays
+X.CRC   == 8                    ; check so far
+
+; DOXHST - answers EXHAUST.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   an argument that means nothing is answered by the error reply
+;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
+;   Stack:    12 bytes
+;   Cycles:   5000..200000000
+DOXHST: LDA R.DATA+X.SPCE
+        CALL SECTNS
+        LXI D,X.SPCE
+        JRC REFUSE
+        LDA R.DATA+X.PIEC
+        CALL SETPCE
+        LXI D,X.PIEC
+        JRC REFUSE
+        LHLD R.DATA+X.DEFS
+        CALL SECADR
+        LXI D,X.DEFS
+        JRC REFUSE
+        PUSH H
+        LHLD R.DATA+X.ATKS
+        CALL SECADR
+        POP D
+        JRC ..ATKS
+        LDA P1
+        RLC
+        JRC ..SECT
+        XCHG                    ; a White piece is attacked by Black
+..SECT: SHLD WHITES
+        SDED BLACKS
+        LHLD R.DATA+X.CNT
+        SHLD LEFT
+        MOV A,H
+        ORA L
+        LXI D,X.CNT
+        JRZ REFUSE
+        XRA A
+        STA STATUS
+        LXI H,BINS
+        LXI D,BINS+1
+        LXI B,2*256-1
+        MOV M,A
+        LDIR
+        LXI H,R.DATA+X.CRC
+        LXI D,CHECK
+        CALL FLIP
+        CALL EXHAUS
+        CALL NEWRPL
+        JMPR TELL
+..ATKS: LXI D,X.ATKS
+REFUSE: MVI C,E.ARG
+        JMP PUTERR
+
+; TELL - sends the reply: count, check, status, histogram.
+TELL:   XCHG                    ; DE = P.DATA
+        LHLD R.DATA+X.CNT
+        LBCD LEFT
+        ORA A
+        DSBC B
+        XCHG
+        MOV M,E
+        INX H
+        MOV M,D
+        INX H
+        XCHG
+        LXI H,CHECK
+        CALL FLIP
+        LDA STATUS
+        STAX D
+        INX D
+        LXI H,BINS
+        MVI B,BINNUM
+..BIN:  MOV A,M
+        STAX D
+        INX D
+        INR H
+        MOV A,M
+        STAX D
+        INX D
+        DCR H
+        INX H
+        DJNZ ..BIN
+        MVI A,2+4+1+2*BINNUM
+        STA P.LEN
+        JMP PUTFRM
+
+; FLIP - copies four bytes from HL to DE with all bits turned over; HL and DE go past them.
+FLIP:   MVI B,4
+..NEXT: MOV A,M
+        CMA
+        STAX D
+        INX H
+        INX D
+        DJNZ ..NEXT
+        RET
+
+        .DEFINE LDI7=[
+        LDI
+        LDI
+        LDI
+        LDI
+        LDI
+        LDI
+        LDI
+]
+
+; EXHAUS - runs XCHNG for the arrays of a space from that of WHITES, BLACKS, P1 and T3 on, as many as LEFT says, which is
+; not 0; LEFT tells afterwards how many the space did not have.
+EXHAUS: CALL PAIR
+        LHLD LEFT
+        MOV A,H
+        ORA L
+        RZ
+        MVI A,PAWN
+        STA T3
+        LXI H,P1
+        MOV A,M
+        SUI KING
+        MOV M,A
+        RLC
+        LXI H,BLACKS            ; a Black piece is defended by Black
+        LXI B,WHITES
+        JRC ..DEFS
+        MOV L,C
+        MOV H,B
+        LXI B,BLACKS
+..DEFS: CALL SECNXT
+        JRNZ EXHAUS
+        MOV L,C                 ; all defenders have been there: the next attackers
+        MOV H,B
+        CALL SECNXT
+        JRNZ EXHAUS
+        RET
+
+; PAIR - runs XCHNG between the two sections for the pieces from T3 up to the king, or as many as LEFT says, and takes
+; them off LEFT.
+PAIR:   LXI H,RESIDS
+        LDA T3
+        MOV L,A
+        PUSH H                  ; where the first residue goes
+        MVI A,KING+1
+        SUB L
+        MOV C,A
+        MVI B,0
+        LHLD LEFT
+        ORA A
+        DSBC B
+        JRNC ..SET
+        MOV A,C                 ; fewer are wanted
+        ADD L
+        MOV C,A
+        LXI H,0
+..SET:  SHLD LEFT
+        MOV A,C
+        STA TURNS
+        PUSH B
+..NEXT: LHLD WHITES
+        LXI D,ATKLST
+        LDI7
+        LHLD BLACKS
+        LDI7
+        CALL XCHNG
+        LXI H,BINS
+        MOV L,E
+        INR M
+        JRNZ ..KEEP
+        INR H
+        INR M
+..KEEP: LXI H,P1                ; on to the next piece
+        INR M
+        LXI H,T3
+        MOV A,M
+        INR M
+        LXI H,RESIDS
+        MOV L,A
+        MOV M,E
+        LXI H,TURNS
+        DCR M
+        JRNZ ..NEXT
+        POP B
+        POP H
+        MOV B,C
+        JMP CRC32
+        .END

@@ -1,0 +1,223 @@
+; The sections of the attackers array in the spaces that EXHAUST counts through.
+
+        .IDENT SECTNS
+        .INTERN SECTNS,SECADR,SECNXT,NOSPCE
+        .INSERT wire.asm
+        .INSERT sargon.asm
+
+SECMAX  == 756                  ; sections of the largest space
+
+        .LOC .DATA.
+SPACE:  .BLKB 1                 ; the space whose sections are in the table
+TOP:    .BLKW 1                 ; just past the last of them
+SECTAB: .BLKB SECMAX*SECTN
+WORK:   .BLKB SECTN             ; the section being made: count, then P, N, B, R, Q, K
+KINGS:  .BLKB 1                 ; the king's slot without what stands behind the queen
+ROWS:   .BLKB 1                 ; rows to come, this one included
+
+        .LOC .PROG.
+; A row is what the queen's slot holds, what stands behind the queen in the king's slot, and the full
+; bishops' and rooks' slots: a piece behind the queen is missing there.
+ROW.Q   == 0
+ROW.K   == 1
+ROW.B   == 2
+ROW.R   == 3
+ROWLEN  == 4
+ONE.B:  .BYTE 00H,0,03H,55H     ; no queen
+        .BYTE 09H,0,03H,55H     ; one
+        .BYTE 39H,0,00H,55H     ; a bishop behind her
+        .BYTE 59H,0,03H,05H     ; a rook
+        .BYTE 59H,5,03H,00H     ; two rooks, of which the second goes into the king's slot
+TWO.B:  .BYTE 00H,0,33H,55H
+        .BYTE 09H,0,33H,55H
+        .BYTE 39H,0,03H,55H
+        .BYTE 59H,0,33H,05H
+        .BYTE 59H,5,33H,00H
+        .BYTE 99H,0,33H,55H     ; two queens
+SPACES: .WORD ONE.B             ; for each space its rows and how many they are
+        .BYTE 5
+        .WORD TWO.B
+        .BYTE 5
+        .WORD TWO.B
+        .BYTE 6
+
+; NOSPCE - forgets which space's sections are in the table: what RAM holds after power-up is no table.
+;   Entry:    nothing
+;   Exit:     done
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   30
+NOSPCE: MVI A,SPCNUM
+        STA SPACE
+        RET
+
+; SECTNS - puts the sections of a space into the table, unless they are there already.
+;   Entry:    A = space
+;   Exit:     carry clear
+;   Errors:   carry set: there is no such space
+;   Clobbers: AF, BC, DE, HL, IX
+;   Stack:    4 bytes
+;   Cycles:   22..647846
+SECTNS: CPI SPCNUM
+        CMC
+        RC
+        LXI H,SPACE
+        CMP M
+        RZ
+        MOV M,A
+        LXI H,SECTAB
+        SHLD TOP
+        LXI H,WORK
+        MVI B,SECTN+1           ; KINGS too
+..ZERO: MVI M,0
+        INX H
+        DJNZ ..ZERO
+..OUTR: CALL ROW1
+..ROW:  CALL SETROW
+..EMIT: CALL EMIT
+        LXI H,WORK+ROOK
+        MVI B,5
+        MOV C,ROW.R(X)
+        CALL STEP
+        JRC ..EMIT
+        MVI B,3
+        MOV C,ROW.B(X)
+        CALL STEP
+        JRC ..EMIT
+        LXI D,ROWLEN
+        DADX D
+        LXI H,ROWS
+        DCR M
+        JRNZ ..ROW
+        LDA KINGS
+        XRI 0AH
+        STA KINGS
+        JRNZ ..OUTR
+        LXI H,WORK+KNIGHT
+        LXI B,333H
+        CALL STEP
+        JRC ..OUTR
+        LXI B,111H
+        CALL STEP
+        JRC ..OUTR
+        RET
+
+; STEP - adds a piece of value B to the slot HL unless it is as full as C says. Carry set when it did; else the slot is
+; empty again and HL the slot before it.
+STEP:   MOV A,M
+        CMP C
+        MOV A,B
+        JRNC ..FULL
+        RLD                     ; leaves carry alone
+        RET
+..FULL: MVI M,0
+        DCX H
+        RET
+
+; ROW1 - starts at the first row of the space.
+ROW1:   LDA SPACE
+        MOV E,A
+        ADD A
+        ADD E
+        MOV E,A
+        MVI D,0
+        LXI X,SPACES
+        DADX D
+        MOV A,2(X)
+        STA ROWS
+        MOV E,0(X)
+        MOV D,1(X)
+        PUSH D
+        POP X
+        RET
+
+; SETROW - fills the queen's and the king's slot after the row IX.
+SETROW: LXI H,WORK+QUEEN
+        MOV A,ROW.Q(X)
+        MOV M,A
+        INX H
+        LDA KINGS
+        MOV M,A
+        MOV A,ROW.K(X)
+        ORA A
+        RZ
+        RLD                     ; low, and the king goes up
+        RET
+
+; EMIT - counts the pieces in WORK and adds it to the table.
+EMIT:   LXI H,WORK+PAWN
+        LXI B,600H              ; B slots, C pieces
+..SLOT: MOV A,M
+        ANI 0FH
+        JRZ ..HIGH
+        INR C
+..HIGH: MOV A,M
+        ANI 0F0H
+        JRZ ..NEXT
+        INR C
+..NEXT: INX H
+        DJNZ ..SLOT
+        LXI H,WORK
+        MOV M,C
+        LDED TOP
+        MVI C,SECTN
+        LDIR
+        SDED TOP
+        RET
+
+; SECADR - finds a section in the table.
+;   Entry:    HL = number of the section
+;   Exit:     HL = address of its seven bytes, carry clear
+;   Errors:   carry set: the space has no such section
+;   Clobbers: AF, DE
+;   Stack:    0 bytes
+;   Cycles:   26..165
+SECADR: MOV A,H
+        CPI SECMAX/256+1
+        CMC
+        RC
+        MOV D,H
+        MOV E,L
+        DAD H
+        DAD H
+        DAD H
+        ORA A
+        DSBC D                  ; times SECTN
+        LXI D,SECTAB
+        DAD D
+        LDED TOP
+        ORA A
+        DSBC D
+        DAD D                   ; as before; carry is set when there was a borrow
+        CMC
+        RET
+
+; SECNXT - goes on to the next section, after the last to the first.
+;   Entry:    HL = where the address of a section stands
+;   Exit:     the next section's stands there; Z set when that is the first again
+;   Errors:   none
+;   Clobbers: AF, DE, HL
+;   Stack:    2 bytes
+;   Cycles:   136..156
+SECNXT: PUSH H
+        MOV E,M
+        INX H
+        MOV D,M
+        LXI H,SECTN
+        DAD D
+        LDED TOP
+        MOV A,L
+        CMP E
+        JRNZ ..SET
+        MOV A,H
+        CMP D
+        JRNZ ..SET
+        LXI H,SECTAB
+..SET:  XCHG
+        POP H
+        MOV M,E
+        INX H
+        MOV M,D
+        RET
+        .END
