@@ -3,6 +3,7 @@
 mod captures;
 mod corpus;
 mod differences;
+mod exhaust;
 mod positions;
 mod prizes;
 mod relations;
@@ -45,6 +46,13 @@ Examples:
   hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
   hw-tests run --filter document                        only cases with this tag")]
     Run(run::RunArgs),
+    /// Compare board and reference on every well-formed attackers array of a space
+    #[command(after_help = "\
+Examples:
+  hw-tests exhaust                                      the core space, on the simulated board
+  hw-tests exhaust --space two-queens --port /dev/ttyUSB0
+  hw-tests exhaust --range 600000..857304 --crc 12345678")]
+    Exhaust(exhaust::ExhaustArgs),
     /// Print the residues of positions as JSON, one line a position
     #[command(after_help = "\
 Examples:
@@ -121,6 +129,7 @@ struct BoardArgs {
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Residues(args) => residues::residues(&args),
         Command::Captures(args) => captures::captures(&args),
         Command::Differences(args) => differences::differences(&args),

@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod compare;
 pub mod corpus;
 pub mod encode;
+pub mod exhaust;
 pub mod modern;
 pub mod reference;
 pub mod report;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
 use firmware::profile::Profile;
-use firmware::wire::{Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord};
+use firmware::wire::{
+    ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord, Tally,
+};
 use rcflash::exit::{Failure, RIG, WRONG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
@@ -20,6 +22,10 @@ use crate::sim::{BoardSpec, CallRecord, Pace, Probe, ServerOptions, SimServer};
 const POSITION_BUDGET: u64 = 3_000_000;
 /// T-states that it may take for one exchange.
 const EXCHANGE_BUDGET: u64 = 20_000;
+/// T-states that it may take for an array of EXHAUST, by three times what it takes on average.
+const ARRAY_BUDGET: u64 = 5_000;
+/// T-states that it may take to make the sections of a space.
+const SECTIONS_BUDGET: u64 = 1_000_000;
 /// Most frames of a reply to POSITION: 64 squares, 13 a frame, and the last.
 const POSITION_FRAMES: u32 = 6;
 /// How often a position is asked for when frames of its reply are missing.
@@ -88,6 +94,26 @@ pub struct Observation {
     pub t_states: Option<Vec<u64>>,
 }
 
+/// What the board says of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traced {
+    /// Points that the owner of the square loses.
+    pub residue: u8,
+    /// Bits of [`firmware::wire::status`].
+    pub status: u8,
+    /// The residue after each booking, where the board can be watched.
+    pub bookings: Option<Vec<u8>>,
+}
+
+/// What the board says of some consecutive arrays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// What it counted.
+    pub tally: Tally,
+    /// T-states of XCHNG for each array, where the board can count them.
+    pub t_states: Option<Vec<u64>>,
+}
+
 /// A board that answers.
 pub struct Rig {
     link: Link,
@@ -101,6 +127,8 @@ pub struct Rig {
 struct Simulator {
     server: SimServer,
     pin_finder: u16,
+    exchange: u16,
+    booking: u16,
 }
 
 impl Rig {
@@ -158,10 +186,50 @@ impl Rig {
     ) -> Result<(u8, u8), LinkError> {
         let request = Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() };
         let work = self.work(EXCHANGE_BUDGET);
-        match self.link.ask("playing out an exchange", &request, work)? {
+        let what = "playing out an exchange";
+        match self.link.ask(what, &request, work)? {
             Reply::Residue { residue, status } => Ok((residue, status)),
-            other => Err(nonsense("playing out an exchange", &other)),
+            other => Err(nonsense(what, &other)),
         }
+    }
+
+    /// Has the board play out an exchange and watches it.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn trace(&mut self, piece: Piece, array: &AttackersArray) -> Result<Traced, LinkError> {
+        let _ = self.simulator.as_ref().map(|simulator| simulator.server.take_records());
+        let (residue, status) = self.exchange(piece, array)?;
+        let bookings = self.simulator.as_ref().map(|simulator| {
+            let calls = simulator.server.take_records();
+            of(&calls, simulator.booking).map(|call| call.e).collect()
+        });
+        Ok(Traced { residue, status, bookings })
+    }
+
+    /// Has the board play out the exchanges of consecutive arrays.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn exhaust(&mut self, request: ExhaustRequest) -> Result<Counted, LinkError> {
+        let work = self.work(SECTIONS_BUDGET + u64::from(request.count) * ARRAY_BUDGET);
+        let what = "counting through arrays";
+        let tally = match self.link.ask(what, &Request::Exhaust(request), work)? {
+            Reply::Tally(tally) => tally,
+            other => return Err(nonsense(what, &other)),
+        };
+        let t_states = self.simulator.as_ref().map(|simulator| {
+            let calls = simulator.server.take_records();
+            of(&calls, simulator.exchange).map(|call| call.t_states).collect()
+        });
+        Ok(Counted { tally, t_states })
+    }
+
+    /// How long the simulated board has been at work since power came on, by its own clock.
+    #[must_use]
+    pub fn board_time(&self) -> Option<Duration> {
+        let clock = self.simulator.as_ref()?.server.clock();
+        Some(Duration::from_secs_f64(clock as f64 / self.clock_hz.max(1) as f64))
     }
 
     /// Has the board examine a position.
@@ -264,22 +332,28 @@ impl Simulator {
         application: &BuiltImage,
     ) -> Result<Self, RigError> {
         let symbol = |name| application.program.symbol(name).unwrap_or(0);
-        let pin_finder = symbol("PINFND");
-        let routines = [pin_finder, symbol("ATTACK"), symbol("XCHNG")];
+        let (pin_finder, exchange, booking) = (symbol("PINFND"), symbol("XCHNG"), symbol("XCBOOK"));
+        let routines = [pin_finder, symbol("ATTACK"), exchange, booking];
         let options =
             ServerOptions { pace: plan.pace, probe: Some(Probe::new(routines, symbol("M3"))) };
         let rom = plan.rom.as_deref().unwrap_or(&monitor.bytes);
         let server = SimServer::start(board_spec(&plan.profile), rom, options)
             .map_err(RigError::Simulator)?;
-        Ok(Self { server, pin_finder })
+        Ok(Self { server, pin_finder, exchange, booking })
     }
 
-    /// The calls since the last time, those within the pin finder left out.
+    /// The calls since the last time, those within the pin finder and within an exchange left out.
     fn times(&self) -> Vec<CallRecord> {
         let records = self.server.take_records();
         let after = records.iter().rposition(|record| record.routine == self.pin_finder);
-        records[after.map_or(0, |index| index + 1)..].to_vec()
+        let mut records = records[after.map_or(0, |index| index + 1)..].to_vec();
+        records.retain(|record| record.routine != self.booking);
+        records
     }
+}
+
+fn of(calls: &[CallRecord], routine: u16) -> impl Iterator<Item = &CallRecord> {
+    calls.iter().filter(move |call| call.routine == routine)
 }
 
 fn per_square(squares: &[SquareRecord], times: &[CallRecord]) -> Vec<u64> {

@@ -8,6 +8,7 @@ mod array;
 mod attack;
 mod exchange;
 mod fen;
+mod minimax;
 mod pins;
 mod position;
 
@@ -15,6 +16,7 @@ pub use array::{AttackersArray, Filing};
 pub use attack::attackers;
 pub use exchange::{Booking, Outcome, exchange};
 pub use fen::{FenError, parse_fen};
+pub use minimax::minimax;
 pub use pins::{Pin, find_pins};
 pub use position::{Colour, Direction, Kind, Piece, Position, Square};
 

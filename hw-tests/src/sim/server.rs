@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -50,6 +50,7 @@ struct Shared {
     stop: AtomicBool,
     reset: AtomicBool,
     pc: AtomicU16,
+    clock: AtomicU64,
     records: Mutex<Vec<CallRecord>>,
 }
 
@@ -90,6 +91,13 @@ impl SimServer {
         self.shared.pc.load(Ordering::Acquire)
     }
 
+    /// T-states since power came on, those in which the board waited for the host left out. All that passed
+    /// before a character was sent are counted when the host has received that character.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        self.shared.clock.load(Ordering::Acquire)
+    }
+
     /// Takes what was measured so far. All calls that ended before a character was sent are in it when the
     /// host has received that character.
     #[must_use]
@@ -122,6 +130,7 @@ fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u
         }
         let stop = board.run_for(SLICE);
         shared.pc.store(board.registers().pc, Ordering::Release);
+        shared.clock.store(board.clock(), Ordering::Release);
         if let Some(probe) = board.probe_mut() {
             let mut records = shared.records();
             records.extend(probe.take());

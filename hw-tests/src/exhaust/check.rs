@@ -1,0 +1,185 @@
+//! Goes through a space, board against reference, a stretch at a time, and finds the first array on which they differ.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use firmware::wire::{BINS, ExhaustRequest};
+use rcflash::link::LinkError;
+
+use super::expect::Expected;
+use super::space::Arrays;
+use crate::encode;
+use crate::rig::{Counted, Rig, Traced};
+
+/// Arrays a request: few enough that a board that dies is given up within ten seconds.
+pub const STRETCH: u16 = 2048;
+/// Stretches that the reference works ahead of the board.
+const AHEAD: usize = 64;
+
+/// What to go through.
+#[derive(Debug, Clone)]
+pub struct Goal {
+    /// The space.
+    pub arrays: Arrays,
+    /// The arrays' numbers.
+    pub range: Range<u32>,
+    /// CRC-32 of the residues before the first.
+    pub crc: u32,
+}
+
+/// T-states of XCHNG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// The quickest exchange.
+    pub least: u64,
+    /// The slowest.
+    pub most: u64,
+    /// All together.
+    pub sum: u64,
+}
+
+/// What came of the arrays on which board and reference agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Totals {
+    /// How many, from the first on.
+    pub arrays: u32,
+    /// CRC-32 of their residues and those before.
+    pub crc: u32,
+    /// How often each residue from 0 to 10 came.
+    pub histogram: [u64; BINS],
+    /// How often the residue is not what minimax gives.
+    pub off_minimax: u64,
+    /// Times of the exchanges, where the board can count them.
+    pub times: Option<Times>,
+}
+
+/// The first array on which they differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Its number.
+    pub number: u32,
+    /// The board's word when it counted to the array by itself; `None` for a residue over 10.
+    pub counted: Option<u8>,
+    /// The board's word when it was given the array.
+    pub traced: Traced,
+}
+
+/// Why the check ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All arrays had their turn.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+    /// Board and reference differ.
+    Differs(Box<Finding>),
+    /// The board did not answer.
+    BoardLost(LinkError),
+}
+
+/// Goes through the arrays in order up to the first difference. `progress` hears how many are done.
+pub fn check(
+    rig: &mut Rig,
+    goal: &Goal,
+    interrupted: &AtomicBool,
+    progress: impl FnMut(u32),
+) -> (Totals, Ended) {
+    let mut totals = Totals::new(goal.crc);
+    let ended = thread::scope(|scope| {
+        let (send, expected) = sync_channel(AHEAD);
+        scope.spawn(move || foresee(goal, &send));
+        compare(rig, goal, &expected, &mut totals, interrupted, progress)
+    });
+    (totals, ended.unwrap_or_else(Ended::BoardLost))
+}
+
+/// What the reference says, stretch by stretch, until nobody listens.
+fn foresee(goal: &Goal, send: &SyncSender<Expected>) {
+    let mut crc = goal.crc;
+    for first in goal.range.clone().step_by(usize::from(STRETCH)) {
+        let last = goal.range.end.min(first + u32::from(STRETCH));
+        let expected = goal.arrays.expect(first..last, crc);
+        crc = expected.tally.crc;
+        if send.send(expected).is_err() {
+            return;
+        }
+    }
+}
+
+fn compare(
+    rig: &mut Rig,
+    goal: &Goal,
+    expected: &Receiver<Expected>,
+    totals: &mut Totals,
+    interrupted: &AtomicBool,
+    mut progress: impl FnMut(u32),
+) -> Result<Ended, LinkError> {
+    for stretch in expected {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Ended::Interrupted);
+        }
+        let counted = ask(rig, &goal.arrays, &stretch)?;
+        if counted.tally != stretch.tally {
+            let finding = find(rig, &goal.arrays, stretch)?;
+            return Ok(Ended::Differs(Box::new(finding)));
+        }
+        totals.add(&stretch, &counted);
+        progress(totals.arrays);
+    }
+    Ok(Ended::Complete)
+}
+
+fn ask(rig: &mut Rig, arrays: &Arrays, stretch: &Expected) -> Result<Counted, LinkError> {
+    let place = arrays.place(stretch.range.start);
+    let (piece, _) = arrays.at(place);
+    rig.exhaust(ExhaustRequest {
+        space: arrays.space as u8,
+        attackers: place.attackers,
+        defenders: place.defenders,
+        piece: encode::piece(piece),
+        count: stretch.tally.count,
+        crc: stretch.crc_before,
+    })
+}
+
+/// Finds the first array that differs, by halving the stretch in which one does.
+fn find(rig: &mut Rig, arrays: &Arrays, stretch: Expected) -> Result<Finding, LinkError> {
+    let (mut range, mut crc) = (stretch.range, stretch.crc_before);
+    while range.len() > 1 {
+        let middle = range.start + range.len() as u32 / 2;
+        let half = arrays.expect(range.start..middle, crc);
+        if ask(rig, arrays, &half)?.tally == half.tally {
+            (range, crc) = (middle..range.end, half.tally.crc);
+        } else {
+            range.end = middle;
+        }
+    }
+    let number = range.start;
+    let counted = ask(rig, arrays, &arrays.expect(range, crc))?.tally.histogram;
+    let counted = counted.iter().position(|&count| count == 1).map(|residue| residue as u8);
+    let (piece, array) = arrays.at(arrays.place(number));
+    Ok(Finding { number, counted, traced: rig.trace(piece, &array)? })
+}
+
+impl Totals {
+    fn new(crc: u32) -> Self {
+        Self { arrays: 0, crc, histogram: [0; BINS], off_minimax: 0, times: None }
+    }
+
+    fn add(&mut self, stretch: &Expected, counted: &Counted) {
+        self.arrays += u32::from(stretch.tally.count);
+        self.crc = stretch.tally.crc;
+        for (sum, count) in self.histogram.iter_mut().zip(stretch.tally.histogram) {
+            *sum += u64::from(count);
+        }
+        self.off_minimax += u64::from(stretch.off_minimax);
+        let times = counted.t_states.iter().flatten();
+        self.times = times.fold(self.times, |times, &time| {
+            let Times { least, most, sum } =
+                times.unwrap_or(Times { least: time, most: time, sum: 0 });
+            Some(Times { least: least.min(time), most: most.max(time), sum: sum + time })
+        });
+    }
+}
