@@ -14,6 +14,7 @@ mod macros;
 mod names;
 mod output;
 mod reader;
+mod shared;
 mod statement;
 mod symbols;
 mod value;

@@ -1,6 +1,6 @@
 //! Ways of writing that programs of the time used; expected bytes are worked out by hand.
 
-use tdlasm::module::{Module, SectionKind};
+use tdlasm::module::{Base, Module, SectionKind, SymbolValue, Target};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
@@ -139,4 +139,28 @@ fn passes_are_those_of_each_module() {
     let bytes: Vec<_> = modules.iter().map(|one| one.sections[0].runs[0].bytes.clone()).collect();
     assert_eq!(bytes[0], [1, 0]);
     assert_eq!(bytes[1][0], 2);
+}
+
+#[test]
+fn an_external_area_can_be_reserved_but_not_filled_or_exported() {
+    let messages = |text: &str| {
+        let loader = MemoryLoader::new().with("a.asm", text);
+        let failure = assemble(&loader, &["a.asm".into()], &Options::default()).err();
+        failure.map_or(Vec::new(), |failure| {
+            let found = failure.diagnostics.iter();
+            found.map(|one| (one.code.id(), one.message.clone())).collect()
+        })
+    };
+    let area =
+        |text: &str| format!(" .EXTERN POOL\n LXI H,SPOT\n .LOC POOL\n .BLKB 3\n{text}\n .END\n");
+    assert_eq!(messages(&area("SPOT: .BLKB 1")), []);
+    let module = module(&area("SPOT: .BLKB 1"));
+    let names: Vec<_> = module.symbols.iter().map(|one| (one.name.as_str(), one.value)).collect();
+    assert_eq!(names, [("POOL", SymbolValue::Common { size: 4 })]);
+    let target = Target { base: Base::Symbol(0), addend: 3 };
+    assert_eq!(module.sections[0].relocs[0].target, target);
+    let [(code, message)] = &messages(&area("SPOT: .BYTE 1"))[..] else { panic!("one error") };
+    assert_eq!((*code, message.contains("in the area of POOL")), ("E01", true));
+    let [(code, message)] = &messages(&area("SPOT:: .BLKB 1"))[..] else { panic!("one error") };
+    assert_eq!((*code, message.contains("SPOT moves with an external")), ("E01", true));
 }

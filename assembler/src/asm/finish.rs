@@ -13,6 +13,7 @@ use crate::source::Span;
 use super::eval::{Deferred, DeferredOp, Evaluated};
 use super::names::{Definition, Name, NameId, Names, State};
 use super::output::{Field, OpenRun, Output, Site, WordReloc};
+use super::shared::is_in_shared;
 use super::value::{BaseId, Value};
 use super::{Assembler, Findings, Pass};
 
@@ -44,6 +45,7 @@ impl Assembler<'_> {
         }
         self.fix_symbols(&values);
         self.check_exports();
+        self.check_shared();
         self.finish_listing();
         let module = self.build_module(&values);
         self.modules.push(module);
@@ -313,7 +315,7 @@ impl Assembler<'_> {
         let mut symbols = Vec::new();
         let mut external_index = vec![0; self.externals.len()];
         for (id, name) in self.names.iter() {
-            if !name.is_global_symbol() {
+            if !name.is_global_symbol() || is_in_shared(name) {
                 continue;
             }
             if let Some(external) = self.external_number(name) {

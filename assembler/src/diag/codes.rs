@@ -62,7 +62,8 @@ codes! {
     Doubled "D01" "doubled" Warning
         "The symbol is defined twice with different values (M01 says where); here its first value is used.";
     External "E01" "external" Error
-        "A symbol that is declared external may not be defined in this module.";
+        "A symbol that is declared external may not be defined in this module. Its area, where .LOC goes on, can be \
+        reserved, but neither filled nor have its places exported.";
     File "F01" "file" Error
         "A file cannot be read, inserts itself, or is inserted too deep. Files are sought beside the file that names \
         them and then in the folders that -I gives.";
