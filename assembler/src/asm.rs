@@ -306,6 +306,7 @@ impl<'a> Assembler<'a> {
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.loader.load(path) {
             Ok(text) => {
+                self.names.expect_text(text.len());
                 let index = self.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");

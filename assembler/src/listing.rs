@@ -15,10 +15,19 @@ use crate::source::{SourceMap, Span};
 /// Everything that a listing shows, in the order of assembly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
+    pub(crate) statements: Vec<Statement>,
+    /// The bytes of all statements, and the words among them that move.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) relocs: Vec<ListedReloc>,
+    /// What the source wants, each with the number of statements that were there before it.
+    pub(crate) controls: Vec<(u32, Control)>,
+}
+
+impl Listing {
     /// The statements.
-    pub lines: Vec<ListingLine>,
-    /// What the source wants, each with the number of lines that were there before it.
-    pub controls: Vec<(u32, Control)>,
+    pub fn lines(&self) -> impl Iterator<Item = ListingLine<'_>> {
+        self.statements.iter().map(|statement| statement.shown(self))
+    }
 }
 
 /// The layouts.
@@ -31,12 +40,57 @@ pub enum Style {
     Tdl,
 }
 
-/// Where a statement's bytes are while the module is being assembled.
+/// A statement as it is kept: listings have millions of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) span: Span,
+    pub(crate) address: Listed,
+    pub(crate) value: Option<Listed>,
+    pub(crate) code: Code,
+    pub(crate) module: u32,
+    pub(crate) depth: u32,
+    pub(crate) clocks: Option<Clocks>,
+    pub(crate) words: bool,
+    pub(crate) labelled: bool,
+    pub(crate) control: bool,
+}
+
+/// Where a statement's bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Emitted {
-    pub(crate) run: u32,
-    pub(crate) at: u32,
-    pub(crate) count: u32,
+pub(crate) enum Code {
+    /// While the module is being assembled: a run of the output and a stretch of it.
+    Emitted { run: u32, at: u32, count: u32 },
+    /// Then: a stretch of the listing's bytes, and one of its relocated words.
+    Kept { at: u32, count: u32, relocs: u32, reloc_count: u32 },
+}
+
+impl Code {
+    pub(crate) const NONE: Code = Code::Kept { at: 0, count: 0, relocs: 0, reloc_count: 0 };
+}
+
+impl Statement {
+    fn shown<'l>(&self, listing: &'l Listing) -> ListingLine<'l> {
+        let (bytes, relocs): (&[u8], &[ListedReloc]) = match self.code {
+            Code::Emitted { .. } => (&[], &[]),
+            Code::Kept { at, count, relocs, reloc_count } => (
+                &listing.bytes[at as usize..(at + count) as usize],
+                &listing.relocs[relocs as usize..(relocs + reloc_count) as usize],
+            ),
+        };
+        ListingLine {
+            span: self.span,
+            address: self.address,
+            bytes,
+            relocs,
+            module: self.module,
+            value: self.value,
+            clocks: self.clocks,
+            words: self.words,
+            labelled: self.labelled,
+            control: self.control,
+            depth: self.depth,
+        }
+    }
 }
 
 /// A number and what it moves with: 0 nothing, 1 `.PROG.`, 2 `.DATA.`, 3 `.BLNK.`, from 4 on an external.
@@ -58,16 +112,16 @@ pub struct ListedReloc {
 }
 
 /// One statement of the source, in the order in which it was assembled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListingLine {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListingLine<'l> {
     /// The text, with its line end.
     pub span: Span,
     /// The location counter before it.
     pub address: Listed,
     /// The bytes that it assembled to.
-    pub bytes: Vec<u8>,
+    pub bytes: &'l [u8],
     /// The words among them that move.
-    pub relocs: Vec<ListedReloc>,
+    pub relocs: &'l [ListedReloc],
     /// The module that it belongs to.
     pub module: u32,
     /// The value of an assignment or `.LOC`.
@@ -82,7 +136,6 @@ pub struct ListingLine {
     pub control: bool,
     /// How many macro texts it stands in.
     pub depth: u32,
-    pub(crate) emitted: Option<Emitted>,
 }
 
 /// What a directive about the listing asks for.

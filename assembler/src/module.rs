@@ -1,5 +1,9 @@
 //! One assembled module: the data that the assembler produces and that object files hold.
 
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
 /// One assembled module: what an object file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -8,7 +12,7 @@ pub struct Module {
     /// The sections that hold something, at most one of each kind.
     pub sections: Vec<Section>,
     /// Every symbol of the source except `..locals`.
-    pub symbols: Vec<Symbol>,
+    pub symbols: Arc<Vec<Symbol>>,
     /// The operand of `.END`.
     pub start: Option<Target>,
 }
@@ -132,7 +136,7 @@ pub enum Base {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// The name, in capitals.
-    pub name: String,
+    pub name: SmolStr,
     /// What it stands for.
     pub value: SymbolValue,
     /// Who may see it.
@@ -172,7 +176,7 @@ pub enum Binding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file as it was named.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line, from 1.
     pub line: u32,
 }

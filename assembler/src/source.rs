@@ -1,10 +1,14 @@
 //! Source texts: how they are loaded, where each byte of them is, and where macro text came from.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+
+/// How many lines from the last one asked for are looked at before all.
+const NEAR: usize = 32;
 
 /// A stretch of source: offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -93,7 +97,7 @@ pub enum Origin {
 #[derive(Debug)]
 pub struct Source {
     /// The file as it was named, or the macro.
-    pub name: Rc<str>,
+    pub name: Arc<str>,
     /// Where the text came from.
     pub origin: Origin,
     /// The text, without anything from a CP/M end-of-file mark (1AH) on.
@@ -101,6 +105,8 @@ pub struct Source {
     /// The offset of its first byte in the map.
     pub base: u32,
     lines: OnceCell<Vec<u32>>,
+    /// The line that was asked for last, from 0: the next one often is near.
+    recent: Cell<u32>,
     brackets: OnceCell<Vec<(u32, u32)>>,
 }
 
@@ -108,7 +114,16 @@ impl Source {
     /// The line, from 1, that holds the byte at `offset` of this text.
     pub fn line(&self, offset: u32) -> u32 {
         let starts = self.lines.get_or_init(|| line_starts(&self.text));
-        starts.partition_point(|&start| start <= offset) as u32
+        let recent = self.recent.get() as usize;
+        let near = &starts[recent..(recent + NEAR).min(starts.len())];
+        let known = near.first().is_some_and(|start| *start <= offset)
+            && near.last().is_some_and(|start| offset < *start);
+        let line = match known {
+            true => recent + near.partition_point(|&start| start <= offset),
+            false => starts.partition_point(|&start| start <= offset),
+        };
+        self.recent.set(line.saturating_sub(1) as u32);
+        line as u32
     }
 
     /// The offset of the first byte of `line`, counted from 1.
@@ -172,13 +187,20 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a text; `None` when all texts together pass 4 GB.
-    pub fn add(&mut self, name: Rc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
+    pub fn add(&mut self, name: Arc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
         text.truncate(memchr::memchr(0x1A, &text).unwrap_or(text.len()));
         let base = self.end;
         // One offset more than the text has, so that its end is not the next one's start.
         self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
-        let (lines, brackets) = (OnceCell::new(), OnceCell::new());
-        self.sources.push(Source { name, origin, text: Rc::new(text), base, lines, brackets });
+        self.sources.push(Source {
+            name,
+            origin,
+            text: Rc::new(text),
+            base,
+            lines: OnceCell::new(),
+            recent: Cell::new(0),
+            brackets: OnceCell::new(),
+        });
         Some(self.sources.len() - 1)
     }
 

@@ -248,7 +248,7 @@ fn fields() -> Module {
     Module {
         name: "FIELDS".into(),
         sections: vec![Section { kind: SectionKind::Prog, size: 9, runs, relocs }],
-        symbols: vec![symbol("SMALL"), symbol("PLACE")],
+        symbols: vec![symbol("SMALL"), symbol("PLACE")].into(),
         start: None,
     }
 }

@@ -136,9 +136,8 @@ fn a_straight_path_is_summed_to_the_instruction_that_leaves() {
 fn listed_image(listing: &Listing) -> Image {
     Image::new(
         listing
-            .lines
-            .iter()
-            .map(|line| Run { address: line.address.number, bytes: line.bytes.clone() }),
+            .lines()
+            .map(|line| Run { address: line.address.number, bytes: line.bytes.to_vec() }),
     )
 }
 
@@ -174,7 +173,7 @@ proptest! {
         let program = link(&assembly.modules, &Layout::default()).expect("absolute code");
         prop_assert_eq!(listed_image(&assembly.listing), program.image);
         // The text of the modern listing has them all as digits, in the order of the source.
-        let digits: String = assembly.listing.lines.iter().flat_map(|line| &line.bytes)
+        let digits: String = assembly.listing.lines().flat_map(|line| line.bytes)
             .map(|byte| format!("{byte:02X}")).collect();
         let columns: String = shown(&assembly, Style::Modern).lines()
             .map(|row| row.chars().skip(6).take(12).collect::<String>().trim().to_owned()).collect();

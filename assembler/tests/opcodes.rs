@@ -34,7 +34,7 @@ fn every_row_assembles_to_its_bytes_with_three_sets_of_operands() {
         let options = Options { listing: true, ..Options::default() };
         let assembly = assemble(&loader, &["rows.asm".into()], &options).unwrap();
         let listed: Vec<_> =
-            assembly.listing.lines.iter().filter(|line| line.clocks.is_some()).collect();
+            assembly.listing.lines().filter(|line| line.clocks.is_some()).collect();
         assert_eq!(listed.len(), rows.len());
         for (row, line) in rows.iter().zip(listed) {
             assert_eq!(line.bytes, bytes(row[2], values), "{} {}", row[0], row[1]);

@@ -354,7 +354,7 @@ prop_compose! {
         Module {
             name: "NAME".into(),
             sections: sections.into_iter().flatten().collect(),
-            symbols,
+            symbols: symbols.into(),
             start: Some(Target { base: Base::Section(SectionKind::Data), addend: start }),
         }
     }

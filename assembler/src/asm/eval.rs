@@ -172,6 +172,7 @@ impl Assembler<'_> {
                 Some(Value::absolute(register.value().into()))
             }
             (_, Some(Special::Segment(base)), _) => {
+                let base = BaseId(base.into());
                 Some(Value::in_base(base, self.output.size(base)))
             }
             (_, _, Some(Operator::Instruction(form))) => {

@@ -1,9 +1,10 @@
 //! The end of a module: values that waited, fields, and the module as data.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
-use crate::listing::{Emitted, ListedReloc};
+use crate::listing::{Code as CodePlace, ListedReloc};
 use crate::module::{
     Base, Binding, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
     Target,
@@ -295,19 +296,27 @@ impl Assembler<'_> {
         let module = self.modules.len() as u32;
         let mut relocs: Vec<WordReloc> = self.output.relocs.clone();
         relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
-        for line in self.listing.lines.iter_mut().filter(|line| line.module == module) {
-            let Some(Emitted { run, at, count }) = line.emitted.take() else { continue };
-            let bytes = &self.output.runs[run as usize].bytes;
-            line.bytes = bytes[at as usize..(at + count) as usize].to_vec();
+        let (bytes, kept) = (&mut self.listing.bytes, &mut self.listing.relocs);
+        for line in self.listing.statements.iter_mut().filter(|line| line.module == module) {
+            let CodePlace::Emitted { run, at, count } = line.code else { continue };
+            let (start, first_kept) = (bytes.len(), kept.len());
+            let code = &self.output.runs[run as usize].bytes;
+            bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
             let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
             let within = relocs[first..]
                 .iter()
                 .take_while(|reloc| reloc.site.run == run && reloc.site.at < at + count);
             for WordReloc { site, value } in within {
-                let offset = (site.at - at) as usize;
-                line.bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
-                line.relocs.push(ListedReloc { at: offset as u32, base: value.base.0 });
+                let offset = start + (site.at - at) as usize;
+                bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
+                kept.push(ListedReloc { at: site.at - at, base: value.base.0 });
             }
+            line.code = CodePlace::Kept {
+                at: start as u32,
+                count,
+                relocs: first_kept as u32,
+                reloc_count: (kept.len() - first_kept) as u32,
+            };
         }
     }
 
@@ -334,7 +343,7 @@ impl Assembler<'_> {
         if overwritten {
             self.warn_overwritten();
         }
-        Module { name: self.name_of_module(), sections, symbols, start }
+        Module { name: self.name_of_module(), sections, symbols: Arc::new(symbols), start }
     }
 
     fn warn_overwritten(&mut self) {
@@ -380,7 +389,7 @@ impl Assembler<'_> {
         };
         let place = (name.place != u32::MAX).then(|| {
             let (source, line) = self.sources.file_line(name.place);
-            Place { file: source.name.to_string(), line }
+            Place { file: Arc::clone(&source.name), line }
         });
         Symbol { name: self.names.spelling(id), value, binding, place }
     }
@@ -427,6 +436,11 @@ fn word_reloc(runs: &[OpenRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Tar
 
 /// Runs by address; where they overlap, the later one counts and takes the place of relocations too.
 fn merge(runs: &[(u32, &OpenRun)], mut relocs: Vec<(u32, Reloc)>) -> (Vec<Run>, Vec<Reloc>, bool) {
+    let apart = runs.windows(2).all(|pair| pair[0].1.end() <= u32::from(pair[1].1.start));
+    if apart {
+        relocs.sort_by_key(|(_, reloc)| reloc.offset);
+        return (joined(runs), relocs.into_iter().map(|(_, reloc)| reloc).collect(), false);
+    }
     let mut image = vec![0u8; 0x10000];
     let mut owner = vec![u32::MAX; 0x10000];
     let mut overwritten = false;
@@ -444,6 +458,20 @@ fn merge(runs: &[(u32, &OpenRun)], mut relocs: Vec<(u32, Reloc)>) -> (Vec<Run>, 
     relocs.sort_by_key(|(_, reloc)| reloc.offset);
     let relocs = relocs.into_iter().map(|(_, reloc)| reloc).collect();
     (written_runs(&image, &owner), relocs, overwritten)
+}
+
+/// Runs that ascend, those that touch made one.
+fn joined(runs: &[(u32, &OpenRun)]) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+    for (_, run) in runs.iter().filter(|(_, run)| !run.bytes.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if usize::from(last.offset) + last.bytes.len() == usize::from(run.start) => {
+                last.bytes.extend_from_slice(&run.bytes);
+            }
+            _ => joined.push(Run { offset: run.start, bytes: run.bytes.clone() }),
+        }
+    }
+    joined
 }
 
 /// The stretches of an image that have an owner.

@@ -1,6 +1,6 @@
 //! Macros: definition, calls, and the text that a call stands for.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Origin, Span};
@@ -36,7 +36,7 @@ struct Parameter {
 
 #[derive(Debug, Clone)]
 pub(super) struct Macro {
-    name: Rc<str>,
+    name: Arc<str>,
     parameters: Vec<Parameter>,
     pieces: Vec<Piece>,
     place: Span,
@@ -234,7 +234,7 @@ impl Assembler<'_> {
         format!("..{:04}", self.created).into_bytes()
     }
 
-    fn enter(&mut self, name: Rc<str>, call: Span, text: Vec<u8>) -> Step {
+    fn enter(&mut self, name: Arc<str>, call: Span, text: Vec<u8>) -> Step {
         self.macro_text += text.len() + CALL_COST;
         if self.reader.macro_depth() >= MAX_DEPTH || self.macro_text > MAX_TEXT {
             let (file, line) = self.sources.file_line(call.start);

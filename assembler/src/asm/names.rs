@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
+use smol_str::SmolStr;
 
 use crate::isa::{FORMS, Register};
 use crate::syntax::expr::Intern;
 use crate::syntax::lex::RADIX40;
 
 use super::directive::Directive;
-use super::value::{BaseId, Value};
+use super::value::Value;
 
 /// A name's index in the table.
 pub(crate) type NameId = u32;
@@ -27,7 +28,8 @@ pub(crate) enum Operator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Special {
     Register(Register),
-    Segment(BaseId),
+    /// The number of its relocation base.
+    Segment(u8),
 }
 
 /// What is known of a symbol's value.
@@ -57,7 +59,8 @@ pub(crate) enum Definition {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Name {
-    key: u64,
+    /// The name in the 40-character set, or from [`LONG`] on the number of a long one.
+    code: u32,
     pub(crate) state: State,
     /// Where it was defined first.
     pub(crate) place: u32,
@@ -70,6 +73,7 @@ pub(crate) struct Name {
     pub(crate) pass: u8,
     /// Whether it has two definitions that differ.
     pub(crate) doubled: bool,
+    local: bool,
     pub(crate) exported: bool,
     pub(crate) entry: bool,
 }
@@ -90,17 +94,22 @@ impl Name {
 
     /// Whether this is a `..local`.
     pub(crate) fn is_local(&self) -> bool {
-        self.key >> 32 != 0
+        self.local
     }
 }
 
 /// Six characters of a 40-character set fit in 32 bits; keys from here on are long names.
 const LONG: u32 = 40u32.pow(6);
 
+/// Programs have about one new name in so many bytes.
+const BYTES_A_NAME: usize = 128;
+
 /// All names of a module.
 pub(crate) struct Names {
     entries: Vec<Name>,
-    index: HashMap<u64, NameId, FxBuildHasher>,
+    globals: HashMap<u32, NameId, FxBuildHasher>,
+    /// The `..locals` of all scopes, by scope and name.
+    locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
     long: Option<LongNames>,
     /// The number of the scope of `..locals`, from 1.
     scope: u32,
@@ -128,7 +137,8 @@ impl Names {
     pub(crate) fn new(long_symbols: bool) -> Self {
         let mut names = Self {
             entries: Vec::with_capacity(1024),
-            index: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
+            globals: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
+            locals: HashMap::default(),
             long: None,
             scope: 1,
         };
@@ -150,7 +160,7 @@ impl Names {
         }
         for (spelling, base) in [(".PROG.", 1), (".DATA.", 2), (".BLNK.", 3)] {
             let id = self.intern(spelling.as_bytes());
-            self[id].special = Some(Special::Segment(BaseId(base)));
+            self[id].special = Some(Special::Segment(base));
         }
         for (spelling, register) in Register::NAMES {
             let id = self.intern(spelling.as_bytes());
@@ -169,10 +179,10 @@ impl Names {
     }
 
     /// The name in capitals, as far as it counts.
-    pub(crate) fn spelling(&self, id: NameId) -> String {
-        let code = self[id].key as u32;
+    pub(crate) fn spelling(&self, id: NameId) -> SmolStr {
+        let code = self[id].code;
         if let (Some(long), true) = (&self.long, code >= LONG) {
-            return String::from_utf8_lossy(&long.names[(code - LONG) as usize]).into_owned();
+            return String::from_utf8_lossy(&long.names[(code - LONG) as usize]).into();
         }
         const LETTERS: &[u8; 40] = b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ$%.";
         (0..6u32)
@@ -196,13 +206,27 @@ impl Names {
         if self.long.is_some() { one.eq_ignore_ascii_case(other) } else { pack(one) == pack(other) }
     }
 
-    fn key(&mut self, name: &[u8]) -> u64 {
-        let code = match &mut self.long {
+    /// Makes room for the names that a text of this length is likely to have.
+    pub(crate) fn expect_text(&mut self, length: usize) {
+        let names = length / BYTES_A_NAME;
+        self.entries.reserve(names);
+        self.globals.reserve(names);
+    }
+
+    #[inline]
+    fn code(&mut self, name: &[u8]) -> u32 {
+        match &mut self.long {
             Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
             _ => pack(name),
-        };
-        let local = name.starts_with(b"..");
-        u64::from(code) | if local { u64::from(self.scope) << 32 } else { 0 }
+        }
+    }
+
+    fn intern_local(&mut self, code: u32) -> NameId {
+        let next = self.entries.len() as NameId;
+        *self.locals.entry((self.scope, code)).or_insert_with(|| {
+            self.entries.push(Name { code, local: true, ..Name::default() });
+            next
+        })
     }
 }
 
@@ -223,10 +247,13 @@ fn pack(name: &[u8]) -> u32 {
 impl Intern for Names {
     #[inline]
     fn intern(&mut self, name: &[u8]) -> NameId {
-        let key = self.key(name);
+        let code = self.code(name);
+        if name.starts_with(b"..") {
+            return self.intern_local(code);
+        }
         let next = self.entries.len() as NameId;
-        *self.index.entry(key).or_insert_with(|| {
-            self.entries.push(Name { key, ..Name::default() });
+        *self.globals.entry(code).or_insert_with(|| {
+            self.entries.push(Name { code, ..Name::default() });
             next
         })
     }

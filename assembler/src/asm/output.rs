@@ -53,6 +53,13 @@ pub(crate) struct OpenRun {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl OpenRun {
+    /// Just past the last byte.
+    pub(crate) fn end(&self) -> u32 {
+        u32::from(self.start) + self.bytes.len() as u32
+    }
+}
+
 /// Lengths to go back to when a statement must be read again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {

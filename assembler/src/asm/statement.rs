@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::isa::Clocks;
-use crate::listing::{Control, Emitted, Listed, ListingLine};
+use crate::listing::{Code as CodePlace, Control, Listed, Statement};
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
 use crate::syntax::{Cursor, lex};
@@ -74,17 +74,13 @@ impl Assembler<'_> {
         let depth = self.reader.macro_depth();
         self.line = LineInfo::default();
         self.fields(cursor)?;
-        let emitted = self.output.written_since(mark).map(|(site, count)| Emitted {
-            run: site.run,
-            at: site.at,
-            count,
+        let code = self.output.written_since(mark).map_or(CodePlace::NONE, |(site, count)| {
+            CodePlace::Emitted { run: site.run, at: site.at, count }
         });
-        self.listing.lines.push(ListingLine {
+        self.listing.statements.push(Statement {
             span: cursor.since(start),
             address: here.listed(),
-            emitted,
-            bytes: Vec::new(),
-            relocs: Vec::new(),
+            code,
             module: self.modules.len() as u32,
             value: self.line.value,
             clocks: self.line.clocks,
@@ -100,7 +96,7 @@ impl Assembler<'_> {
     pub(super) fn control(&mut self, control: Control) {
         if self.options.listing {
             self.line.control = true;
-            self.listing.controls.push((self.listing.lines.len() as u32, control));
+            self.listing.controls.push((self.listing.statements.len() as u32, control));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Definitions of symbols, and guesses at what an unknown word was meant to be.
 
+use smol_str::SmolStr;
+
 use crate::diag::{Code, Diagnostic};
 use crate::isa::FORMS;
 use crate::source::Span;
@@ -96,7 +98,7 @@ impl Assembler<'_> {
     }
 
     /// The symbol most like `name`, if one is like it at all.
-    pub(super) fn similar_symbol(&self, name: NameId) -> Option<String> {
+    pub(super) fn similar_symbol(&self, name: NameId) -> Option<SmolStr> {
         let wanted = self.names.spelling(name);
         self.names
             .iter()

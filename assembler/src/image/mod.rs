@@ -25,6 +25,16 @@ impl Image {
     /// Joins runs to an image. Where runs overlap the later one counts; empty ones vanish, and what
     /// passes FFFFh is left out.
     pub fn new(runs: impl IntoIterator<Item = Run>) -> Self {
+        let runs: Vec<Run> = runs.into_iter().filter(|run| !run.bytes.is_empty()).collect();
+        let apart = runs.windows(2).all(|pair| pair[0].end() <= u32::from(pair[1].address));
+        if apart && runs.last().is_none_or(|last| last.end() <= 0x1_0000) {
+            return Self { runs: joined(runs) };
+        }
+        Self::overlaid(runs)
+    }
+
+    /// Joins runs in any order by writing one after the other.
+    fn overlaid(runs: Vec<Run>) -> Self {
         let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
         for run in runs {
             for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(&run.bytes) {
@@ -85,6 +95,18 @@ impl Image {
         }
         bytes
     }
+}
+
+/// Runs that ascend, those that touch made one.
+fn joined(runs: Vec<Run>) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if last.end() == u32::from(run.address) => last.bytes.extend(run.bytes),
+            _ => joined.push(run),
+        }
+    }
+    joined
 }
 
 impl Run {

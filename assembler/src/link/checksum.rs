@@ -109,7 +109,7 @@ pub(super) fn write(
     for wish in &layout.checksums {
         if let Some(address) = wish.place().map(|at| at as u16).find(|at| image.byte(*at).is_some())
         {
-            let near = symbols.nearest(address).map(|(symbol, _)| symbol.name.clone());
+            let near = symbols.nearest(address).map(|(symbol, _)| symbol.name.to_owned());
             errors.push(LinkError::Checksum { kind: wish.kind.name(), at: wish.at, address, near });
             continue;
         }

@@ -28,7 +28,7 @@ pub fn pull(mut modules: Vec<Module>, libraries: &[Library], layout: &Layout) ->
 fn offers(libraries: &[Library]) -> HashMap<&str, &Member> {
     let mut offers = HashMap::new();
     for member in libraries.iter().flat_map(|library| &library.members) {
-        for symbol in member.modules.iter().flat_map(|module| &module.symbols) {
+        for symbol in member.modules.iter().flat_map(|module| module.symbols.iter()) {
             if defines(symbol) && (symbol.binding == Binding::Entry || !member.by_entry) {
                 offers.entry(symbol.name.as_str()).or_insert(member);
             }
@@ -51,11 +51,11 @@ struct Needs {
 
 impl Needs {
     fn note(&mut self, modules: &[Module]) {
-        for symbol in modules.iter().flat_map(|module| &module.symbols) {
+        for symbol in modules.iter().flat_map(|module| module.symbols.iter()) {
             if defines(symbol) {
-                self.defined.insert(symbol.name.clone());
+                self.defined.insert(symbol.name.to_string());
             } else if symbol.value == SymbolValue::Undefined {
-                self.wanted.push_back(symbol.name.clone());
+                self.wanted.push_back(symbol.name.to_string());
             }
         }
     }

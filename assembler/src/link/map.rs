@@ -49,7 +49,7 @@ impl Program {
     #[must_use]
     pub fn symbol_file(&self) -> String {
         let mut addresses: Vec<_> = self.symbols.iter().filter(|s| s.is_address).collect();
-        addresses.sort_by(|a, b| (a.value, &a.name).cmp(&(b.value, &b.name)));
+        addresses.sort_by(|a, b| (a.value, a.name).cmp(&(b.value, b.name)));
         addresses.iter().fold(String::new(), |mut text, symbol| {
             let _ = writeln!(text, "{:04X} {}", symbol.value, symbol.name);
             text
@@ -59,13 +59,14 @@ impl Program {
     fn symbol_lines(&self) -> String {
         let mut symbols: Vec<_> = self.symbols.iter().collect();
         symbols.sort_by(|a, b| {
-            let key =
-                |s: &super::LinkedSymbol| (!s.is_address, if s.is_address { s.value } else { 0 });
-            (key(a), &a.name, &a.module).cmp(&(key(b), &b.name, &b.module))
+            let key = |s: &super::LinkedSymbol<'_>| {
+                (!s.is_address, if s.is_address { s.value } else { 0 })
+            };
+            (key(a), a.name, a.module).cmp(&(key(b), b.name, b.module))
         });
         symbols.iter().fold(String::new(), |mut text, symbol| {
             let kind = if symbol.is_address { 'H' } else { '=' };
-            let module = symbol.module.as_deref().unwrap_or("(layout)");
+            let module = symbol.module.unwrap_or("(layout)");
             let _ = writeln!(text, "{:04X}{kind}  {:<6}  {module}", symbol.value, symbol.name);
             text
         })

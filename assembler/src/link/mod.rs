@@ -76,7 +76,7 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
         return Err(LinkErrors(errors));
     }
     let entry = modules.iter().enumerate().find_map(|(index, module)| {
-        module.start.and_then(|start| value_of(modules, index, start, &placement, &symbols))
+        module.start.and_then(|start| value_of(index, start, &placement, &symbols))
     });
     let sections = placement.sections(modules);
     Ok(Program { image, symbols, sections, checksums, entry })
@@ -84,7 +84,6 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
 
 /// The final value of a target of a module; `None` when its symbol is defined nowhere.
 fn value_of(
-    modules: &[Module],
     module: usize,
     target: Target,
     placement: &Placement,
@@ -93,9 +92,7 @@ fn value_of(
     let base = match target.base {
         Base::Absolute => 0,
         Base::Section(kind) => placement.address(module, kind)?,
-        Base::Symbol(index) => {
-            symbols.resolve(&modules[module], |kind| placement.address(module, kind), index)?
-        }
+        Base::Symbol(index) => symbols.resolve(module, index)?,
     };
     Some(base.wrapping_add(target.addend as u16))
 }

@@ -27,7 +27,7 @@ pub(super) fn patched_runs(
             let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
             for reloc in &section.relocs {
                 let site = || site(module, section, base, reloc);
-                match value_of(modules, number, reloc.target, placement, symbols) {
+                match value_of(number, reloc.target, placement, symbols) {
                     Some(value) => {
                         let field = Field { section, bytes: &mut bytes, base };
                         if let Err((value, field)) = field.patch(reloc, value) {
@@ -99,7 +99,7 @@ impl Field<'_> {
 
 fn name_of(module: &Module, reloc: &Reloc) -> String {
     match reloc.target.base {
-        Base::Symbol(index) => module.symbols[index].name.clone(),
+        Base::Symbol(index) => module.symbols[index].name.to_string(),
         Base::Section(kind) => kind.tdl_name().to_owned(),
         Base::Absolute => String::new(),
     }
@@ -108,13 +108,15 @@ fn name_of(module: &Module, reloc: &Reloc) -> String {
 fn site(module: &Module, section: &Section, base: u16, reloc: &Reloc) -> Site {
     let labels = module.symbols.iter().filter_map(|symbol| match symbol.value {
         SymbolValue::InSection(kind, at) if kind == section.kind && at <= reloc.offset => {
-            Some((symbol.name.clone(), reloc.offset - at))
+            Some((&symbol.name, reloc.offset - at))
         }
         _ => None,
     });
     Site {
         module: module.name.clone(),
-        label: labels.min_by_key(|(_, distance)| *distance),
+        label: labels
+            .min_by_key(|(_, distance)| *distance)
+            .map(|(name, distance)| (name.to_string(), distance)),
         address: base.wrapping_add(reloc.offset),
     }
 }

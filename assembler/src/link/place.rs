@@ -143,9 +143,9 @@ impl Placement {
 fn common_sizes(modules: &[Module]) -> BTreeMap<String, (String, u32)> {
     let mut sizes: BTreeMap<String, (String, u32)> = BTreeMap::new();
     for module in modules {
-        for symbol in &module.symbols {
+        for symbol in module.symbols.iter() {
             if let SymbolValue::Common { size } = symbol.value {
-                let entry = sizes.entry(symbol.name.clone()).or_default();
+                let entry = sizes.entry(symbol.name.to_string()).or_default();
                 if u32::from(size) >= entry.1 {
                     *entry = (module.name.clone(), u32::from(size));
                 }
@@ -172,7 +172,7 @@ fn overflow(
         section: kind.tdl_name(),
         region: region.name.clone(),
         excess: size - room.min(size),
-        near: edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.clone()),
+        near: edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.to_string()),
     }
 }
 

@@ -53,8 +53,7 @@ pub fn straight_path(
         _ => return Err(CyclesError::NoCode(name)),
     };
     let mut at = listing
-        .lines
-        .iter()
+        .lines()
         .filter(|line| line.module == module)
         .filter(|line| line.clocks.is_some() || !line.bytes.is_empty())
         .skip_while(|line| (line.address.base, line.address.number) != place)
@@ -63,10 +62,10 @@ pub fn straight_path(
     Ok(follow(at))
 }
 
-fn follow<'l>(lines: impl Iterator<Item = &'l ListingLine>) -> Path {
+fn follow<'l>(lines: impl Iterator<Item = ListingLine<'l>>) -> Path {
     let mut path = Path { range: (0, 0), instructions: 0, clocks: 0, conditional: 0 };
     for line in lines {
-        let (Some(clocks), Some(found)) = (line.clocks, decode(&line.bytes)) else { break };
+        let (Some(clocks), Some(found)) = (line.clocks, decode(line.bytes)) else { break };
         if path.instructions == 0 {
             path.range.0 = line.address.number;
         }

@@ -17,7 +17,7 @@ const CODE_WIDTH: usize = 26;
 /// Columns: address with `'` for `.PROG.`, `*` for `.DATA.` and `"` for `.BLNK.`; bytes, with `'` if the linker
 /// changes them; T-states, `taken/not taken` if they differ; line; text.
 pub(super) fn render(listing: &Listing, sources: &SourceMap) -> String {
-    let mut layout = Modern { text: String::with_capacity(listing.lines.len() * 64) };
+    let mut layout = Modern { text: String::with_capacity(listing.statements.len() * 64) };
     walk(listing, sources, &mut layout);
     layout.text
 }
@@ -28,7 +28,7 @@ struct Modern {
 
 impl Layout for Modern {
     fn row(&mut self, row: &Row<'_>, wishes: &Wishes) {
-        let Some(line) = row.line else {
+        let Some(line) = &row.line else {
             self.text.push_str(&" ".repeat(CODE_WIDTH));
             return self.source_line(row, 0);
         };
@@ -59,7 +59,7 @@ impl Layout for Modern {
 
 impl Modern {
     /// Address, bytes and T-states.
-    fn code(&mut self, line: Option<&ListingLine>, bytes: &[u8], relocated: bool) {
+    fn code(&mut self, line: Option<&ListingLine<'_>>, bytes: &[u8], relocated: bool) {
         let start = self.text.len();
         if let Some(line) = line {
             match line.value.filter(|_| line.bytes.is_empty()) {

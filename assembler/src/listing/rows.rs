@@ -36,7 +36,7 @@ impl Default for Wishes {
 /// One line of a text, with the statement on it.
 pub(super) struct Row<'a> {
     /// The statement; none where a conditional skipped the line or a text goes on.
-    pub(super) line: Option<&'a ListingLine>,
+    pub(super) line: Option<ListingLine<'a>>,
     pub(super) source: &'a Source,
     /// The line in its text, from 1; 0 if an earlier statement of the line has shown it.
     pub(super) number: u32,
@@ -64,7 +64,7 @@ pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl Lay
     let mut walker = Walker { next: FxHashMap::default(), current: None };
     let (mut wishes, mut saved) = (Wishes::default(), Vec::new());
     let mut controls = listing.controls.iter().peekable();
-    for (at, line) in listing.lines.iter().enumerate() {
+    for (at, line) in listing.lines().enumerate() {
         let mut before = wishes;
         while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
             apply(control, &mut wishes, &mut saved, layout);
@@ -110,12 +110,12 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn statement(
         &mut self,
-        line: &'a ListingLine,
+        line: ListingLine<'a>,
         sources: &'a SourceMap,
         wishes: &Wishes,
         layout: &mut impl Layout,
     ) {
-        let (source, next) = self.enter(line, sources);
+        let (source, next) = self.enter(&line, sources);
         let number = line_number(source, line.span.start - source.base, next);
         if !matches!(source.origin, Origin::Macro(_)) && wishes.list {
             for skipped in next..number {
@@ -130,7 +130,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The text of a statement, and which of its lines is to be shown next.
-    fn enter(&mut self, line: &ListingLine, sources: &'a SourceMap) -> (&'a Source, u32) {
+    fn enter(&mut self, line: &ListingLine<'_>, sources: &'a SourceMap) -> (&'a Source, u32) {
         let within = |source: &Source| {
             let end = source.base + source.text.len() as u32;
             (source.base..=end).contains(&line.span.start)

@@ -79,7 +79,7 @@ struct Tdl {
 
 impl Layout for Tdl {
     fn row(&mut self, row: &Row<'_>, wishes: &Wishes) {
-        let Some(line) = row.line else {
+        let Some(line) = &row.line else {
             let text = String::from_utf8_lossy(row.text()).into_owned();
             return self.push(String::new(), text);
         };
@@ -116,7 +116,7 @@ impl Tdl {
     }
 
     /// The letters and places of the messages about a statement.
-    fn complaints_of(&self, line: &ListingLine) -> Vec<(char, u32)> {
+    fn complaints_of(&self, line: &ListingLine<'_>) -> Vec<(char, u32)> {
         let first = self.complaints.partition_point(|one| one.start < line.span.start);
         let within = self.complaints[first..].iter().take_while(|one| one.start < line.span.end);
         within.map(|one| (one.letter, one.end)).collect()
@@ -146,7 +146,8 @@ impl Tdl {
 
     /// The table of symbols, three a line, in the order of the 40-character set.
     fn symbols(&mut self, modules: &[Module]) {
-        let mut symbols: Vec<&Symbol> = modules.iter().flat_map(|module| &module.symbols).collect();
+        let mut symbols: Vec<&Symbol> =
+            modules.iter().flat_map(|module| module.symbols.iter()).collect();
         symbols.sort_by_key(|symbol| radix40_order(&symbol.name));
         if symbols.is_empty() {
             return;
@@ -203,7 +204,7 @@ fn flag(base: u32) -> String {
 }
 
 /// Error letters, address, code and marker: the columns before the source.
-fn left(line: &ListingLine, row: &Row<'_>, complaints: &[(char, u32)], code: &str) -> String {
+fn left(line: &ListingLine<'_>, row: &Row<'_>, complaints: &[(char, u32)], code: &str) -> String {
     let mut left: String = complaints.iter().take(2).map(|(letter, _)| *letter).collect();
     pad(&mut left, 3);
     let address = line.value.or((line.labelled || !line.bytes.is_empty()).then_some(line.address));
@@ -241,11 +242,11 @@ fn marked_text(row: &Row<'_>, complaints: &[(char, u32)]) -> String {
 }
 
 /// The code of a statement, cut into the rows that it takes.
-fn code_rows(line: &ListingLine, wishes: &Wishes) -> Vec<String> {
+fn code_rows(line: &ListingLine<'_>, wishes: &Wishes) -> Vec<String> {
     if line.words {
         return chunks(line, 0, 2 * WORDS_A_LINE, |at| word(line, at, wishes));
     }
-    let operand = decode(&line.bytes)
+    let operand = decode(line.bytes)
         .filter(|found| line.clocks.is_some() && found.form.slots.contains(&Slot::Word));
     if operand.is_some() {
         let opcode = line.bytes.len() - 2;
@@ -256,7 +257,7 @@ fn code_rows(line: &ListingLine, wishes: &Wishes) -> Vec<String> {
 
 /// Words, some a row, blanks between them.
 fn chunks(
-    line: &ListingLine,
+    line: &ListingLine<'_>,
     from: usize,
     step: usize,
     word: impl Fn(usize) -> String,
@@ -270,7 +271,7 @@ fn chunks(
 }
 
 /// The word at an index of the bytes, and what it moves with.
-fn word(line: &ListingLine, at: usize, wishes: &Wishes) -> String {
+fn word(line: &ListingLine<'_>, at: usize, wishes: &Wishes) -> String {
     let bytes = [line.bytes[at], line.bytes[at + 1]];
     let mut text = String::new();
     let shown =
@@ -290,7 +291,7 @@ fn digits(bytes: &[u8]) -> String {
 }
 
 /// Whether a statement without bytes and messages is left out.
-fn makes_no_row(row: &Row<'_>, line: &ListingLine, wishes: &Wishes) -> bool {
+fn makes_no_row(row: &Row<'_>, line: &ListingLine<'_>, wishes: &Wishes) -> bool {
     let in_macro = row.is_macro() && wishes.macros == Macros::Code;
     in_macro || row.number == 0 || (line.control && !wishes.controls)
 }

@@ -44,9 +44,9 @@ impl Notes {
                 })
                 .collect(),
             absolute_size: absolute.map(|section| section.size),
-            order: symbols.iter().map(|symbol| symbol.name.clone()).collect(),
-            entries: entries.map(|symbol| symbol.name.clone()).collect(),
-            labels: labels.map(|symbol| symbol.name.clone()).collect(),
+            order: symbols.iter().map(|symbol| symbol.name.to_string()).collect(),
+            entries: entries.map(|symbol| symbol.name.to_string()).collect(),
+            labels: labels.map(|symbol| symbol.name.to_string()).collect(),
             places: symbols.iter().map(|symbol| symbol.place.as_ref().map(place)).collect(),
             start: module.start.map(|start| (base_name(module, start.base), start.addend)),
         }
@@ -67,7 +67,7 @@ impl Notes {
 }
 
 fn place(place: &Place) -> (String, u32) {
-    (place.file.clone(), place.line)
+    (place.file.to_string(), place.line)
 }
 
 fn base_name(module: &Module, base: Base) -> String {
@@ -75,7 +75,7 @@ fn base_name(module: &Module, base: Base) -> String {
         Base::Absolute | Base::Section(SectionKind::Absolute) => String::new(),
         Base::Section(kind) => super::section_name(kind).to_owned(),
         Base::Symbol(index) => {
-            module.symbols.get(index).map(|one| one.name.clone()).unwrap_or_default()
+            module.symbols.get(index).map(|one| one.name.to_string()).unwrap_or_default()
         }
     }
 }

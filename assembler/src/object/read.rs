@@ -1,6 +1,7 @@
 //! ELF relocatable objects to modules: our own, and those of GNU as for the Z80.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use object::elf::{self, FileHeader32};
 use object::read::elf::ElfFile;
@@ -89,7 +90,7 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     let start = notes.as_ref().and_then(|notes| notes.start(find));
     let name =
         notes.as_ref().and_then(|notes| notes.name.clone()).unwrap_or_else(|| name.to_owned());
-    Ok(Module { name, sections, symbols, start })
+    Ok(Module { name, sections, symbols: Arc::new(symbols), start })
 }
 
 fn read_notes(file: &Elf<'_>) -> Result<Option<Notes>, ObjectError> {
@@ -122,7 +123,7 @@ fn read_symbols(
             _ => SymbolValue::Absolute(value),
         };
         let binding = if symbol.is_local() { Binding::Local } else { Binding::Global };
-        found.push((symbol.index(), Symbol { name: name.to_owned(), value, binding, place: None }));
+        found.push((symbol.index(), Symbol { name: name.into(), value, binding, place: None }));
     }
     if let Some(notes) = notes {
         apply_notes(&mut found, notes);
@@ -138,19 +139,19 @@ fn apply_notes(found: &mut [(SymbolIndex, Symbol)], notes: &Notes) {
     let order: HashMap<&str, usize> =
         notes.order.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     found.sort_by_key(|(_, symbol)| order.get(symbol.name.as_str()).copied().unwrap_or(usize::MAX));
-    let entries: HashSet<&String> = notes.entries.iter().collect();
-    let labels: HashSet<&String> = notes.labels.iter().collect();
+    let entries: HashSet<&str> = notes.entries.iter().map(String::as_str).collect();
+    let labels: HashSet<&str> = notes.labels.iter().map(String::as_str).collect();
     for (_, symbol) in found {
-        if entries.contains(&symbol.name) {
+        if entries.contains(symbol.name.as_str()) {
             symbol.binding = Binding::Entry;
         }
         if let (SymbolValue::Absolute(address), true) =
-            (symbol.value, labels.contains(&symbol.name))
+            (symbol.value, labels.contains(symbol.name.as_str()))
         {
             symbol.value = SymbolValue::InSection(SectionKind::Absolute, address);
         }
         let place = order.get(symbol.name.as_str()).and_then(|at| notes.places.get(*at)?.clone());
-        symbol.place = place.map(|(file, line)| Place { file, line });
+        symbol.place = place.map(|(file, line)| Place { file: file.into(), line });
     }
 }
 

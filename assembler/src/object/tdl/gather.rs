@@ -1,6 +1,7 @@
 //! The records of a TDL object file, put together to modules.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::module::{
     Base, Binding, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue, Target,
@@ -88,7 +89,12 @@ impl<'n> Gatherer<'n> {
             if !names.contains_key(&name) {
                 names.insert(name.clone(), module.symbols.len());
                 let binding = Binding::Local;
-                module.symbols.push(Symbol { name, value: value(entry)?, binding, place: None });
+                Arc::make_mut(&mut module.symbols).push(Symbol {
+                    name: name.into(),
+                    value: value(entry)?,
+                    binding,
+                    place: None,
+                });
             }
         }
         Ok(())
@@ -146,7 +152,12 @@ impl Open {
         if self.by_name.insert(name.clone(), index).is_some() {
             return Err(TdlProblem::Twice(name));
         }
-        self.symbols.push(Symbol { name, value, binding: Binding::Global, place: None });
+        self.symbols.push(Symbol {
+            name: name.into(),
+            value,
+            binding: Binding::Global,
+            place: None,
+        });
         Ok(index)
     }
 
@@ -156,7 +167,7 @@ impl Open {
             Base::Absolute => SectionKind::Absolute,
             Base::Section(kind) => kind,
             Base::Symbol(index) => {
-                return Err(TdlProblem::Shared(self.symbols[index].name.clone()));
+                return Err(TdlProblem::Shared(self.symbols[index].name.to_string()));
             }
         };
         // Without linkage records there is nothing else that a word at a fixed address could move with.
@@ -219,7 +230,7 @@ impl Open {
         let module = Module {
             name: self.name.filter(|name| !name.is_empty()).unwrap_or(default_name.to_owned()),
             sections: sections.filter(|section| section.size > 0).collect(),
-            symbols: self.symbols,
+            symbols: self.symbols.into(),
             start: (base != Base::Absolute || address != 0).then_some(start),
         };
         Ok((module, self.by_name))

@@ -261,7 +261,7 @@ impl<'m> Writer<'m> {
         match target.base {
             Base::Absolute => "a number".into(),
             Base::Section(kind) => kind.tdl_name().into(),
-            Base::Symbol(index) => self.module.symbols[index].name.clone(),
+            Base::Symbol(index) => self.module.symbols[index].name.to_string(),
         }
     }
 
