@@ -134,14 +134,19 @@ pub fn summary(results: &[CaseResult], ended: Ended, stats: LinkStats, took: Dur
         Ended::Complete => "FAIL",
     };
     let seconds = took.as_secs_f64();
-    let mut text = format!(
+    let text = format!(
         "{verdict}: {} of {} cases agree on {} squares in {seconds:.1} s\n",
         counts.pass, counts.cases, counts.squares
     );
-    let _ = writeln!(
-        text,
+    text + &line_quality(stats)
+}
+
+/// How the line fared, as a line of text.
+#[must_use]
+pub fn line_quality(stats: LinkStats) -> String {
+    format!(
         "line: {} requests, {} repeated ({} without answer, {} damaged there, {} overruns), {} frames \
-         damaged here, {} bytes out, {} in",
+         damaged here, {} bytes out, {} in\n",
         stats.requests,
         stats.repeated(),
         stats.timeouts,
@@ -150,8 +155,7 @@ pub fn summary(results: &[CaseResult], ended: Ended, stats: LinkStats, took: Dur
         stats.damaged_here,
         stats.bytes.0,
         stats.bytes.1
-    );
-    text
+    )
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use firmware::wire::capability;
 use hw_tests::exhaust::{Arrays, Ended, Goal, Space, Totals, check, finding, summary};
 use hw_tests::reference::Colour;
+use hw_tests::report::line_quality;
 use hw_tests::rig::Rig;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash::exit::{Failure, INTERRUPTED, NOTHING, Outcome, RIG, USAGE, WRONG};
@@ -63,6 +64,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
     bar.finish_and_clear();
     let there = rig.board_time().zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary(&goal, &totals, there, began.elapsed()))?;
+    print(&line_quality(rig.stats()))?;
     conclude(&goal, &totals, ended)
 }
 

@@ -38,6 +38,8 @@ pub struct Times {
     pub most: u64,
     /// All together.
     pub sum: u64,
+    /// How many exchanges.
+    pub exchanges: u64,
 }
 
 /// What came of the arrays on which board and reference agree.
@@ -49,8 +51,8 @@ pub struct Totals {
     pub crc: u32,
     /// How often each residue from 0 to 10 came.
     pub histogram: [u64; BINS],
-    /// How often the residue is not what minimax gives.
-    pub off_minimax: u64,
+    /// How often the residue is higher, and how often lower, than what minimax gives.
+    pub off_minimax: (u32, u32),
     /// Times of the exchanges, where the board can count them.
     pub times: Option<Times>,
 }
@@ -165,7 +167,7 @@ fn find(rig: &mut Rig, arrays: &Arrays, stretch: Expected) -> Result<Finding, Li
 
 impl Totals {
     fn new(crc: u32) -> Self {
-        Self { arrays: 0, crc, histogram: [0; BINS], off_minimax: 0, times: None }
+        Self { arrays: 0, crc, histogram: [0; BINS], off_minimax: (0, 0), times: None }
     }
 
     fn add(&mut self, stretch: &Expected, counted: &Counted) {
@@ -174,12 +176,14 @@ impl Totals {
         for (sum, count) in self.histogram.iter_mut().zip(stretch.tally.histogram) {
             *sum += u64::from(count);
         }
-        self.off_minimax += u64::from(stretch.off_minimax);
+        self.off_minimax.0 += stretch.off_minimax.0;
+        self.off_minimax.1 += stretch.off_minimax.1;
         let times = counted.t_states.iter().flatten();
         self.times = times.fold(self.times, |times, &time| {
-            let Times { least, most, sum } =
-                times.unwrap_or(Times { least: time, most: time, sum: 0 });
-            Some(Times { least: least.min(time), most: most.max(time), sum: sum + time })
+            let first = Times { least: time, most: time, sum: 0, exchanges: 0 };
+            let Times { least, most, sum, exchanges } = times.unwrap_or(first);
+            let (least, most) = (least.min(time), most.max(time));
+            Some(Times { least, most, sum: sum + time, exchanges: exchanges + 1 })
         });
     }
 }

@@ -20,8 +20,8 @@ pub struct Expected {
     pub crc_before: u32,
     /// What the board should answer.
     pub tally: Tally,
-    /// In how many arrays the residue is not what minimax gives.
-    pub off_minimax: u32,
+    /// In how many arrays the residue is higher, and in how many lower, than what minimax gives.
+    pub off_minimax: (u32, u32),
 }
 
 impl Arrays {
@@ -29,14 +29,15 @@ impl Arrays {
     #[must_use]
     pub fn expect(&self, range: Range<u32>, crc_before: u32) -> Expected {
         let mut residues = Vec::with_capacity(range.len());
-        let (mut short, mut off_minimax) = (false, 0);
+        let (mut short, mut off_minimax) = (false, (0, 0));
         for number in range.clone() {
             let (piece, array) = self.at(self.place(number));
             let outcome = exchange(piece, &array);
             let [attackers, defenders] =
                 [piece.colour.other(), piece.colour].map(|side| array.in_order(side));
             let best = minimax(piece.kind.value(), &attackers, &defenders);
-            off_minimax += u32::from(outcome.residue != best);
+            off_minimax.0 += u32::from(outcome.residue > best);
+            off_minimax.1 += u32::from(outcome.residue < best);
             short |= outcome.short;
             residues.push(outcome.residue);
         }

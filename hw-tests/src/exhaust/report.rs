@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::check::{Finding, Goal, Totals};
+use super::check::{Finding, Goal, Times, Totals};
 use crate::reference::{Booking, Outcome, exchange};
 
 /// The totals of the arrays on which board and reference agree. `board` is the board's own time, where it
-/// is known, and `clock_hz` its clock.
+/// is known.
 #[must_use]
 pub fn summary(goal: &Goal, totals: &Totals, board: Option<Duration>, took: Duration) -> String {
     let Totals { arrays, crc, histogram, off_minimax, times } = totals;
@@ -17,10 +17,11 @@ pub fn summary(goal: &Goal, totals: &Totals, board: Option<Duration>, took: Dura
     let _ = writeln!(text, "{arrays} arrays, {first}..{end} of {}", goal.arrays.count());
     row(&mut text, "residue", 0..histogram.len() as u64);
     row(&mut text, "arrays", *histogram);
-    let _ = writeln!(text, "other than minimax: {off_minimax}");
-    if let (Some(times), 1..) = (times, *arrays) {
-        let mean = times.sum as f64 / f64::from(*arrays);
-        let (least, most) = (times.least, times.most);
+    let (higher, lower) = off_minimax;
+    let off = higher + lower;
+    let _ = writeln!(text, "other than minimax: {off}, {higher} higher and {lower} lower");
+    if let Some(Times { least, most, sum, exchanges }) = times {
+        let mean = *sum as f64 / *exchanges as f64;
         let _ = writeln!(text, "XCHNG: {least} to {most} T-states, {mean:.1} on average");
     }
     if let Some(board) = board {
@@ -60,12 +61,17 @@ pub fn finding(goal: &Goal, found: &Finding) -> String {
         traced.residue, traced.status, outcome.residue
     );
     if let Some(bookings) = &traced.bookings {
-        let _ = writeln!(text, "    residue by booking: board {}", list(bookings));
+        // A residue is a byte on the board; between bookings it may be negative.
+        let signed: Vec<i8> = bookings.iter().map(|residue| *residue as i8).collect();
+        let _ = writeln!(text, "    residue by booking: board {}", list(&signed));
     }
     text + &iterations(&outcome)
 }
 
 fn iterations(outcome: &Outcome) -> String {
+    if outcome.bookings.is_empty() {
+        return "    reference: nothing is booked\n".to_owned();
+    }
     let mut text = "    reference: at stake  attacker  defender  residue\n".to_owned();
     for Booking { stake, attacker, defender, residue } in &outcome.bookings {
         let _ = writeln!(text, "    {stake:>19}{attacker:>10}{defender:>10}{residue:>9}");
@@ -73,9 +79,9 @@ fn iterations(outcome: &Outcome) -> String {
     text
 }
 
-fn list(values: &[u8]) -> String {
+fn list(values: &[impl ToString]) -> String {
     if values.is_empty() {
         return "none".to_owned();
     }
-    values.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,7 @@
 //! A second, simpler program: exchange and minimax over lists of values, and the spaces as nested loops.
 
+use std::ops::Range;
+
 /// The article's rule for a piece worth `stake`; both lists in the order of capture.
 pub(crate) fn exchange(mut stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let mut sides = [attackers, defenders].map(|values| values.iter().map(|v| i32::from(*v)));
@@ -57,4 +59,32 @@ pub(crate) fn sections(most_bishops: usize, most_queens: usize) -> Vec<Vec<u8>> 
         }
     }
     sections
+}
+
+/// What came of some arrays.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Folded {
+    pub(crate) crc: u32,
+    pub(crate) histogram: [u64; 11],
+    /// Residues above and below what minimax gives.
+    pub(crate) off_minimax: (u32, u32),
+}
+
+/// Plays out the arrays of a range.
+pub(crate) fn fold(sections: &[Vec<u8>], range: Range<u32>) -> Folded {
+    let (mut residues, mut histogram, mut off_minimax) = (Vec::new(), [0; 11], (0, 0));
+    for number in range {
+        let (pair, piece) = (number as usize / 6, number as usize % 6);
+        let [attackers, defenders] =
+            [pair / sections.len(), pair % sections.len()].map(|number| &sections[number]);
+        let stake = [1, 3, 3, 5, 9, 10][piece];
+        let residue = exchange(stake, attackers, defenders);
+        let best = minimax(stake, attackers, defenders);
+        off_minimax.0 += u32::from(residue > best);
+        off_minimax.1 += u32::from(residue < best);
+        histogram[residue as usize] += 1;
+        residues.push(residue as u8);
+    }
+    let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&residues);
+    Folded { crc, histogram, off_minimax }
 }
