@@ -1,9 +1,9 @@
 ; The evaluator's variables, in one page. The page must start at a multiple of 256: the layout
-; aligns it. Nothing here has a value before the front end has set it up (SETUP in app.asm).
+; aligns it. Nothing here has a value before the front end has set it up (SETUP in positn.asm).
 
         .IDENT SARDAT
-        .INTERN BOARDA,ATKLST,WACT,BACT,STATUS,NPINS,PLISTA,PLISTD
-        .INTERN POSK,POSQ,M3,T3,P1
+        .INTERN BOARDA,ATKLST,WACT,BACT,ENDLST,PLISTA,PLISTD,STATUS,POSK,POSQ
+        .INTERN M1,M2,M3,M4,T1,T2,T3,INDX1,INDX2,NPINS,P1,P2,P3
         .INSERT sargon.asm
 
         .LOC .DATA.
@@ -12,23 +12,40 @@ BOARDA: .BLKB 120                       ; ten squares a row, two border rows on 
 ATKLST:                                 ; the attackers array (Table 1 of the article)
 WACT:   .BLKB SECTN                     ; White: count; P, N, B, R, Q, K, two entries a byte
 BACT:   .BLKB SECTN                     ; Black
-ENDLST: .BLKB 1                         ; not 0
-STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT
-NPINS:  .BLKB 1                         ; how many pins
-P1:     .BLKB 1                         ; the piece on the square under examination
-M3:     .BLKW 1                         ; that square: its address in this page
-T3:     .BLKW 1                         ; the piece's type: an address in the table page
-        .BLKB 1
+        .IFE FAULT78,[
+ENDLST: .BLKB 1                         ; FENCE
+]
 PLISTA: .BLKB PINMAX                    ; squares of pinned pieces
 PLISTD: .BLKB PINMAX                    ; direction of each pin, outwards from the royal piece
+        .IFN FAULT78,[
+ENDLST: .BLKB 1
+]
+STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT
+
+; The program's index variables. M1 to M4 are addresses in this page, the others in the table page. Ours
+; use M3, the square under examination, and T3, its piece's type; the rest is for routines of one's own.
+M1:     .BLKW 1
+M2:     .BLKW 1
+M3:     .BLKW 1
+M4:     .BLKW 1
+T1:     .BLKW 1                         ; low byte 7: fill the array
+T2:     .BLKW 1
+T3:     .BLKW 1
+INDX1:  .BLKW 1
+INDX2:  .BLKW 1
+NPINS:  .BLKW 1                         ; how many pins: the low byte
+P1:     .BLKB 1                         ; the piece on the square under examination
+P2:     .BLKB 1
+P3:     .BLKB 1
 POSK:   .BLKB 2                         ; squares of the White and the Black king, 0 for none
 POSQ:   .BLKB 2                         ; squares of the White and the Black queen, 0 for none
         .BLKB 1                         ; BORDER ends the list
 
         .IFN WACT-BOARDA-O.ATKL,[.ERROR "ATKLST is not where O.ATKL says"]
         .IFN BACT-BOARDA-O.BACT,[.ERROR "BACT is not where O.BACT says"]
-        .IFN ENDLST-BOARDA-O.END,[.ERROR "the array does not end at O.END"]
+        .IFN ENDLST-BOARDA-O.END,[.ERROR "the fence is not where O.END says"]
         .IFN STATUS-BOARDA-O.STAT,[.ERROR "STATUS is not where O.STAT says"]
         .IFN PLISTA-BOARDA-O.PINA,[.ERROR "PLISTA is not where O.PINA says"]
         .IFN PLISTD-BOARDA-O.PIND,[.ERROR "PLISTD is not where O.PIND says"]
+        .IFG POSQ-BOARDA-0FDH,[.ERROR "the variables do not fit one page"]
         .END

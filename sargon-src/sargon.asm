@@ -1,5 +1,11 @@
 ; Definitions that all routines of the evaluator share; inserted, it makes no code.
 
+; How the evaluator is assembled; the builder defines both. FAULT78 is 1 for the program of 1978 with its
+; faults. OWNNXT is 1 when XCHNG has to call NEXTAD for each piece, since another NEXTAD took the place of ours.
+        .IFNDEF FAULT78,[FAULT78 == 0]
+        .IFNDEF OWNNXT,[OWNNXT == 0]
+CALLED  == FAULT78!OWNNXT       ; whether XCHNG calls NEXTAD
+
 ; Types of pieces, bits 2-0 of a piece; bit 7 is the colour, 1 for Black.
 PAWN    == 1
 KNIGHT  == 2
@@ -13,20 +19,25 @@ H8      == 98           ; the last
 
 ; The data page. All variables lie in one page, so that the low byte of an address chooses
 ; among them and, below 120, is the number of a square. data.asm lays the page out and checks these.
+; As in 1978 the pins lie directly behind the array, where walks that leave it end up.
+SECTN   == 7            ; bytes in a section of the array
+PINMAX  == 32           ; room for pins: 4 royal pieces with 8 rays each
+BOARD   == 0            ; the board
 O.ATKL  == 79H          ; ATKLST: White's section; its addresses have bit 7 clear
 O.BACT  == 80H          ; Black's section; its addresses have bit 7 set
-O.END   == 87H          ; a byte that is never 0: walks along the array end here
-O.STAT  == 88H          ; STATUS
-O.PINA  == 90H          ; PLISTA: pinned squares
-O.PIND  == 0B0H         ; PLISTD: directions of the pins
-PINMAX  == 32           ; room for pins: 4 royal pieces with 8 rays each
-SECTN   == 7            ; bytes in a section of the array
+O.PAST  == 87H          ; just past the array
+O.END   == O.PAST+2*PINMAX*FAULT78      ; the fence, where walks end
+O.PINA  == O.PAST+1-FAULT78             ; PLISTA: pinned squares
+O.PIND  == O.PINA+PINMAX                ; PLISTD: directions of the pins
+O.STAT  == O.PAST+2*PINMAX+1            ; STATUS
+FENCE   == 10H          ; the byte at O.END: not 0, and no piece in its low half
 
 ; The table page: offsets from TBASE, where tables.asm puts them.
 PVALUE  == 0            ; values by type, 1 to 6
+DIRECT  == 8            ; steps: 4 diagonals, 4 ranks and files, 8 knight's leaps
 
 ; Bits of STATUS.
-B.OVER  == 0            ; a piece found no room in its section and was left out
+B.OVER  == 0            ; a piece found no room in its section
 B.SHRT  == 1            ; a count promised more than its section held
 
 PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on

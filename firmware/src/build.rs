@@ -1,12 +1,16 @@
 //! The image builder: assembles and links a board's programs and gives each its build id.
 
+use std::path::{Path, PathBuf};
+
 use crc::{CRC_32_ISO_HDLC, Crc};
 use tdlasm::image::Image;
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Program, link};
+use tdlasm::module::Module;
 use tdlasm::{Failure, Options, assemble};
 
+use crate::evaluator::{self, Behaviour, Evaluator, OwnError};
 use crate::profile::{Profile, UartKind};
-use crate::sources::{self, ProgramKind};
+use crate::sources::{self, ProgramKind, Sources};
 
 /// The check that is a program's build id: zlib's CRC-32.
 const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -41,20 +45,39 @@ pub enum BuildError {
     /// The profile names a layout that does not ship.
     #[error("there is no layout '{0}'")]
     UnknownLayout(String),
+    /// The user's own routines can't be used.
+    #[error(transparent)]
+    Own(#[from] OwnError),
     /// The program has no place for its build id.
     #[error("the program defines no symbol BUILD with 4 bytes for its build id")]
     NoBuildId,
 }
 
-/// Builds a program for a board.
+/// Builds a program for a board; the application with our evaluator, mended.
 ///
 /// # Errors
 /// What keeps it from being built.
 pub fn build(profile: &Profile, kind: ProgramKind) -> Result<BuiltImage, BuildError> {
-    let program = link_program(profile, kind)?;
+    build_with(profile, kind, &Evaluator::default())
+}
+
+/// Builds a program for a board; the monitor holds no evaluator and is always the same.
+///
+/// # Errors
+/// What keeps it from being built.
+pub fn build_with(
+    profile: &Profile,
+    kind: ProgramKind,
+    evaluator: &Evaluator,
+) -> Result<BuiltImage, BuildError> {
+    let modules = match kind {
+        ProgramKind::Monitor => assemble_all(profile, &[], kind.files())?,
+        ProgramKind::Application => application(profile, evaluator)?,
+    };
+    let layout = layout(profile, kind)?;
+    let program = link(&modules, &layout)?;
     let at = program.symbol(BUILD_SYMBOL).ok_or(BuildError::NoBuildId)?;
-    let fill = layout(profile, kind)?.fill();
-    seal(program, at, fill).ok_or(BuildError::NoBuildId)
+    seal(program, at, layout.fill()).ok_or(BuildError::NoBuildId)
 }
 
 /// Computes the build id of a program's bytes, with the four at `at` taken as zeros.
@@ -67,24 +90,66 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     digest.finalize()
 }
 
-fn link_program(profile: &Profile, kind: ProgramKind) -> Result<Program, BuildError> {
-    let loader = sources::loader();
-    let options = Options { defines: defines(profile), ..Options::default() };
-    let driver = match profile.uart.kind {
+/// The application's modules: ours, but for the routines that the user's own files export.
+fn application(profile: &Profile, evaluator: &Evaluator) -> Result<Vec<Module>, BuildError> {
+    let as_in_1978 = evaluator.behaviour == Behaviour::AsIn1978;
+    let fault = ("FAULT78", u16::from(as_in_1978));
+    let own = match &evaluator.own {
+        Some(folder) => own_modules(folder, fault)?,
+        None => Vec::new(),
+    };
+    let is_own = |routine| evaluator::exports(&own, routine);
+    // Our own XCHNG, mended, fetches for itself or calls the NEXTAD of the user.
+    let needs_nextad = as_in_1978 || is_own("XCHNG");
+    let is_wanted = |file: &&str| match evaluator::routine_of(file) {
+        Some(routine) if is_own(routine) => false,
+        Some("NEXTAD") => needs_nextad,
+        _ => true,
+    };
+    let defines = [fault, ("OWNNXT", u16::from(is_own("NEXTAD")))];
+    let files = ProgramKind::Application.files().filter(is_wanted);
+    let mut modules = assemble_all(profile, &defines, files)?;
+    modules.extend(own);
+    Ok(modules)
+}
+
+/// The modules of the user's own files.
+fn own_modules(folder: &Path, fault: (&str, u16)) -> Result<Vec<Module>, BuildError> {
+    let loader = Sources::with_disk();
+    let options = options(&[fault]);
+    let mut all = Vec::new();
+    for (file, routine) in evaluator::own_files(folder)? {
+        let modules = assemble(&loader, std::slice::from_ref(&file), &options)?.modules;
+        evaluator::check_exported(&modules, routine, &file)?;
+        all.extend(modules);
+    }
+    Ok(all)
+}
+
+/// The modules of files that we carry, and of the driver for the board's serial chip.
+fn assemble_all(
+    profile: &Profile,
+    defines: &[(&str, u16)],
+    files: impl Iterator<Item = &'static str>,
+) -> Result<Vec<Module>, BuildError> {
+    let loader = Sources::ours();
+    let uart = &profile.uart;
+    let ports = [("UARTC", uart.control_port.into()), ("UARTD", uart.data_port.into())];
+    let options = options(&[&ports, defines].concat());
+    let driver = match uart.kind {
         UartKind::Acia => sources::ACIA.0,
     };
     let mut modules = Vec::new();
-    for file in kind.files().chain([driver]) {
+    for file in files.chain([driver]) {
         modules.extend(assemble(&loader, &[file.into()], &options)?.modules);
     }
-    Ok(link(&modules, &layout(profile, kind)?)?)
+    Ok(modules)
 }
 
-/// What the sources want to know about the board.
-fn defines(profile: &Profile) -> Vec<(String, u16)> {
-    let uart = &profile.uart;
-    let ports = [("UARTC", uart.control_port), ("UARTD", uart.data_port)];
-    ports.map(|(name, port)| (name.to_owned(), u16::from(port))).into()
+/// Options for the assembler: these symbols are defined, and files that we carry can be inserted from anywhere.
+fn options(defines: &[(&str, u16)]) -> Options {
+    let defines = defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    Options { defines, include_dirs: vec![PathBuf::new()], ..Options::default() }
 }
 
 fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {

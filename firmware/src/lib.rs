@@ -1,6 +1,7 @@
 //! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.
 
 pub mod build;
+pub mod evaluator;
 pub mod profile;
 mod sources;
 pub mod wire;

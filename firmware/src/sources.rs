@@ -1,10 +1,14 @@
 //! The Z80 sources, carried inside the program: what is built does not depend on where it is built.
 
-use tdlasm::source::MemoryLoader;
+use std::io;
+use std::path::Path;
+
+use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
 /// Files that others insert.
 const INSERTED: &[(&str, &str)] = &[
     ("sargon.asm", include_str!("../../sargon-src/sargon.asm")),
+    ("names.asm", include_str!("../../sargon-src/names.asm")),
     ("wire.asm", include_str!("../z80/wire.asm")),
 ];
 
@@ -34,6 +38,7 @@ const APPLICATION: &[(&str, &str)] = &[
     ("analys.asm", include_str!("../z80/analys.asm")),
     ("tables.asm", include_str!("../../sargon-src/tables.asm")),
     ("data.asm", include_str!("../../sargon-src/data.asm")),
+    ("newlst.asm", include_str!("../../sargon-src/newlst.asm")),
     ("attack.asm", include_str!("../../sargon-src/attack.asm")),
     ("atksav.asm", include_str!("../../sargon-src/atksav.asm")),
     ("pnck.asm", include_str!("../../sargon-src/pnck.asm")),
@@ -69,10 +74,37 @@ impl ProgramKind {
     }
 }
 
-/// All sources, by file name.
-pub(crate) fn loader() -> MemoryLoader {
-    let all = [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].concat();
-    all.into_iter().fold(MemoryLoader::new(), |loader, (name, text)| loader.with(name, text))
+/// All sources, by file name, and the disk behind them if the user's own files are to be read.
+pub(crate) struct Sources {
+    ours: MemoryLoader,
+    disk: Option<DiskLoader>,
+}
+
+impl Sources {
+    /// Our sources alone.
+    pub(crate) fn ours() -> Self {
+        let all = [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].concat();
+        let with = |loader: MemoryLoader, (name, text)| loader.with(name, text);
+        Self { ours: all.into_iter().fold(MemoryLoader::new(), with), disk: None }
+    }
+
+    /// Ours, and files of the disk where ours have no file of that path.
+    pub(crate) fn with_disk() -> Self {
+        Self { disk: Some(DiskLoader), ..Self::ours() }
+    }
+}
+
+impl Loader for Sources {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match &self.disk {
+            Some(disk) if !self.ours.exists(path) => disk.load(path),
+            _ => self.ours.load(path),
+        }
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.ours.exists(path) || self.disk.is_some_and(|disk| disk.exists(path))
+    }
 }
 
 /// The text of a layout.

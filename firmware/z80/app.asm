@@ -5,6 +5,7 @@
         .INTERN IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,SETUP,NOSPCE,CRCINI,STACK
         .INSERT wire.asm
+        .INSERT sargon.asm
 
 ; Interrupts in mode 2. A 68B50 puts no vector on the bus, so a table of 257 equal bytes makes
 ; any vector lead to one address, whose two bytes are equal too. The layout keeps both pages free.
@@ -61,7 +62,7 @@ SERVED: .BYTE T.POSN,32,32
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD WINDOW,0,0
-        .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS
+        .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+FAULT78*C.1978
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER
 IDLEN   == .-IDENT-1

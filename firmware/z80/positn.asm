@@ -2,7 +2,7 @@
 
         .IDENT POSITN
         .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,UNPACK,REFUSE
-        .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,PLISTD,POSK,M3,T3,P1
+        .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -13,25 +13,39 @@ PARTS:  .BLKB 1                 ; frames sent so far
 ALLST:  .BLKB 1                 ; all statuses together
 
         .LOC .PROG.
-; SETUP - writes what never changes into the data page: the borders, and the byte that ends walks.
+; SETUP - writes what never changes into the data page: the borders and the pages of the index variables.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    2 bytes
-;   Cycles:   3300
+;   Cycles:   3573
 SETUP:  LXI H,BOARDA
         LXI D,BOARDA+1
         LXI B,120
         MVI M,BORDER
         LDIR
         MVI A,BORDER
-        STA ATKLST+2*SECTN
         STA POSK+4
-        LXI H,TBASE
-        SHLD T3
         LXI H,BOARDA
-        SHLD M3
+        LXI D,M1
+        MVI B,4
+        CALL PAGES
+        LXI H,TBASE
+        MVI B,6                 ; T1, T2, T3, INDX1, INDX2, NPINS
+        CALL PAGES
+        MVI A,7
+        STA T1
+        JMP NEWLST
+
+; PAGES - stores the word HL in B index variables from DE on.
+PAGES:  MOV A,L
+        STAX D
+        INX D
+        MOV A,H
+        STAX D
+        INX D
+        DJNZ PAGES
         RET
 
 ; DOXCHG - answers EXCHANGE.
@@ -39,12 +53,13 @@ DOXCHG: LDA R.DATA
         CALL SETPCE
         LXI D,0                 ; the piece is at offset 0
         JRC REFUSE
+        CALL NOPINS
+        CALL NEWLST
+        STA STATUS
         LXI H,R.DATA+1
         LXI D,ATKLST
         LXI B,2*SECTN
         LDIR
-        XRA A
-        STA STATUS
         CALL XCHNG
         CALL NEWRPL             ; leaves E alone
         MOV M,E
@@ -56,6 +71,14 @@ DOXCHG: LDA R.DATA
         JMP PUTFRM
 REFUSE: MVI C,E.ARG
         JMP PUTERR
+
+; NOPINS - empties the pin list, so that walks into it, as in 1978, find nothing of an earlier request.
+NOPINS: LXI H,PLISTA
+        LXI D,PLISTA+1
+        LXI B,2*PINMAX-1
+        MVI M,0
+        LDIR
+        RET
 
 ; SETPCE - makes a piece the one under examination.
 ;   Entry:    A = piece
@@ -100,7 +123,8 @@ DOPOSN: CALL UNPACK
 
 ; UNPACK - sets up the board and the royal squares from the 32 bytes of the request. Carry set with DE the
 ; offset of a byte that holds no pieces.
-UNPACK: LXI H,0
+UNPACK: CALL NOPINS
+        LXI H,0
         SHLD POSK
         SHLD POSK+2
         LXI D,R.DATA

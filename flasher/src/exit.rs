@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use firmware::build::BuildError;
+use firmware::evaluator::OwnError;
 use firmware::profile::ProfileError;
 
 use crate::link::LinkError;
@@ -59,7 +60,12 @@ impl From<ProfileError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self::new(WRONG, error)
+        let code = match &error {
+            BuildError::Own(OwnError::Unreadable { .. }) => RIG,
+            BuildError::Own(OwnError::Empty { .. }) => NOTHING,
+            _ => WRONG,
+        };
+        Self::new(code, error)
     }
 }
 

@@ -78,8 +78,8 @@ fn a_wrong_point_value_is_caught() {
 #[test]
 fn a_wrong_direction_is_caught() {
     fails_naming_a_square(|bytes, image| {
-        let directions = image.program.symbol("DIRECT").expect("the directions");
-        let first = usize::from(directions - image.address);
+        let symbol = |name| image.program.symbol(name).expect("the directions");
+        let first = usize::from(symbol("TBASE") + symbol("DIRECT") - image.address);
         assert_eq!(bytes[first], 9);
         bytes[first] = 8;
     });
@@ -90,7 +90,7 @@ fn a_wrong_comparison_in_the_exchange_is_caught() {
     fails_naming_a_square(|bytes, image| {
         let at = |name| image.program.symbol(name).expect("a label of xchng.asm");
         let range =
-            usize::from(at("GUARD") - image.address)..usize::from(at("DEARER") - image.address);
+            usize::from(at("GUARD") - image.address)..usize::from(at("XCADD") - image.address);
         // JRC: "dearer than what it takes" becomes its opposite.
         let jump =
             range.clone().find(|&place| bytes[place] == 0x38).expect("the comparison's jump");

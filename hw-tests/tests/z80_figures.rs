@@ -10,6 +10,9 @@ use hw_tests::sim::{Probe, QueueLine, SimBoard, Stop};
 /// The array of Figure 4 in the form of Table 1, and the black knight it is about.
 const FIGURE_4: [u8; 15] = [0x82, 3, 0, 0x33, 0x03, 0, 0, 0, 2, 0x01, 0, 0, 0, 0x09, 0];
 
+/// Where xchng.asm has just booked points: won or lost again, with more to come or as the last.
+const BOOKINGS: [&str; 4] = ["XCADD", "XCSUB", "XCADDX", "XCSUBX"];
+
 #[test]
 fn figure_4_books_3_0_1_on_the_board() {
     let profile = Profile::named("rc2014-classic").expect("it ships");
@@ -19,13 +22,15 @@ fn figure_4_books_3_0_1_on_the_board() {
     let mut board = SimBoard::new(board_spec(&profile), &jump, QueueLine::default());
     board.bus_mut().load(app.address, &app.bytes);
     while board.run_for(1_000_000) != Stop::Idle {}
-    board.set_probe(Probe::new([symbol("XCBOOK")], symbol("P1")));
+    board.set_probe(Probe::new([], 0).with_places(BOOKINGS.map(symbol)));
     let request = Frame { seq: 1, kind: kind::EXCHANGE, payload: FIGURE_4.to_vec() };
     board.line_mut().to_board.extend(request.encode());
     while board.run_for(1_000_000) != Stop::Idle {}
-    let records = board.probe_mut().expect("just set").take();
-    let bookings: Vec<_> = records.iter().map(|record| record.e).collect();
-    assert_eq!(bookings, [3, 0, 1]);
+    let passages = board.probe_mut().expect("just set").take_passages();
+    // Points at stake in B, the attacker in L, the residue in E.
+    let bookings: Vec<_> =
+        passages.iter().map(|at| ((at.bc >> 8) as u8, at.hl as u8, at.de as u8)).collect();
+    assert_eq!(bookings, [(3, 3, 3), (3, 1, 0), (1, 3, 1)]);
     let mut decoder = Decoder::default();
     let heard = board.line_mut().from_board.clone();
     let replies: Vec<_> = heard.into_iter().filter_map(|byte| decoder.push(byte)).collect();

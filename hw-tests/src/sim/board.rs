@@ -121,10 +121,9 @@ impl<L: Line> SimBoard<L> {
         if self.service.is_none()
             && let Some(probe) = &mut self.probe
         {
-            let e = || self.cpu.registers().de as u8;
-            probe.observe(pc, self.cpu.sp(), self.clock - self.service_time, e, |at| {
-                self.bus.read(at)
-            });
+            let clock = self.clock - self.service_time;
+            let registers = || self.cpu.registers();
+            probe.observe(pc, self.cpu.sp(), clock, registers, |at| self.bus.read(at));
         }
         self.bus.now.set(self.clock);
         let (sp, on) = (self.cpu.sp(), self.cpu.interrupts_on());

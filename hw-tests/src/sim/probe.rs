@@ -1,4 +1,6 @@
-//! Exact times of chosen routines while the board runs.
+//! Exact times of chosen routines, and the registers at chosen places, while the board runs.
+
+use super::cpu::Registers;
 
 /// One call of a watched routine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,14 +15,23 @@ pub struct CallRecord {
     pub e: u8,
 }
 
-/// Watches calls of some routines. A routine may not be watched while it is entered again from within.
+/// What is wanted of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Routine,
+    Place,
+}
+
+/// Watches calls of some routines and passages of some places. A routine may not be watched while it is entered
+/// again from within.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
-    /// For each address, whether a watched routine starts there.
-    watched: Vec<bool>,
+    /// For each address, what is watched there.
+    watched: Vec<Option<Watch>>,
     tag_address: u16,
     open: Vec<Open>,
     records: Vec<CallRecord>,
+    passages: Vec<Registers>,
 }
 
 /// A call that has not returned.
@@ -36,16 +47,31 @@ impl Probe {
     /// Watches routines by their addresses; each record also tells the byte at `tag_address`.
     #[must_use]
     pub fn new(routines: impl IntoIterator<Item = u16>, tag_address: u16) -> Self {
-        let mut watched = vec![false; 0x1_0000];
+        let mut watched = vec![None; 0x1_0000];
         for routine in routines {
-            watched[usize::from(routine)] = true;
+            watched[usize::from(routine)] = Some(Watch::Routine);
         }
         Self { watched, tag_address, ..Self::default() }
+    }
+
+    /// Also keeps the registers as they are before the instruction at each of these addresses.
+    #[must_use]
+    pub fn with_places(mut self, places: impl IntoIterator<Item = u16>) -> Self {
+        self.watched.resize(0x1_0000, None);
+        for place in places {
+            self.watched[usize::from(place)] = Some(Watch::Place);
+        }
+        self
     }
 
     /// Takes the records so far.
     pub fn take(&mut self) -> Vec<CallRecord> {
         std::mem::take(&mut self.records)
+    }
+
+    /// Takes the registers at the places passed so far, in their order; `pc` tells the place.
+    pub fn take_passages(&mut self) -> Vec<Registers> {
+        std::mem::take(&mut self.passages)
     }
 
     /// Looks at the processor before an instruction. `clock` runs without interrupt service.
@@ -55,22 +81,22 @@ impl Probe {
         pc: u16,
         sp: u16,
         clock: u64,
-        e: impl Fn() -> u8,
+        registers: impl Fn() -> Registers,
         read: impl Fn(u16) -> u8,
     ) {
         // A routine that ends in a jump to another returns together with it.
         while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
-            let t_states = clock - open.entered;
-            self.records.push(CallRecord {
-                routine: open.routine,
-                t_states,
-                tag: open.tag,
-                e: e(),
-            });
+            let Open { routine, entered, tag, .. } = open;
+            let e = registers().de as u8;
+            self.records.push(CallRecord { routine, t_states: clock - entered, tag, e });
         }
-        if self.watched.get(usize::from(pc)) == Some(&true) {
-            let tag = read(self.tag_address);
-            self.open.push(Open { routine: pc, sp, entered: clock, tag });
+        match self.watched.get(usize::from(pc)) {
+            Some(Some(Watch::Routine)) => {
+                let tag = read(self.tag_address);
+                self.open.push(Open { routine: pc, sp, entered: clock, tag });
+            }
+            Some(Some(Watch::Place)) => self.passages.push(registers()),
+            _ => {}
         }
     }
 }

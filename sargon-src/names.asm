@@ -1,0 +1,5 @@
+; The evaluator's names for a routine of one's own: insert this file instead of sargon.asm. It makes no code.
+
+        .INSERT sargon.asm
+        .EXTERN BOARDA,ATKLST,WACT,BACT,PLISTA,PLISTD,POSK,POSQ,STATUS,TBASE
+        .EXTERN M1,M2,M3,M4,T1,T2,T3,INDX1,INDX2,NPINS,P1,P2,P3
