@@ -1,6 +1,7 @@
 //! Simulated board, host reference and hardware-in-the-loop regression.
 
 pub mod analysis;
+pub mod bare;
 pub mod compare;
 pub mod corpus;
 pub mod encode;
