@@ -131,7 +131,7 @@ pub(crate) fn check_exported(
     if exports(modules, routine) {
         return Ok(());
     }
-    let symbols = modules.iter().flat_map(|module| &module.symbols);
+    let symbols = modules.iter().flat_map(|module| module.symbols.iter());
     let hidden =
         symbols.filter(|symbol| symbol.name == routine && symbol.binding == Binding::Local);
     match hidden.filter_map(|symbol| symbol.place.clone()).next() {
@@ -142,7 +142,7 @@ pub(crate) fn check_exported(
 
 /// Whether some module defines a symbol for the others.
 pub(crate) fn exports(modules: &[Module], name: &str) -> bool {
-    modules.iter().flat_map(|module| &module.symbols).any(|symbol| {
+    modules.iter().flat_map(|module| module.symbols.iter()).any(|symbol| {
         symbol.name == name
             && symbol.binding != Binding::Local
             && symbol.value != SymbolValue::Undefined
