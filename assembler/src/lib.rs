@@ -13,6 +13,7 @@ pub mod link;
 pub mod listing;
 pub mod module;
 pub mod object;
+pub mod output;
 pub mod source;
 pub mod syntax;
 

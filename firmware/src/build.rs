@@ -177,7 +177,7 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
 #[must_use]
 pub fn fill_chip(image: &Image, page: usize, chip: usize) -> Option<Vec<u8>> {
     let (first, last) = image.bounds()?;
-    if page == 0 || !chip.is_multiple_of(page) || usize::from(last) >= page {
+    if page == 0 || chip == 0 || !chip.is_multiple_of(page) || usize::from(last) >= page {
         return None;
     }
     let mut one = vec![0xFF; page];

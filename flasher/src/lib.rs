@@ -3,7 +3,6 @@
 pub mod exit;
 pub mod link;
 pub mod loader;
-pub mod output;
 pub mod port;
 pub mod terminal;
 pub mod transport;

@@ -131,3 +131,20 @@ fn the_programmer_file_is_the_monitor_over_and_over() {
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "nothing is left aside");
 }
+
+#[test]
+fn an_image_is_hex_by_its_extension_and_of_a_size_that_exists() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    assert!(rcflash(&["image", "-o", &path("chip.hex")], b"").status.success());
+    assert!(rcflash(&["image", "-o", &path("chip.bin")], b"").status.success());
+    let hex = std::fs::read_to_string(path("chip.hex")).expect("the HEX file");
+    let (image, _) = tdlasm::image::parse_intel_hex(&hex).expect("good records");
+    assert_eq!(image.flat(0), std::fs::read(path("chip.bin")).expect("the binary"));
+    for (name, size) in [("a.bin", "0"), ("b.bin", "18446744073709551615"), ("c.bin", "9")] {
+        let output = rcflash(&["image", "-o", &path(name), "--size", size], b"");
+        assert_eq!((output.status.code(), folder.path().join(name).exists()), (Some(2), false));
+    }
+    let output = rcflash(&["image", "-o", &path("d.hex"), "--size", "512"], b"");
+    assert_eq!(output.status.code(), Some(2), "addresses of 16 bits end at 64 KiB");
+}

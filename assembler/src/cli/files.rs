@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
+use tdlasm::output::write_whole;
 
 use super::Failed;
 
@@ -81,7 +82,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failed> {
 
 /// Writes a file aside and renames it; `-` is standard output.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failed> {
-    let result = if path.as_os_str() == "-" { print(content) } else { replace(path, content) };
+    let result = if path.as_os_str() == "-" { print(content) } else { write_whole(path, content) };
     result.map_err(|error| {
         eprintln!("error: cannot write {}: {error}", path.display());
         eprintln!("help: check that the folder exists and may be written to");
@@ -96,18 +97,6 @@ fn print(content: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
-}
-
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{}.part", std::process::id()));
-    let aside = Path::new(&aside);
-    let result = fs::write(aside, content).and_then(|()| fs::rename(aside, path));
-    if result.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(aside);
-    }
-    result
 }
 
 /// A number on the command line: decimal, or hexadecimal as `0x1F` or `1FH`.
