@@ -234,7 +234,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Keeps the symbols and macros of the first pass, forgets everything else.
+    /// Keeps the symbols, macros and messages of the first pass, forgets everything else.
     fn begin_second_pass(&mut self) {
         self.export_uses.clear();
         self.pass = Pass::Second;
@@ -252,7 +252,6 @@ impl<'a> Assembler<'a> {
         self.object_form = ObjectForm::default();
         self.diagnostics.clear();
         self.listing = Listing::default();
-        self.messages.clear();
     }
 
     /// The number by which definitions of this pass are known.

@@ -13,10 +13,12 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// `.PRNTX text`.
+    /// `.PRNTX text`, which may stand under `.IF1` or `.IF2`; what both passes print is printed once.
     pub(super) fn print(&mut self, cursor: &mut Cursor<'_>) -> Step {
         let text = self.text(cursor);
-        self.messages.push(text);
+        if !(self.pass.is_second() && self.messages.contains(&text)) {
+            self.messages.push(text);
+        }
         Ok(())
     }
 

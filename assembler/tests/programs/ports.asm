@@ -1,0 +1,19 @@
+; PORTS.ASM - WHERE THE DEVICES OF THE LANTERN BOARD SIT.
+; READ IN BY MONITOR.ASM; IT MAKES NO CODE OF ITS OWN.
+        .IFNDEF PORTS,[
+PORTS   ==      10H             ; FIRST PORT OF THE BOARD
+]
+CON$S   ==      PORTS           ; CONSOLE: STATUS AND CONTROL
+CON$D   ==      CON$S+1         ; CONSOLE: DATA
+TAP$S   ==      CON$S!2         ; CASSETTE: THE SAME AGAIN, TWO UP
+TAP$D   ==      CON$D!2
+LAMPS   ==      ^H(0FF&#0)       ; EIGHT LAMPS, AND SWITCHES, IN FRONT
+;
+; STATUS BITS OF BOTH SERIAL CHIPS
+;
+%RDRF   ==      0               ; A CHARACTER HAS COME
+%TDRE   ==      1               ; THE NEXT ONE MAY GO
+RX.RDY  ==      1<%RDRF
+TX.RDY  ==      1<%TDRE
+RESET   ==      ^B11
+MODE8N  ==      ^B(10101)
