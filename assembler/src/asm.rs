@@ -262,8 +262,10 @@ impl<'a> Assembler<'a> {
     fn read(&mut self, files: &[PathBuf]) -> Ended {
         self.files = files.to_vec();
         for (at, path) in files.iter().enumerate() {
-            self.ended = false;
-            if let Some(frame) = self.open_file(path, Origin::File, Span::default()) {
+            let opened = self.open_file(path, Origin::File, Span::default());
+            // A file that can't be read has its own message.
+            self.ended = opened.is_none();
+            if let Some(frame) = opened {
                 self.reader.push(frame);
                 match self.read_frames() {
                     Err(Interrupt::TwoPasses) if self.pass == Pass::Only => {

@@ -213,3 +213,26 @@ fn cycles_of_a_routine_are_printed() {
     let (code, _, stderr) = bench.run(&["asm", "a.asm", "--cycles", "NONE"]);
     assert!(code == 2 && stderr.contains("no label NONE"), "{stderr}");
 }
+
+#[test]
+fn programs_are_told_the_line_of_the_call_when_macro_text_is_wrong() {
+    let bench = Bench::new();
+    bench.file("a.asm", ".DEFINE BAD[X]=[\n MVI A,X+\n]\n NOP\n BAD 5\n .END\n");
+    let (_, _, short) = bench.run(&["asm", "a.asm", "--message-format", "short"]);
+    assert!(
+        short.starts_with("a.asm:5:2: error[A01]: ") && short.ends_with("(in the macro BAD)\n")
+    );
+    let (_, _, json) = bench.run(&["asm", "a.asm", "--message-format", "json"]);
+    let object: serde_json::Value = serde_json::from_str(json.trim()).expect("JSON");
+    assert_eq!((&object["place"]["file"], &object["place"]["line"]), (&"a.asm".into(), &5.into()));
+    assert_eq!(object["notes"][0], "in the macro BAD, from a.asm:5:2");
+}
+
+#[test]
+fn a_folder_given_as_a_source_is_one_error_and_no_more() {
+    let (code, _, stderr) = Bench::new().run(&["asm", ".", "--message-format", "short"]);
+    assert!(
+        code == 3 && stderr.lines().count() == 1 && stderr.contains("cannot read ."),
+        "{stderr}"
+    );
+}

@@ -18,17 +18,23 @@ pub fn human(diagnostics: &[Diagnostic], sources: &SourceMap, colour: bool) -> S
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Each message on one line: `file:line:column: severity[code]: message`.
+/// Each message on one line: `file:line:column: severity[code]: message`. What is wrong in macro text is placed at the
+/// call in a file, where an editor can go.
 pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let line = |one: &Diagnostic| {
-        let Location { source, line, column } = sources.location(one.span.start);
+        let place = in_file(one.span, sources);
+        let Location { source, line, column } = sources.location(place.start);
         let (severity, code) = (word(one.severity), one.code.id());
-        format!("{}:{line}:{column}: {severity}[{code}]: {}\n", source.name, one.message)
+        let through = match place == one.span {
+            true => String::new(),
+            false => format!(" (in the macro {})", sources.source_at(one.span.start).name),
+        };
+        format!("{}:{line}:{column}: {severity}[{code}]: {}{through}\n", source.name, one.message)
     };
     diagnostics.iter().map(line).collect()
 }
 
-/// Each message as a JSON object on a line of its own.
+/// Each message as a JSON object on a line of its own; places are in files, as in [`short`].
 pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let line = |one: &Diagnostic| {
         let labels = one.labels.iter().map(|label| {
@@ -52,6 +58,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
 }
 
 fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
+    let span = in_file(span, sources);
     let (start, end) = (sources.location(span.start), sources.location(span.end));
     serde_json::json!({
         "file": &*start.source.name,
@@ -60,6 +67,15 @@ fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
         "end_line": end.line,
         "end_column": end.column,
     })
+}
+
+/// The span itself, or for macro text the outermost call.
+fn in_file(span: Span, sources: &SourceMap) -> Span {
+    let mut span = span;
+    while let Origin::Macro(call) = sources.source_at(span.start).origin {
+        span = call;
+    }
+    span
 }
 
 fn word(severity: Severity) -> &'static str {
