@@ -11,6 +11,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::bare::{Bare, CallError};
 use hw_tests::corpus::{Subject, shipped};
+use hw_tests::exhaust::Space;
 use hw_tests::reference::{AttackersArray, Colour, Kind, Piece, Square};
 
 /// Least, most, and what a mean needs.
@@ -58,42 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The bytes of a section: its count and six bytes of entries, the first comer low.
-fn sections() -> Vec<[u8; 7]> {
-    let mut all = Vec::new();
-    for code in 0..3 * 3 * 2 {
-        let (p, n, k) = (code / 6, code / 2 % 3, code % 2);
-        let behinds: [&[u8]; 5] = [&[], &[], &[3], &[5], &[5, 5]];
-        for (kind, behind) in behinds.iter().enumerate() {
-            let queen = u8::from(kind > 0);
-            let bishops = 2 - behind.iter().filter(|value| **value == 3).count() as u8;
-            let rooks = 3 - behind.iter().filter(|value| **value == 5).count() as u8;
-            for (b, r) in (0..bishops).flat_map(|b| (0..rooks).map(move |r| (b, r))) {
-                all.push(section([p, n, b, r, queen, k], behind));
-            }
-        }
-    }
-    all
-}
-
-fn section(counts: [u8; 6], behind: &[u8]) -> [u8; 7] {
-    let mut bytes = [0; 7];
-    bytes[0] = counts.iter().sum::<u8>() + behind.len() as u8;
-    for ((byte, count), kind) in bytes[1..].iter_mut().zip(counts).zip(Kind::ALL) {
-        *byte = [0, 1, 0x11][usize::from(count)] * kind.value();
-    }
-    if let Some(first) = behind.first() {
-        bytes[5] |= first << 4;
-    }
-    if let Some(second) = behind.get(1) {
-        bytes[6] = bytes[6] << 4 | second;
-    }
-    bytes
-}
-
 fn core_space(bare: &mut Bare) -> Result<Times, CallError> {
-    let sections = sections();
-    assert_eq!(sections.len(), 378);
+    let sections = Space::Core.sections();
     let mut times = Times::default();
     let mut bytes = [0; 14];
     for attackers in &sections {

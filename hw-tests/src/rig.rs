@@ -26,6 +26,8 @@ const EXCHANGE_BUDGET: u64 = 20_000;
 const ARRAY_BUDGET: u64 = 5_000;
 /// T-states that it may take to make the sections of a space.
 const SECTIONS_BUDGET: u64 = 1_000_000;
+/// Where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours may lack them.
+const BOOKINGS: [&str; 4] = ["XCADD", "XCSUB", "XCADDX", "XCSUBX"];
 /// Most frames of a reply to POSITION: 64 squares, 13 a frame, and the last.
 const POSITION_FRAMES: u32 = 6;
 /// How often a position is asked for when frames of its reply are missing.
@@ -128,7 +130,6 @@ struct Simulator {
     server: SimServer,
     pin_finder: u16,
     exchange: u16,
-    booking: u16,
 }
 
 impl Rig {
@@ -198,12 +199,10 @@ impl Rig {
     /// # Errors
     /// The link failed.
     pub fn trace(&mut self, piece: Piece, array: &AttackersArray) -> Result<Traced, LinkError> {
-        let _ = self.simulator.as_ref().map(|simulator| simulator.server.take_records());
+        let passages = |rig: &Self| rig.simulator.as_ref().map(|sim| sim.server.take_passages());
+        let _ = passages(self);
         let (residue, status) = self.exchange(piece, array)?;
-        let bookings = self.simulator.as_ref().map(|simulator| {
-            let calls = simulator.server.take_records();
-            of(&calls, simulator.booking).map(|call| call.e).collect()
-        });
+        let bookings = passages(self).map(|at| at.iter().map(|passed| passed.de as u8).collect());
         Ok(Traced { residue, status, bookings })
     }
 
@@ -334,23 +333,22 @@ impl Simulator {
         application: &BuiltImage,
     ) -> Result<Self, RigError> {
         let symbol = |name| application.program.symbol(name).unwrap_or(0);
-        let (pin_finder, exchange, booking) = (symbol("PINFND"), symbol("XCHNG"), symbol("XCBOOK"));
-        let routines = [pin_finder, symbol("ATTACK"), exchange, booking];
-        let options =
-            ServerOptions { pace: plan.pace, probe: Some(Probe::new(routines, symbol("M3"))) };
+        let (pin_finder, exchange) = (symbol("PINFND"), symbol("XCHNG"));
+        let probe = Probe::new([pin_finder, symbol("ATTACK"), exchange], symbol("M3"));
+        let bookings = BOOKINGS.iter().filter_map(|name| application.program.symbol(name));
+        let probe = Some(probe.with_places(bookings));
+        let options = ServerOptions { pace: plan.pace, probe };
         let rom = plan.rom.as_deref().unwrap_or(&monitor.bytes);
         let server = SimServer::start(board_spec(&plan.profile), rom, options)
             .map_err(RigError::Simulator)?;
-        Ok(Self { server, pin_finder, exchange, booking })
+        Ok(Self { server, pin_finder, exchange })
     }
 
-    /// The calls since the last time, those within the pin finder and within an exchange left out.
+    /// The calls since the last time, those within the pin finder left out.
     fn times(&self) -> Vec<CallRecord> {
         let records = self.server.take_records();
         let after = records.iter().rposition(|record| record.routine == self.pin_finder);
-        let mut records = records[after.map_or(0, |index| index + 1)..].to_vec();
-        records.retain(|record| record.routine != self.booking);
-        records
+        records[after.map_or(0, |index| index + 1)..].to_vec()
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::board::{BoardSpec, SimBoard, Stop};
+use super::cpu::Registers;
 use super::probe::{CallRecord, Probe};
 use super::pty::PtyLine;
 
@@ -51,7 +52,14 @@ struct Shared {
     reset: AtomicBool,
     pc: AtomicU16,
     clock: AtomicU64,
-    records: Mutex<Vec<CallRecord>>,
+    measured: Mutex<Measured>,
+}
+
+/// What the probe has told.
+#[derive(Default)]
+struct Measured {
+    records: Vec<CallRecord>,
+    passages: Vec<Registers>,
 }
 
 impl SimServer {
@@ -102,7 +110,13 @@ impl SimServer {
     /// host has received that character.
     #[must_use]
     pub fn take_records(&self) -> Vec<CallRecord> {
-        std::mem::take(&mut *self.shared.records())
+        std::mem::take(&mut self.shared.measured().records)
+    }
+
+    /// Takes the registers at the places passed so far, as soon as [`Self::take_records`] has its records.
+    #[must_use]
+    pub fn take_passages(&self) -> Vec<Registers> {
+        std::mem::take(&mut self.shared.measured().passages)
     }
 }
 
@@ -116,9 +130,16 @@ impl Drop for SimServer {
 }
 
 impl Shared {
-    fn records(&self) -> MutexGuard<'_, Vec<CallRecord>> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    fn measured(&self) -> MutexGuard<'_, Measured> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Appends, and forgets the oldest of what nobody fetches.
+fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
+    list.extend(more);
+    let excess = list.len().saturating_sub(RECORDS_LIMIT);
+    list.drain(..excess);
 }
 
 fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u64) {
@@ -132,10 +153,9 @@ fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u
         shared.pc.store(board.registers().pc, Ordering::Release);
         shared.clock.store(board.clock(), Ordering::Release);
         if let Some(probe) = board.probe_mut() {
-            let mut records = shared.records();
-            records.extend(probe.take());
-            let excess = records.len().saturating_sub(RECORDS_LIMIT);
-            records.drain(..excess);
+            let mut measured = shared.measured();
+            append(&mut measured.records, probe.take());
+            append(&mut measured.passages, probe.take_passages());
         }
         board.line_mut().flush((stop == Stop::Idle).then_some(NAP));
         if stop == Stop::Idle {

@@ -61,7 +61,7 @@ fn a_wrong_comparison_in_the_exchange_is_found_and_shown() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = changed(folder.path(), |bytes, image| {
         let at = |name| image.program.symbol(name).expect("a label of xchng.asm") - image.address;
-        let mut range = usize::from(at("GUARD"))..usize::from(at("DEARER"));
+        let mut range = usize::from(at("GUARD"))..usize::from(at("XCADD"));
         // JRC: "dearer than what it takes" becomes its opposite.
         let jump = range.find(|&place| bytes[place] == 0x38).expect("the comparison's jump");
         bytes[jump] = 0x30;
