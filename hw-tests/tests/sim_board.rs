@@ -101,19 +101,22 @@ fn the_receiver_interrupts_wakes_from_halt_and_is_timed_apart() {
 }
 
 #[test]
-fn the_probe_counts_a_call_exactly() {
+fn the_probe_counts_a_call_exactly_and_keeps_the_registers_at_a_place() {
     // LD SP,F000h; CALL 0010h; HALT; at 0010h: NOP; LD E,7; RET
     let mut program = vec![0x31, 0x00, 0xF0, 0xCD, 0x10, 0x00, 0x76];
     program.resize(0x10, 0);
     program.extend([0x00, 0x1E, 0x07, 0xC9]);
     let mut board = board(&program);
     board.bus_mut().load(0x8000, &[0x2A]);
-    board.set_probe(Probe::new([0x0010], 0x8000));
+    board.set_probe(Probe::new([0x0010], 0x8000).with_places([0x0013]));
     board.run_for(1000);
     // The probe sees the return when the next instruction starts; HALT is one.
-    let record = board.probe_mut().expect("just set").take()[0];
-    assert_eq!((record.routine, record.t_states), (0x0010, 4 + 7 + 10));
-    assert_eq!((record.tag, record.e), (0x2A, 7));
+    let probe = board.probe_mut().expect("just set");
+    let record = probe.take()[0];
+    assert_eq!((record.routine, record.t_states, record.tag), (0x0010, 4 + 7 + 10, 0x2A));
+    let passages: Vec<_> =
+        probe.take_passages().iter().map(|at| (at.pc, at.sp, at.de as u8)).collect();
+    assert_eq!(passages, [(0x0013, 0xEFFE, 7)]);
 }
 
 #[test]

@@ -11,8 +11,6 @@ pub struct CallRecord {
     pub t_states: u64,
     /// The byte at the probe's tag address when the routine was entered.
     pub tag: u8,
-    /// The low byte of DE at the return.
-    pub e: u8,
 }
 
 /// What is wanted of an address.
@@ -87,8 +85,7 @@ impl Probe {
         // A routine that ends in a jump to another returns together with it.
         while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
             let Open { routine, entered, tag, .. } = open;
-            let e = registers().de as u8;
-            self.records.push(CallRecord { routine, t_states: clock - entered, tag, e });
+            self.records.push(CallRecord { routine, t_states: clock - entered, tag });
         }
         match self.watched.get(usize::from(pc)) {
             Some(Some(Watch::Routine)) => {
