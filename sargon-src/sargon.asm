@@ -44,3 +44,11 @@ PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on
 ; Bits of PTSCK, which tell that the piece that has just moved is in danger.
 B.DNGR  == 0            ; in the article: it has a residue
 B.BOOK  == 1            ; in the program of 1978: and no square before it has a higher one
+
+; Records of TRACE: what was done.
+S.TAKE  == 1            ; takes; the defender is to answer
+S.LAST  == 2            ; takes, and nobody answers: the end
+S.HELP  == 3            ; too dear to take alone, but the guard is no cheaper: calls the next to its help
+S.ALON  == 4            ; the same, and there is no next: the end
+S.STOP  == 5            ; too dear, and the guard is cheaper: the end
+S.LEN   == 5            ; bytes in a record

@@ -99,13 +99,7 @@ fn application(profile: &Profile, evaluator: &Evaluator) -> Result<Vec<Module>, 
         None => Vec::new(),
     };
     let is_own = |routine| evaluator::exports(&own, routine);
-    // Our own XCHNG, mended, fetches for itself or calls the NEXTAD of the user.
-    let needs_nextad = as_in_1978 || is_own("XCHNG");
-    let is_wanted = |file: &&str| match evaluator::routine_of(file) {
-        Some(routine) if is_own(routine) => false,
-        Some("NEXTAD") => needs_nextad,
-        _ => true,
-    };
+    let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
     let defines = [fault, ("OWNNXT", u16::from(is_own("NEXTAD")))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let mut modules = assemble_all(profile, &defines, files)?;

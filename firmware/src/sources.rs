@@ -46,6 +46,7 @@ const APPLICATION: &[(&str, &str)] = &[
     ("xchng.asm", include_str!("../../sargon-src/xchng.asm")),
     ("nextad.asm", include_str!("../../sargon-src/nextad.asm")),
     ("points.asm", include_str!("../../sargon-src/points.asm")),
+    ("trace.asm", include_str!("../../sargon-src/trace.asm")),
 ];
 
 /// The layouts, by name.

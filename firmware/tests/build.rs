@@ -57,7 +57,7 @@ fn every_page_of_a_chip_holds_the_monitor() {
 
 #[test]
 fn both_sides_of_the_wire_have_the_same_constants() {
-    use wire::{capability, danger, kind, status};
+    use wire::{capability, danger, kind, status, step};
     let image =
         build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let monitor = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
@@ -74,6 +74,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.PEND", kind::POSITION_END),
         ("T.XHST", kind::EXHAUST),
         ("T.PNTS", kind::POINTS),
+        ("T.TRCE", kind::TRACE),
         ("T.REPL", wire::REPLY),
         ("T.ERR", wire::ERROR),
         ("E.TYPE", wire::ErrorCode::UnknownType.code()),
@@ -100,11 +101,23 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("SPCNUM", wire::SPACES),
         ("BINNUM", wire::BINS as u8),
         ("C.PNTS", capability::POINTS),
+        ("C.TRCE", capability::TRACE),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {
             assert_eq!(program.symbol(name), Some(u16::from(*value)), "{name}");
         }
+    }
+    let steps: &[(&str, u8)] = &[
+        ("S.TAKE", step::TAKES),
+        ("S.LAST", step::TAKES_LAST),
+        ("S.HELP", step::NEEDS_HELP),
+        ("S.ALON", step::HAS_NO_HELP),
+        ("S.STOP", step::STOPS),
+        ("S.LEN", wire::STEP as u8),
+    ];
+    for (name, value) in steps {
+        assert_eq!(image.program.symbol(name), Some(u16::from(*value)), "{name}");
     }
     let bit = |name| image.program.symbol(name).map(|bit| 1u8 << bit);
     assert_eq!(bit("B.OVER"), Some(status::OVERFLOW));

@@ -1,8 +1,9 @@
-; The application's requests on what residues mean: the highest ones of a position.
+; The application's requests on what residues mean: the highest ones of a position, and how one came about.
 
         .IDENT ANALYS
-        .INTERN DOPNTS
+        .INTERN DOPNTS,DOTRCE
         .EXTERN UNPACK,REFUSE,PINFND,POINTS,MOVER,MOVED,PTSL,STATUS
+        .EXTERN SETPCE,XCHNG,TRACE,ATKLST,TBASE,T3
         .EXTERN NEWRPL,PUTFRM,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -28,4 +29,46 @@ DOPNTS: LDA R.DATA+32
         MVI A,PTSLEN+1
         STA P.LEN
         JMP PUTFRM
+
+; DOTRCE - answers TRACE: the exchange as XCHNG plays it, and step by step.
+DOTRCE: LDA R.DATA
+        CALL SETPCE
+        LXI D,0                 ; the piece is at offset 0
+        JC REFUSE
+        LDA R.DATA+1
+        DCR A
+        CPI 15
+        INX D                   ; the points at offset 1
+        JNC REFUSE
+        XRA A
+        STA STATUS
+        CALL FILL
+        LXI H,R.DATA+1-PVALUE   ; the points at stake in place of the table's
+        SHLD T3
+        CALL XCHNG
+        LXI H,TBASE
+        SHLD T3
+        CALL NEWRPL
+        MOV M,E
+        CALL FILL
+        LXI X,P.DATA+2
+        LDA R.DATA+1
+        CALL TRACE
+        PUSH X
+        POP H
+        LXI D,P.DATA
+        ORA A
+        DSBC D
+        MOV A,L
+        STA P.LEN
+        LDA STATUS
+        STA P.DATA+1
+        JMP PUTFRM
+
+; FILL - puts the request's array in place.
+FILL:   LXI H,R.DATA+2
+        LXI D,ATKLST
+        LXI B,2*SECTN
+        LDIR
+        RET
         .END

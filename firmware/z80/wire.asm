@@ -15,6 +15,7 @@ T.POSN  == 21H
 T.PEND  == 22H          ; only as a reply: the end of a position
 T.XHST  == 23H
 T.PNTS  == 24H
+T.TRCE  == 25H
 T.REPL  == 80H
 T.ERR   == 0FFH
 
@@ -48,3 +49,4 @@ C.POSN  == 08H
 C.1978  == 10H
 C.XHST  == 20H
 C.PNTS  == 40H
+C.TRCE  == 80H

@@ -4,6 +4,7 @@ mod captures;
 mod corpus;
 mod differences;
 mod exhaust;
+mod explain;
 mod positions;
 mod prizes;
 mod relations;
@@ -78,6 +79,15 @@ Examples:
   hw-tests differences                                  counts over the whole corpus
   hw-tests differences --list positions.epd")]
     Differences(differences::DifferencesArgs),
+    /// Show how the residue of one square comes about: the array, and the exchange step by step
+    #[command(after_help = "\
+The steps are the host's beside the board's own. Takes: the points at stake are booked. Calls for help: the attacker is
+dearer than what it would take, but the guard is no cheaper, and whether it pays depends on who stands behind.
+
+Examples:
+  hw-tests explain '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  hw-tests explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
+    Explain(explain::ExplainArgs),
     /// Show what the program makes of residues: highest losses, and what is won by the second prize
     #[command(after_help = "\
 Examples:
@@ -133,6 +143,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Residues(args) => residues::residues(&args),
         Command::Captures(args) => captures::captures(&args),
         Command::Differences(args) => differences::differences(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Sim(args) => simulator::serve(&args),

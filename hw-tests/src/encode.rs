@@ -1,7 +1,8 @@
 //! Between the reference's terms and the board's: squares, pieces and pins.
 
-use firmware::wire;
+use firmware::wire::{self, StepRecord};
 
+use crate::analysis::{Action, Party, Step};
 use crate::reference::{Colour, Kind, Piece, Pin, Position, Square};
 
 /// A colour as the board has it: bit 7 is set for Black.
@@ -59,4 +60,20 @@ pub fn squares(position: &Position) -> [u8; 32] {
         *byte = pair[0] | pair[1] << 4;
     }
     bytes
+}
+
+/// A step of an exchange as the board tells it.
+#[must_use]
+pub fn step(step: &Step) -> StepRecord {
+    let action = match step.action {
+        Action::Takes => wire::step::TAKES,
+        Action::TakesLast => wire::step::TAKES_LAST,
+        Action::NeedsHelp => wire::step::NEEDS_HELP,
+        Action::HasNoHelp => wire::step::HAS_NO_HELP,
+        Action::Stops => wire::step::STOPS,
+    };
+    let party = if step.party == Party::Defenders { wire::step::DEFENDERS } else { 0 };
+    let Step { stake, attacker, defender, residue, .. } = *step;
+    let (defender, residue) = (defender.unwrap_or(0), residue as u8);
+    StepRecord { what: action | party, stake, attacker, defender, residue }
 }

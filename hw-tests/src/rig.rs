@@ -7,7 +7,8 @@ use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
 use firmware::profile::Profile;
 use firmware::wire::{
-    ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord, Tally,
+    ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord,
+    StepRecord, Tally,
 };
 use rcflash::exit::{Failure, RIG, WRONG};
 use rcflash::link::{Link, LinkError, LinkStats};
@@ -254,6 +255,24 @@ impl Rig {
             what: "examining a position",
             why: format!("parts of it were missing {POSITION_ATTEMPTS} times"),
         })
+    }
+
+    /// Has the board play out an exchange step by step: XCHNG's residue, the status, and the steps.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn steps(
+        &mut self,
+        piece: Piece,
+        stake: u8,
+        array: &AttackersArray,
+    ) -> Result<(u8, u8, Vec<StepRecord>), LinkError> {
+        let (piece, array) = (encode::piece(piece), array.to_bytes());
+        let (what, work) = ("tracing an exchange", self.work(2 * EXCHANGE_BUDGET));
+        match self.link.ask(what, &Request::Trace { piece, stake, array }, work)? {
+            Reply::Trace { residue, status, steps } => Ok((residue, status, steps)),
+            other => Err(nonsense(what, &other)),
+        }
     }
 
     /// Has the board find what the side that has just moved stands to lose and to win.

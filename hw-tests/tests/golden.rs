@@ -57,3 +57,13 @@ fn relations_are_listed_and_counted() {
     golden("relations-1.json", &["relations", "--json", POSITION_1]);
     golden("relations-play.txt", &["relations", PLAY]);
 }
+
+#[test]
+fn an_exchange_is_explained_on_host_and_board() {
+    // The array of the article's Figure 4: two knights and a bishop against pawn and queen.
+    let figure_4 = "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -";
+    golden("explain-figure4.txt", &["explain", figure_4, "e4"]);
+    golden("explain-figure4-values.txt", &["explain", "--values", "1,3,3,5,2,10", figure_4, "e4"]);
+    golden("explain-2.txt", &["explain", POSITION_2, "e5"]);
+    golden("explain-unattacked.txt", &["explain", POSITION_2, "d7"]);
+}

@@ -1,16 +1,14 @@
 //! What the program makes of residues, and second-order attacks: the article's figures, and board against host.
 
-use firmware::ProgramKind;
-use firmware::build::build;
-use firmware::profile::Profile;
-use firmware::wire::{Decoder, Event, Frame, PointsReply, Reply, Request};
+mod board;
+
+use board::Board;
+use firmware::wire::{PointsReply, Reply, Request};
 use hw_tests::analysis::{Group, Prizes, relations};
 use hw_tests::compare::compare_points;
 use hw_tests::corpus::{Subject, shipped};
 use hw_tests::encode;
 use hw_tests::reference::{Colour, Position, Square, Verdict, examine, parse_fen};
-use hw_tests::rig::board_spec;
-use hw_tests::sim::{QueueLine, SimBoard, Stop};
 
 /// BYTE, September 1978, Figure 5, set up anew from its text: a knight on c7 forks king and rook.
 const FIGURE_5: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
@@ -112,43 +110,15 @@ fn figure_1s_bishop_acts_through_the_queen_and_a_bishop_pins_the_knight() {
     assert!(texts.iter().any(|text| text == pin), "{texts:#?}");
 }
 
-/// The application on a simulated board.
-struct Board(SimBoard<QueueLine>);
-
-impl Board {
-    fn new() -> Self {
-        let profile = Profile::named("rc2014-classic").expect("it ships");
-        let app = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
-        let jump = [0xC3, 0x00, 0x80];
-        let mut board = SimBoard::new(board_spec(&profile), &jump, QueueLine::default());
-        board.bus_mut().load(app.address, &app.bytes);
-        let mut board = Self(board);
-        board.rest();
-        board
-    }
-
-    fn rest(&mut self) {
-        while self.0.run_for(1_000_000) != Stop::Idle {}
-    }
-
-    fn points(&mut self, position: &Position, moved: Option<Square>) -> PointsReply {
-        self.0.line_mut().from_board.clear();
-        let request = Request::Points {
-            squares: encode::squares(position),
-            mover: encode::colour(position.to_move.other()),
-            moved: moved.map_or(0, encode::square),
-        };
-        let frame = Frame { seq: 1, kind: request.kind(), payload: request.payload() };
-        self.0.line_mut().to_board.extend(frame.encode());
-        self.rest();
-        let mut decoder = Decoder::default();
-        let heard = std::mem::take(&mut self.0.line_mut().from_board);
-        let reply = heard.into_iter().find_map(|byte| match decoder.push(byte) {
-            Some(Event::Frame(frame)) => Reply::parse(frame.kind, &frame.payload).ok(),
-            _ => None,
-        });
-        let Some(Reply::Points(found)) = reply else { panic!("{reply:?}") };
-        found
+fn on_board(board: &mut Board, position: &Position, moved: Option<Square>) -> PointsReply {
+    let request = Request::Points {
+        squares: encode::squares(position),
+        mover: encode::colour(position.to_move.other()),
+        moved: moved.map_or(0, encode::square),
+    };
+    match board.ask(&request) {
+        Reply::Points(found) => found,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -168,14 +138,14 @@ fn moved(position: &Position, turn: usize) -> Option<Square> {
 
 #[test]
 fn the_board_finds_the_prizes_that_the_host_finds() {
-    let mut board = Board::new();
+    let mut board = Board::application();
     let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
     let mut dangers = [0; 3];
     for (turn, case) in cases.iter().enumerate() {
         let Subject::Position { fen, position, .. } = &case.subject else { continue };
         let moved = moved(position, turn);
         let expected = gather(position, moved);
-        let seen = board.points(position, moved);
+        let seen = on_board(&mut board, position, moved);
         let differences = compare_points(&expected, &seen);
         assert!(differences.is_empty(), "{fen} {moved:?}: {differences:?}");
         dangers[usize::from(expected.article_danger) + usize::from(expected.book_danger)] += 1;

@@ -10,6 +10,7 @@ use firmware::profile::Profile;
 use firmware::wire::{ExhaustRequest, Frame, Request, kind};
 use hw_tests::corpus::{Subject, shipped};
 use hw_tests::encode;
+use hw_tests::reference::{Position, Verdict, examine};
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{BoardSpec, QueueLine, Registers, SimBoard, Stop};
 
@@ -24,6 +25,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("XCHNG", include_str!("../../sargon-src/xchng.asm")),
     ("POINTS", include_str!("../../sargon-src/points.asm")),
     ("SETUP", include_str!("../../firmware/z80/positn.asm")),
+    ("TRACE", include_str!("../../sargon-src/trace.asm")),
     ("GETC", include_str!("../../firmware/z80/acia.asm")),
     ("PUTC", include_str!("../../firmware/z80/acia.asm")),
     ("SETPCE", include_str!("../../firmware/z80/positn.asm")),
@@ -157,6 +159,14 @@ impl Bench {
         self.run();
     }
 
+    /// Asks for the steps of every exchange of a position.
+    fn trace(&mut self, position: &Position) {
+        for Verdict { piece, array, .. } in examine(position).1 {
+            let head = [encode::piece(piece), piece.kind.value()];
+            self.ask(kind::TRACE, [&head[..], &array.to_bytes()].concat());
+        }
+    }
+
     /// Runs until the board waits for the host.
     fn run(&mut self) {
         while self.board.run_for(1) == Stop::Time {
@@ -252,6 +262,7 @@ fn check(evaluator: &Evaluator, is_judged: impl Fn(&str) -> bool) {
                 bench.ask(kind::POINTS, [&squares[..], &[0x80, 0]].concat());
                 if index % STRIDE == 0 {
                     bench.ask(kind::POSITION, squares.to_vec());
+                    bench.trace(position);
                 }
             }
             Subject::Array { piece, array, .. } => {
@@ -284,7 +295,8 @@ fn check(evaluator: &Evaluator, is_judged: impl Fn(&str) -> bool) {
 
 #[test]
 fn routines_keep_their_contracts() {
-    check(&Evaluator::default(), |_| true);
+    // Here only TRACE calls NEXTAD; its test is below.
+    check(&Evaluator::default(), |name| name != "NEXTAD");
 }
 
 #[test]

@@ -132,6 +132,25 @@ fn the_application_refuses_pieces_that_are_none() {
 }
 
 #[test]
+fn the_application_refuses_sides_and_values_that_are_none() {
+    let mut board = Board::application();
+    use ErrorCode::{BadArgument, BadLength};
+    let points = |squares: [u8; 32], mover| [&squares[..], &[mover, 0]].concat();
+    let mut seven = [0; 32];
+    seven[3] = 0x70;
+    assert_eq!(board.error(kind::POINTS, &points([0; 32], 1)), (BadArgument, kind::POINTS, 32));
+    assert_eq!(board.error(kind::POINTS, &points(seven, 0x80)), (BadArgument, kind::POINTS, 3));
+    assert_eq!(board.error(kind::POINTS, &[0; 33]), (BadLength, kind::POINTS, 33));
+    for (head, offset) in [([0, 1], 0), ([0x87, 1], 0), ([1, 0], 1), ([0x82, 16], 1)] {
+        let payload = [&head[..], &[0; 14]].concat();
+        assert_eq!(board.error(kind::TRACE, &payload), (BadArgument, kind::TRACE, offset));
+    }
+    assert_eq!(board.error(kind::TRACE, &[1; 15]), (BadLength, kind::TRACE, 15));
+    let nobody = Request::Trace { piece: 1, stake: 15, array: [0; 14] };
+    assert_eq!(board.ask(&nobody), Reply::Trace { residue: 0, status: 0, steps: Vec::new() });
+}
+
+#[test]
 fn damaged_frames_are_told_and_forgotten() {
     let good = Frame { seq: 9, kind: kind::IDENT, payload: Vec::new() }.encode();
     let too_long = [&[0][..], &[1; 300], &[0]].concat();

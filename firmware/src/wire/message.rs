@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::exhaust::{ExhaustRequest, Tally};
-use super::{ERROR, MAX_BLOCK, MAX_RECORDS, RECORD, REPLY, VERSION, kind};
+use super::{ERROR, MAX_BLOCK, MAX_RECORDS, RECORD, REPLY, STEP, VERSION, kind};
 
 /// What the host asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,15 @@ pub enum Request {
     },
     /// Play out the exchanges of a space of attackers arrays.
     Exhaust(ExhaustRequest),
+    /// Play out an exchange and tell every step.
+    Trace {
+        /// The piece: bit 7 its colour, bits 2-0 its type.
+        piece: u8,
+        /// What it is worth, 1 to 15.
+        stake: u8,
+        /// The attackers array, with any values from 1 to 15.
+        array: [u8; 14],
+    },
     /// Find what the side that has just moved stands to lose and to win.
     Points {
         /// As in POSITION.
@@ -78,6 +87,7 @@ impl Request {
             Self::Position { .. } => kind::POSITION,
             Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
+            Self::Trace { .. } => kind::TRACE,
         }
     }
 
@@ -94,6 +104,7 @@ impl Request {
             Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
             Self::Position { squares } => squares.to_vec(),
             Self::Exhaust(request) => request.payload(),
+            Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
             Self::Points { squares, mover, moved } => [&squares[..], &[*mover, *moved]].concat(),
         }
     }
@@ -161,6 +172,15 @@ pub enum Reply {
     Tally(Tally),
     /// To POINTS.
     Points(PointsReply),
+    /// To TRACE.
+    Trace {
+        /// What XCHNG says that the owner of the square loses.
+        residue: u8,
+        /// Bits of [`super::status`].
+        status: u8,
+        /// How it comes about; none when nobody attacks.
+        steps: Vec<StepRecord>,
+    },
     /// Something was wrong.
     Error(ErrorReply),
 }
@@ -251,6 +271,21 @@ pub struct PointsReply {
     pub book: [u8; 2],
     /// All statuses together.
     pub status: u8,
+}
+
+/// One step of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepRecord {
+    /// One of [`super::step`], with [`super::step::DEFENDERS`] added or not.
+    pub what: u8,
+    /// Points at stake.
+    pub stake: u8,
+    /// What would capture.
+    pub attacker: u8,
+    /// What stands ready to answer, 0 for nothing.
+    pub defender: u8,
+    /// What the owner of the square has lost after the step.
+    pub residue: u8,
 }
 
 /// The error reply.
@@ -365,6 +400,7 @@ impl Reply {
                 Self::PositionEnd(PositionEnd::parse(payload).ok_or_else(length)?)
             }
             (kind::EXHAUST, _) => Self::Tally(Tally::parse(payload).ok_or_else(length)?),
+            (kind::TRACE, _) => trace(payload).ok_or_else(length)?,
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (kind::IDENT..=kind::RESET | kind::WRITE..=kind::RUN | kind::EXCHANGE, _) => {
                 return Err(length());
@@ -429,6 +465,20 @@ impl PositionEnd {
         let pins = pins.iter().map(|&[square, step]| Pin { square, step: step as i8 }).collect();
         Some(Self { parts, squares, status, royals: [r0, r1, r2, r3], pins })
     }
+}
+
+fn trace(payload: &[u8]) -> Option<Reply> {
+    let (&[residue, status], rest) = payload.split_first_chunk()?;
+    let (records, odd) = rest.as_chunks::<STEP>();
+    let step = |&[what, stake, attacker, defender, residue]: &[u8; STEP]| StepRecord {
+        what,
+        stake,
+        attacker,
+        defender,
+        residue,
+    };
+    let steps = records.iter().map(step).collect();
+    odd.is_empty().then_some(Reply::Trace { residue, status, steps })
 }
 
 impl PointsReply {

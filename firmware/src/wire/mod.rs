@@ -12,7 +12,7 @@ pub use exhaust::{ExhaustRequest, Tally};
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
 pub use message::{
     ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,
-    Role, SquareRecord,
+    Role, SquareRecord, StepRecord,
 };
 
 /// The protocol's version.
@@ -38,6 +38,8 @@ pub const MAX_RECORDS: usize = 13;
 pub const SPACES: u8 = 3;
 /// Residues that EXHAUST counts: 0 to 10.
 pub const BINS: usize = 11;
+/// Bytes of one step in a reply to TRACE.
+pub const STEP: usize = 5;
 
 /// Types of requests.
 pub mod kind {
@@ -63,6 +65,8 @@ pub mod kind {
     pub const EXHAUST: u8 = 0x23;
     /// What a side stands to lose and to win.
     pub const POINTS: u8 = 0x24;
+    /// Play out an exchange and tell every step.
+    pub const TRACE: u8 = 0x25;
 }
 
 /// Bits of the capabilities in an identity.
@@ -81,6 +85,8 @@ pub mod capability {
     pub const EXHAUST: u8 = 0x20;
     /// Answers POINTS.
     pub const POINTS: u8 = 0x40;
+    /// Answers TRACE.
+    pub const TRACE: u8 = 0x80;
 }
 
 /// Bits of a square's status.
@@ -97,4 +103,20 @@ pub mod danger {
     pub const ARTICLE: u8 = 0x01;
     /// And no square before it has a higher residue.
     pub const BOOK: u8 = 0x02;
+}
+
+/// What was done in a step of TRACE.
+pub mod step {
+    /// Takes; the defender is to answer.
+    pub const TAKES: u8 = 1;
+    /// Takes, and nobody answers: the end.
+    pub const TAKES_LAST: u8 = 2;
+    /// Too dear to take alone, but the guard is no cheaper: calls the next to its help.
+    pub const NEEDS_HELP: u8 = 3;
+    /// The same, and there is no next: the end.
+    pub const HAS_NO_HELP: u8 = 4;
+    /// Too dear, and the guard is cheaper: the end.
+    pub const STOPS: u8 = 5;
+    /// Added when the side of the piece on the square does it.
+    pub const DEFENDERS: u8 = 0x80;
 }

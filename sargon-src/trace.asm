@@ -1,0 +1,93 @@
+; Plays out the captures on one square and notes every step, for people to read.
+
+        .IDENT TRACE
+        .INTERN TRACE
+        .EXTERN NEXTAD,P1,WACT,BACT
+        .INSERT sargon.asm
+
+; While a battle is traced:
+;   B   points at stake   C   side flag: bit 0 is 0 when the first attacker's side captures
+;   D   the defender      E   the residue     L   the attacker     IX  where the next record goes
+
+; TRACE - plays a battle out as XCHNG does, one record a step.
+;   It is slower and plainer than XCHNG and a second opinion on it. A record has S.LEN bytes: what was done (S.TAKE and so
+;   on, bit 7 set when the defender's side does it), points at stake, attacker, defender, residue after it.
+;   Entry:    A = points at stake, P1 = the piece on the square, ATKLST filled, IX = room for 24 records
+;   Exit:     IX = behind the last record; there is none when nobody attacks
+;   Errors:   B.SHRT of STATUS set when a count promised more than its section held
+;   Clobbers: AF, BC, DE, HL of both sets, IX
+;   Stack:    4 bytes
+;   Cycles:   180..3000 by the length of the exchange
+TRACE:  EXX
+        MOV B,A
+        EXX
+        LXI H,BACT
+        LXI D,WACT
+        LDA P1
+        RLC
+        JRC ..SET
+        XCHG                    ; a White piece is attacked by Black
+..SET:  MOV B,M
+        LDAX D
+        MOV C,A
+        EXX
+        XRA A
+        MOV C,A
+        MOV E,A
+        CALL NEXTAD
+        RZ
+        MOV L,A
+..NEXT: CALL NEXTAD
+        MOV D,A
+        JRZ ..LAST
+        MOV A,B
+        CMP L
+        JRC ..DEAR
+        MVI H,S.TAKE            ; not dearer than what it takes
+        CALL TAKEN
+        MOV B,L                 ; the capturer now stands there, the defender is to capture
+        MOV L,D
+        JMPR ..NEXT
+..DEAR: MOV A,D
+        CMP L
+        MVI H,S.STOP            ; the guard is cheaper
+        JRC NOTE
+        MVI H,S.HELP
+        CALL NOTE
+        CALL NEXTAD
+        JRZ ..ALON
+        MOV L,A
+        CALL NEXTAD
+        MOV D,A
+        JRNZ ..DEAR
+..LAST: MVI H,S.LAST
+        JMPR TAKEN
+..ALON: MOV A,0-S.LEN(X)        ; there is no help after all
+        ADI S.ALON-S.HELP
+        MOV 0-S.LEN(X),A
+        RET
+
+; TAKEN - books the points at stake and notes the step H.
+TAKEN:  MOV A,B
+        BIT 0,C
+        JRZ ..ADD
+        NEG
+..ADD:  ADD E
+        MOV E,A
+
+; NOTE - notes the step H.
+NOTE:   MOV A,C
+        RRC
+        ANI 80H
+        ORA H
+        MOV 0(X),A
+        MOV 1(X),B
+        MOV 2(X),L
+        MOV 3(X),D
+        MOV 4(X),E
+        PUSH D
+        LXI D,S.LEN
+        DADX D
+        POP D
+        RET
+        .END
