@@ -219,6 +219,16 @@ fn objdump_finds_the_instructions_of_the_sources_in_both_programs() {
 }
 
 #[test]
+fn objdump_names_code_after_our_labels() {
+    let Some(gnu) = Gnu::find() else { return };
+    let program = linked(&[ours("MAIN: NOP\nLIMIT==1\nSTOP: HLT\n .END\n")]);
+    gnu.file("ours.elf", write_executable(&program));
+    let text = gnu.run("objdump", &["--disassemble", "--disassemble-zeroes", "ours.elf"]);
+    let labels: Vec<_> = text.lines().filter(|line| line.ends_with(">:")).collect();
+    assert_eq!(labels, ["00008000 <MAIN>:", "00008001 <STOP>:"]);
+}
+
+#[test]
 fn our_linker_knows_every_relocation_of_gnu_as() {
     let Some(gnu) = Gnu::find() else { return };
     let module = gnu.assemble(THEIRS);
