@@ -1,10 +1,12 @@
 //! TDL's own object files: records counted by hand, round trips, and everything that can be wrong with a file.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use tdlasm::link::{Layout, link};
 use tdlasm::module::*;
-use tdlasm::object::{read_tdl, write_tdl};
+use tdlasm::object::{read_modules, read_tdl, write_tdl};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Options, assemble};
 
@@ -173,6 +175,8 @@ fn modules_of_one_source_share_the_file() {
         modules.into_iter().map(|module| module.name).collect()
     };
     assert_eq!(names(&records.join("\r\n")), ["ONE", "TWO"]);
+    let modules = read_tdl(records.concat().as_bytes(), "X").expect("an object");
+    assert_eq!((modules[0].start, modules[1].start), (None, None));
     // Without names as well: each end record ends a module.
     let records = object(" .XLINK\n NOP\n .PRGEND\n HLT\n .END\n");
     assert_eq!(names(&records.join("\n")), ["X", "X"]);
@@ -187,6 +191,10 @@ fn what_the_format_has_no_room_for_is_refused_by_name() {
     );
     let nameless = " .XLINK\n .IDENT A\nHERE: NOP\n CALL SUB#\n .END\n";
     assert!(refusal(nameless).starts_with("module A, at HERE+2: SUB is external"));
+    let mut small = assembly(PAIR).modules.remove(0);
+    Arc::make_mut(&mut small.symbols)[0].name = "a1".into();
+    let error = write_tdl(&[small], LINK).expect_err("no room").to_string();
+    assert!(error.starts_with("module P: a1 (demo.asm:2) is no name"), "{error}");
     let names: Vec<String> = (0..253).map(|number| format!(" .WORD E{number}#\n")).collect();
     let many = format!(" .IDENT A\n{} .END\n", names.concat());
     assert_eq!(refusal(&many), "module A has 253 externals; a TDL object has room for 252");
@@ -200,6 +208,13 @@ fn a_byte_that_moves_is_refused_by_name() {
     module.sections[0].relocs[1].kind = RelocKind::Low;
     let error = write_tdl(&[module], LINK).expect_err("no room").to_string();
     assert!(error.starts_with("module DEMO, at START+4: a byte depends on SUB"), "{error}");
+    // Nor do fields fit that end behind the section's bytes or share a byte.
+    for offset in [2, 7] {
+        let mut module = assembly(DEMO).modules.remove(0);
+        module.sections[0].relocs[1].offset = offset;
+        let error = write_tdl(&[module], LINK).expect_err("no room").to_string();
+        assert!(error.contains("a relocated word is not within the bytes"), "{error}");
+    }
 }
 
 #[test]
@@ -251,6 +266,62 @@ fn a_damaged_file_is_an_error_that_says_where() {
 }
 
 #[test]
+fn later_code_takes_the_place_of_earlier_code_and_its_fields() {
+    // A word of .PROG. at 0, then a byte on its second half.
+    let text = "!A     1F\r\n;0300000180050077\r\n;020001010007F5\r\n;0000000000";
+    let module = read_tdl(text.as_bytes(), "X").expect("an object").remove(0);
+    assert_eq!(module.sections[0].runs, [Run { offset: 0, bytes: vec![0, 7] }]);
+    assert_eq!(module.sections[0].relocs, []);
+}
+
+#[test]
+fn what_fills_the_last_sector_is_passed_over_and_small_letters_are_capitals() {
+    let modules = read_tdl(DEMO_RECORDS.concat().as_bytes(), "X");
+    let text = format!("{}\r\n\x1A{}\x1A\x1Ajunk", DEMO_RECORDS.join("\r\n"), "\0".repeat(9));
+    assert_eq!(read_tdl(text.as_bytes(), "X"), modules);
+    let small = text.replace("4C210700CD040000C9", "4c210700cd040000c9");
+    assert_eq!(read_tdl(small.as_bytes(), "X"), modules);
+    let mut file =
+        write_tdl(modules.as_ref().expect("an object"), ObjectForm { binary: true, ..LINK })
+            .expect("it can be written");
+    file.resize(file.len().next_multiple_of(128), 0x1A);
+    assert_eq!(read_tdl(&file, "X"), modules);
+    let tape = [&[0; 99][..], DEMO_RECORDS.join("\r\n").as_bytes(), &[0; 99]].concat();
+    assert_eq!(read_modules(&tape, "X").ok(), modules.ok());
+    // DEMO in small letters sums up to 80H more.
+    assert_eq!(read_tdl(b"!demo  1B\n;0000000000", "X").expect("an object")[0].name, "DEMO");
+}
+
+#[test]
+fn names_of_modules_are_cut_or_that_of_the_original() {
+    let first = |name: &str| {
+        let module = Module { name: name.into(), ..Module::default() };
+        let file = write_tdl(&[module], LINK).expect("it can be written");
+        String::from_utf8_lossy(&file[2..9]).into_owned()
+    };
+    assert_eq!(first("longer_name"), "!.MAIN.");
+    assert_eq!((first("Tables.1"), first("")), ("!TABLES".into(), "!.MAIN.".into()));
+}
+
+#[test]
+fn words_of_symbols_defined_here_move_with_their_sections() {
+    let mut module = assembly(DEMO).modules.remove(0);
+    let place = |name: &str| module.symbols.iter().position(|one| one.name == name);
+    let (text, five) = (place("TEXT").expect("TEXT"), module.symbols.len());
+    let number = symbol("FIVE", SymbolValue::Absolute(5), Binding::Local);
+    Arc::make_mut(&mut module.symbols).push(number);
+    for (reloc, symbol) in module.sections[0].relocs.iter_mut().zip([text, five]) {
+        reloc.target = Target { base: Base::Symbol(symbol), addend: 1 };
+    }
+    let file = write_tdl(&[module], LINK).expect("it can be written");
+    let section = read_tdl(&file, "X").expect("an object")[0].sections[0].clone();
+    // TEXT is at 7: 8 in .PROG.; five and one are six, which moves with nothing.
+    assert_eq!(section.runs[0].bytes, [0x21, 0, 0, 0xCD, 6, 0, 0xC9, 1]);
+    let target = Target { base: Base::Section(SectionKind::Prog), addend: 8 };
+    assert_eq!(section.relocs, [Reloc { offset: 1, kind: RelocKind::Word, target }]);
+}
+
+#[test]
 fn what_a_module_cannot_hold_is_an_error() {
     let pool = "\\01POOL  0400047D";
     let end = ";0000000000";
@@ -258,6 +329,10 @@ fn what_a_module_cannot_hold_is_an_error() {
     assert!(problem(file(";020000040001F9")).contains("it has code for the shared area POOL"));
     assert!(problem(file("#01A1    04000108")).contains("A1 is a place in a shared area"));
     assert!(problem("").contains("there is no module in the file"));
+    // The symbols of a module come behind its end record, before the next one begins.
+    let symbols = "&01A1    0000000D";
+    assert!(read_tdl([end, symbols].concat().as_bytes(), "X").is_ok());
+    assert!(problem([end, "!A     1F", symbols, end].concat()).contains("record 3"));
 }
 
 /// What a section is made of, one after the other.

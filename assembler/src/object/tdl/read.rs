@@ -84,10 +84,10 @@ fn shown(byte: u8) -> String {
     }
 }
 
-/// Whether a file begins as TDL objects do: with a record, or with the line end before one.
+/// Whether a file begins as TDL objects do: with a record, behind a line end or the leader of a paper tape.
 pub(crate) fn looks_like_tdl(data: &[u8]) -> bool {
     data.iter()
-        .find(|byte| !b"\r\n".contains(byte))
+        .find(|byte| !b"\r\n\0".contains(byte))
         .is_some_and(|first| b"!+@\\#&;".contains(first))
 }
 

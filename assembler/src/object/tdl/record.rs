@@ -65,11 +65,10 @@ impl<'d> Input<'d> {
         Self { data, at: 0, form, sum: 0 }
     }
 
-    /// Moves to the next record; `false` at the end. 1AH ends a text on CP/M, and fills the last sector of a file.
+    /// Moves to the next record; `false` at the end, which is 1AH on CP/M, where files are multiples of 128 bytes.
     pub(super) fn find_record(&mut self) -> bool {
-        let filler: &[u8] = if self.form == Form::Hex { b"\r\n \t\0" } else { b"\x1A\0" };
         let rest = &self.data[self.at..];
-        let skip = rest.iter().position(|byte| !filler.contains(byte)).unwrap_or(rest.len());
+        let skip = rest.iter().position(|byte| !b"\r\n \t\0".contains(byte)).unwrap_or(rest.len());
         self.at += skip;
         self.data.get(self.at).is_some_and(|byte| *byte != 0x1A)
     }

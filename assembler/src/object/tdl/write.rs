@@ -175,14 +175,15 @@ impl<'m> Writer<'m> {
 
     /// The size as a word. That of a full section needs one bit more, but is known from its last byte.
     fn size(&self, section: &Section) -> Written<u16> {
-        let last = section.runs.last();
-        let end = last.map_or(0, |run| u32::from(run.offset) + run.bytes.len() as u32);
-        u16::try_from(section.size)
-            .or(if end == section.size { Ok(u16::MAX) } else { Err(()) })
-            .map_err(|()| TdlWriteError::Size {
-                module: self.module.name.clone(),
-                section: section.kind.tdl_name(),
-            })
+        let end = section.runs.last().map_or(0, end_of);
+        match u16::try_from(section.size) {
+            Ok(size) => Ok(size),
+            Err(_) if end == section.size => Ok(u16::MAX),
+            Err(_) => {
+                let (module, section) = (self.module.name.clone(), section.kind.tdl_name());
+                Err(TdlWriteError::Size { module, section })
+            }
+        }
     }
 
     /// The symbols with a value of which `wanted` holds.
@@ -235,11 +236,9 @@ impl<'m> Writer<'m> {
                 let (module, target) = (self.module.name.clone(), self.named(reloc.target));
                 return Err(TdlWriteError::Byte { module, at: at(), target });
             }
-            let holds = |run: &Run| {
-                u32::from(run.offset) <= first
-                    && end <= u32::from(run.offset) + run.bytes.len() as u32
-            };
-            if first < free || !section.runs.iter().any(holds) {
+            let run = section.runs.partition_point(|run| run.offset <= reloc.offset).checked_sub(1);
+            let within = run.is_some_and(|run| end <= end_of(&section.runs[run]));
+            if first < free || !within {
                 return Err(TdlWriteError::Outside { module: self.module.name.clone(), at: at() });
             }
             self.check_named(reloc.target, at)?;
@@ -313,6 +312,11 @@ impl<'m> Writer<'m> {
             _ => stream.push_word(Some(base), value),
         }
     }
+}
+
+/// Just past the last byte of a run.
+fn end_of(run: &Run) -> u32 {
+    u32::from(run.offset) + run.bytes.len() as u32
 }
 
 fn is_external(symbol: &Symbol) -> bool {
