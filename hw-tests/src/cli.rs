@@ -11,6 +11,7 @@ mod relations;
 mod residues;
 mod run;
 mod simulator;
+mod swap;
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,11 @@ Examples:
   hw-tests captures --values sargon positions.epd
   hw-tests captures                                     statistics of the whole corpus")]
     Captures(captures::CapturesArgs),
+    /// Evaluate one capture by every modern form, with the list of gains
+    #[command(after_help = "\
+Example:
+  hw-tests swap '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' d3e5")]
+    Swap(swap::SwapArgs),
     /// Compare residues with minimax and with the swap algorithm, and say why they differ
     #[command(after_help = "\
 Residue: what Sargon says that the owner of a square loses. Minimax: the same attackers and defenders,
@@ -146,6 +152,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Relations(args) => relations::relations_of(&args),
+        Command::Swap(args) => swap::swap_of(&args),
         Command::Sim(args) => simulator::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };

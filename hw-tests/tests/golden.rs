@@ -37,6 +37,13 @@ fn captures_are_ordered_dropped_and_counted() {
 }
 
 #[test]
+fn a_capture_is_evaluated_with_its_list_of_gains() {
+    golden("swap-1.txt", &["swap", POSITION_1, "e1e5"]);
+    golden("swap-2.txt", &["swap", "--at-least", "-225", POSITION_2, "d3e5"]);
+    golden("swap-2-sargon.json", &["swap", "--json", "--values", "sargon", POSITION_2, "d3e5"]);
+}
+
+#[test]
 fn differences_are_a_table_counts_or_json() {
     let pinned = "2k5/8/2n5/8/3p4/8/3R4/2R4K w - -";
     golden("differences-pin.txt", &["differences", pinned]);
