@@ -74,3 +74,26 @@ fn an_exchange_is_explained_on_host_and_board() {
     golden("explain-2.txt", &["explain", POSITION_2, "e5"]);
     golden("explain-unattacked.txt", &["explain", POSITION_2, "d7"]);
 }
+
+#[test]
+fn what_can_not_be_analysed_has_its_exit_code() {
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["captures", "--values", "1,2", POSITION_1], 2, "six whole numbers"),
+        (&["captures", "/nonexistent"], 3, "can't read /nonexistent"),
+        (&["differences", "8/8 w - -"], 3, "FEN:1: FEN field 'pieces'"),
+        (&["swap", POSITION_1, "e1e6"], 4, "captures nothing"),
+        (&["swap", POSITION_1, "e1c7"], 4, "does not attack c7"),
+        (&["explain", POSITION_1, "e4"], 4, "e4 is empty"),
+        (&["explain", POSITION_1, "e9"], 2, "a square is a letter"),
+        (&["explain", "--values", "0,3,3,5,9,10", POSITION_1, "e5"], 2, "from 1 to 15"),
+        (&["prizes", "--moved", "e5", POSITION_1, POSITION_2], 2, "for a single position"),
+    ];
+    for (arguments, code, message) in cases {
+        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+        let output = command.args(arguments).output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
