@@ -99,7 +99,6 @@ fn a_checksum_that_cannot_be_is_refused_with_the_layout() {
     };
     assert!(refused(&wish("sum8", 0x1001, 0x1000, 0x1004)).1.contains("below"));
     assert!(refused(&wish("crc-32", 0x1004, 0x1008, 0x1001)).1.contains("its own bytes"));
-    assert!(refused(&wish("crc-32", 0x1000, 0x1001, 0x1001)).1.contains("its own bytes"));
     assert!(layout(&wish("crc-32", 0x1005, 0x1008, 0x1001)).is_ok());
     assert_eq!(
         refused(&wish("crc-32", 0x1000, 0x1001, 0x10FD)),

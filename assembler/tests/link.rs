@@ -261,3 +261,18 @@ fn a_shared_area_that_does_not_fit_is_named() {
     );
     assert!(text.contains("POOL"), "{text}");
 }
+
+#[test]
+fn a_program_with_thousands_of_errors_describes_a_hundred_and_counts_the_rest() {
+    let names: Vec<String> = (0..1000).map(|at| format!("E{at}")).collect();
+    let symbol = |name: &String| symbol(name, SymbolValue::Undefined, Binding::Global);
+    let fields = (0..1000).map(|at| field(0, RelocKind::Low, Base::Symbol(at), 0)).collect();
+    let module = module(
+        "A",
+        vec![section(SectionKind::Prog, &[0], fields)],
+        names.iter().map(symbol).collect(),
+    );
+    let shown = message(&[module]);
+    assert_eq!(shown.lines().count(), 101);
+    assert!(shown.ends_with("900 more errors of this program are left out"), "{shown}");
+}

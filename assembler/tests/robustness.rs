@@ -257,3 +257,10 @@ fn every_use_of_a_doubly_defined_symbol_is_marked() {
     assert_eq!(codes(text), ["D01", "M01", "D01"]);
     assert_eq!(codes(" JMP L1\nL1: NOP\nL1 == 1\n .PRGEND\nL1: JMP L1\n .END\n"), ["D01", "M01"]);
 }
+
+#[test]
+fn a_macro_of_fifty_thousand_arguments_is_cut_in_time() {
+    let names: Vec<String> = (0..50_000).map(|at| format!("A{at}")).collect();
+    let text = format!(".DEFINE M[{}]=[\n .BYTE {}\n]\n .END\n", names.join(","), names.join("+"));
+    assert_eq!(codes(text), Vec::<&str>::new());
+}

@@ -1,7 +1,7 @@
 ; The application's requests: an exchange on a given array, and a whole position.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,UNPACK,REFUSE
+        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,NOPINS,UNPACK,REFUSE
         .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
@@ -73,6 +73,12 @@ REFUSE: MVI C,E.ARG
         JMP PUTERR
 
 ; NOPINS - empties the pin list, so that walks into it, as in 1978, find nothing of an earlier request.
+;   Entry:    nothing
+;   Exit:     done
+;   Errors:   none
+;   Clobbers: F, BC, DE, HL
+;   Stack:    0 bytes
+;   Cycles:   1368
 NOPINS: LXI H,PLISTA
         LXI D,PLISTA+1
         LXI B,2*PINMAX-1

@@ -17,7 +17,7 @@ use rcflash::port::{OpenError, Port};
 
 use crate::encode;
 use crate::reference::{AttackersArray, Colour, Piece, Position, Square};
-use crate::sim::{BoardSpec, CallRecord, Pace, Probe, ServerOptions, SimServer};
+use crate::sim::{BoardSpec, CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
 
 /// T-states that the board may take for any position; 64 squares with every line full take half of it.
 const POSITION_BUDGET: u64 = 3_000_000;
@@ -104,8 +104,19 @@ pub struct Traced {
     pub residue: u8,
     /// Bits of [`firmware::wire::status`].
     pub status: u8,
-    /// The residue after each booking, where the board can be watched.
-    pub bookings: Option<Vec<u8>>,
+    /// What XCHNG booked, where the board can be watched.
+    pub bookings: Option<Vec<BookedThere>>,
+}
+
+/// A booking of points as XCHNG made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BookedThere {
+    /// What was captured.
+    pub stake: u8,
+    /// What captured it.
+    pub attacker: u8,
+    /// What the owner of the square had lost after it; below 0 only when XCHNG is wrong.
+    pub residue: i8,
 }
 
 /// What the board says of some consecutive arrays.
@@ -203,7 +214,7 @@ impl Rig {
         let passages = |rig: &Self| rig.simulator.as_ref().map(|sim| sim.server.take_passages());
         let _ = passages(self);
         let (residue, status) = self.exchange(piece, array)?;
-        let bookings = passages(self).map(|at| at.iter().map(|passed| passed.de as u8).collect());
+        let bookings = passages(self).map(|at| at.iter().map(booked).collect());
         Ok(Traced { residue, status, bookings })
     }
 
@@ -220,7 +231,8 @@ impl Rig {
         };
         let t_states = self.simulator.as_ref().map(|simulator| {
             let calls = simulator.server.take_records();
-            of(&calls, simulator.exchange).map(|call| call.t_states).collect()
+            let exchanges = calls.iter().filter(|call| call.routine == simulator.exchange);
+            exchanges.map(|call| call.t_states).collect()
         });
         // A program that was not built here may have XCHNG elsewhere.
         let t_states = t_states.filter(|times: &Vec<_>| times.len() == usize::from(tally.count));
@@ -371,8 +383,10 @@ impl Simulator {
     }
 }
 
-fn of(calls: &[CallRecord], routine: u16) -> impl Iterator<Item = &CallRecord> {
-    calls.iter().filter(move |call| call.routine == routine)
+/// The registers at one of [`BOOKINGS`]: points at stake in B, the attacker in L, the residue in E (xchng.asm).
+fn booked(at: &Registers) -> BookedThere {
+    let (stake, attacker, residue) = ((at.bc >> 8) as u8, at.hl as u8, at.de as i8);
+    BookedThere { stake, attacker, residue }
 }
 
 fn per_square(squares: &[SquareRecord], times: &[CallRecord]) -> Vec<u64> {

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
@@ -14,7 +17,7 @@ use super::{Assembler, Interrupt, Step};
 /// Calls nested deeper than this never end.
 const MAX_DEPTH: usize = 4096;
 /// All macro texts of a run together, in bytes; each call counts for [`CALL_COST`] more.
-const MAX_TEXT: usize = 1 << 27;
+const MAX_TEXT: usize = 1 << 26;
 const CALL_COST: usize = 128;
 
 /// A piece of a body.
@@ -157,11 +160,23 @@ impl Assembler<'_> {
         Some(Span::new(start, close))
     }
 
+    /// The first parameter of each name.
+    fn parameter_index(&self, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
+        let mut index = FxHashMap::default();
+        for (at, parameter) in parameters.iter().enumerate() {
+            index.entry(self.names.significant(&parameter.name)).or_insert(at);
+        }
+        index
+    }
+
     /// Cuts a body at its arguments; drops the quotes that join and the comments with two semicolons.
     fn pieces(&self, body: Span, parameters: &[Parameter]) -> Vec<Piece> {
         let text = self.sources.slice(body);
-        let argument =
-            |word: &[u8]| parameters.iter().position(|one| self.names.same(&one.name, word));
+        let index = self.parameter_index(parameters);
+        let argument = |word: &[u8]| match index.is_empty() {
+            true => None,
+            false => index.get(&self.names.significant(word)).copied(),
+        };
         let mut cutter = Cutter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
         let mut at = 0;
         while at < text.len() {

@@ -201,9 +201,10 @@ impl Names {
         self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
     }
 
-    /// Whether two spellings name the same symbol.
-    pub(crate) fn same(&self, one: &[u8], other: &[u8]) -> bool {
-        if self.long.is_some() { one.eq_ignore_ascii_case(other) } else { pack(one) == pack(other) }
+    /// The part of a spelling that counts, in capitals.
+    pub(crate) fn significant(&self, name: &[u8]) -> SmolStr {
+        let kept = if self.long.is_some() { name } else { &name[..name.len().min(6)] };
+        kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
     /// Makes room for the names that a text of this length is likely to have.

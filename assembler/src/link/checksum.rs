@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::image::{Image, Run};
 
-use super::error::LinkError;
+use super::error::{Errors, LinkError};
 use super::layout::Layout;
 use super::symbols::SymbolTable;
 
@@ -103,14 +103,19 @@ pub(super) fn write(
     image: &mut Image,
     layout: &Layout,
     symbols: &SymbolTable,
-    errors: &mut Vec<LinkError>,
+    errors: &mut Errors,
 ) -> Vec<WrittenChecksum> {
     let mut written = Vec::new();
     for wish in &layout.checksums {
         if let Some(address) = wish.place().map(|at| at as u16).find(|at| image.byte(*at).is_some())
         {
             let near = symbols.nearest(address).map(|(symbol, _)| symbol.name.to_owned());
-            errors.push(LinkError::Checksum { kind: wish.kind.name(), at: wish.at, address, near });
+            errors.push(|| LinkError::Checksum {
+                kind: wish.kind.name(),
+                at: wish.at,
+                address,
+                near,
+            });
             continue;
         }
         let bytes: Vec<u8> = (wish.from..=wish.to)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::module::Place;
 
-/// Everything that was wrong in one link.
+/// What was wrong in one link: all of it, or the first hundred errors and a count of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkErrors(pub Vec<LinkError>);
 
@@ -19,6 +19,38 @@ impl fmt::Display for LinkErrors {
 }
 
 impl std::error::Error for LinkErrors {}
+
+/// After this many errors the rest is counted only.
+const MAX_ERRORS: usize = 100;
+
+/// The errors of a link as they are found. What an error takes to describe is only computed for those shown.
+#[derive(Debug, Default)]
+pub(super) struct Errors {
+    found: Vec<LinkError>,
+    more: usize,
+}
+
+impl Errors {
+    pub(super) fn push(&mut self, error: impl FnOnce() -> LinkError) {
+        if self.found.len() < MAX_ERRORS {
+            self.found.push(error());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Counts errors without describing them.
+    pub(super) fn leave_out(&mut self, count: usize) {
+        self.more += count;
+    }
+
+    pub(super) fn into_result(mut self) -> Result<(), LinkErrors> {
+        if self.more > 0 {
+            self.found.push(LinkError::More { count: self.more });
+        }
+        if self.found.is_empty() { Ok(()) } else { Err(LinkErrors(self.found)) }
+    }
+}
 
 /// A field of a module, as people find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +133,12 @@ pub enum LinkError {
         /// The other module.
         second: String,
     },
+    /// Further errors that are not described.
+    #[error("{count} more errors of this program are left out")]
+    More {
+        /// How many.
+        count: usize,
+    },
     /// A value that does not fit its field.
     #[error("{value} does not fit {field} in {site}")]
     Range {
@@ -139,6 +177,7 @@ impl LinkError {
             Self::Overflow { .. } => "L004",
             Self::Overlap { .. } => "L005",
             Self::Range { .. } => "L006",
+            Self::More { .. } => "L999",
             Self::Checksum { .. } => "L007",
         }
     }

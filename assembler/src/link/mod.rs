@@ -22,6 +22,7 @@ pub use symbols::{LinkedSymbol, SymbolTable};
 use crate::image::{Image, Run};
 use crate::module::{Base, Module, SectionKind, Target};
 
+use error::Errors;
 use place::Placement;
 
 /// A linked program: bytes at addresses and the names of those addresses.
@@ -63,18 +64,16 @@ pub struct PlacedSection {
 /// Links modules in the order given.
 ///
 /// # Errors
-/// All that is wrong at once: undefined and doubly defined symbols, sections that no rule places or that do not
+/// All that is wrong at once, up to a hundred errors: undefined and doubly defined symbols, sections that no rule places or that do not
 /// fit their region, bytes that two sections claim, values that do not fit their field, checksums without room.
 pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     let placement = Placement::new(modules, layout, &mut errors);
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
     let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
     let mut image = gather(modules, runs, &mut errors);
     let checksums = checksum::write(&mut image, layout, &symbols, &mut errors);
-    if !errors.is_empty() {
-        return Err(LinkErrors(errors));
-    }
+    errors.into_result()?;
     let entry = modules.iter().enumerate().find_map(|(index, module)| {
         module.start.and_then(|start| value_of(index, start, &placement, &symbols))
     });
@@ -104,13 +103,13 @@ struct OwnedRun {
     bytes: Vec<u8>,
 }
 
-fn gather(modules: &[Module], mut runs: Vec<OwnedRun>, errors: &mut Vec<LinkError>) -> Image {
+fn gather(modules: &[Module], mut runs: Vec<OwnedRun>, errors: &mut Errors) -> Image {
     runs.retain(|run| !run.bytes.is_empty());
     runs.sort_by_key(|run| run.address);
     for pair in runs.windows(2) {
         let end = u32::from(pair[0].address) + pair[0].bytes.len() as u32;
         if end > u32::from(pair[1].address) {
-            errors.push(LinkError::Overlap {
+            errors.push(|| LinkError::Overlap {
                 address: pair[1].address,
                 bytes: end - u32::from(pair[1].address),
                 first: modules[pair[0].module].name.clone(),

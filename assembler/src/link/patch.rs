@@ -1,26 +1,27 @@
 //! Writes final values into the fields that waited for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::module::{Base, Module, Reloc, RelocKind, Section, SymbolValue};
 
-use super::error::{LinkError, Site};
+use super::error::{Errors, LinkError, Site};
 use super::place::Placement;
 use super::symbols::SymbolTable;
 use super::{OwnedRun, value_of};
 
-/// How many uses of an undefined symbol its message shows.
+/// How many uses of an undefined symbol its message shows, and for how many symbols.
 const USES_SHOWN: usize = 3;
+const NAMES_SHOWN: usize = 100;
 
 /// The bytes of all sections, at their addresses, with every field filled in.
 pub(super) fn patched_runs(
     modules: &[Module],
     placement: &Placement,
     symbols: &SymbolTable,
-    errors: &mut Vec<LinkError>,
+    errors: &mut Errors,
 ) -> Vec<OwnedRun> {
     let mut runs = Vec::new();
-    let mut undefined: BTreeMap<String, Vec<Site>> = BTreeMap::new();
+    let mut undefined = Undefined::default();
     for (number, module) in modules.iter().enumerate() {
         for section in &module.sections {
             let base = placement.address(number, section.kind).unwrap_or(0);
@@ -31,16 +32,10 @@ pub(super) fn patched_runs(
                     Some(value) => {
                         let field = Field { section, bytes: &mut bytes, base };
                         if let Err((value, field)) = field.patch(reloc, value) {
-                            errors.push(LinkError::Range { value, field, site: site() });
+                            errors.push(|| LinkError::Range { value, field, site: site() });
                         }
                     }
-                    None => {
-                        // Finding the label of a use looks at all symbols: only for those shown.
-                        let uses = undefined.entry(name_of(module, reloc)).or_default();
-                        if uses.len() < USES_SHOWN {
-                            uses.push(site());
-                        }
-                    }
+                    None => undefined.add(name_of(module, reloc), site),
                 }
             }
             runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| OwnedRun {
@@ -50,8 +45,33 @@ pub(super) fn patched_runs(
             }));
         }
     }
-    errors.extend(undefined.into_iter().map(|(name, uses)| LinkError::Undefined { name, uses }));
+    for (name, uses) in undefined.uses {
+        errors.push(|| LinkError::Undefined { name, uses });
+    }
+    errors.leave_out(undefined.others.len());
     runs
+}
+
+/// The names that no module defines, with the first few uses of each.
+#[derive(Default)]
+struct Undefined {
+    uses: BTreeMap<String, Vec<Site>>,
+    /// Names that are only counted.
+    others: BTreeSet<String>,
+}
+
+impl Undefined {
+    /// Finding the label of a use looks at all symbols, so that it is done for those only that are shown.
+    fn add(&mut self, name: String, site: impl FnOnce() -> Site) {
+        if self.uses.len() >= NAMES_SHOWN && !self.uses.contains_key(&name) {
+            self.others.insert(name);
+            return;
+        }
+        let uses = self.uses.entry(name).or_default();
+        if uses.len() < USES_SHOWN {
+            uses.push(site());
+        }
+    }
 }
 
 /// The bytes of a section while its fields are written.

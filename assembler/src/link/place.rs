@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::module::{Module, SectionKind, SymbolValue};
 
 use super::PlacedSection;
-use super::error::LinkError;
+use super::error::{Errors, LinkError};
 use super::layout::{Layout, Region, Rule};
 
 /// The address of every section that holds something.
@@ -16,7 +16,7 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    pub(super) fn new(modules: &[Module], layout: &Layout, errors: &mut Vec<LinkError>) -> Self {
+    pub(super) fn new(modules: &[Module], layout: &Layout, errors: &mut Errors) -> Self {
         let mut placement =
             Self { addresses: vec![[None; 3]; modules.len()], commons: BTreeMap::new() };
         let mut next: Vec<u32> =
@@ -76,7 +76,7 @@ impl Placement {
         rule: &Rule,
         region: &Region,
         next: &mut u32,
-        errors: &mut Vec<LinkError>,
+        errors: &mut Errors,
     ) {
         let Some(slot) = index(rule.section) else { return };
         for (number, module) in modules.iter().enumerate() {
@@ -89,7 +89,7 @@ impl Placement {
             let align = if size == 0 { 1 } else { u32::from(rule.align) };
             let address = next.next_multiple_of(align);
             if address + size > region.end() {
-                errors.push(overflow(module, rule.section, region, address, size));
+                errors.push(|| overflow(module, rule.section, region, address, size));
             }
             self.addresses[number][slot] = Some(address as u16);
             *next = address + size;
@@ -102,7 +102,7 @@ impl Placement {
         modules: &[Module],
         layout: &Layout,
         next: &mut [u32],
-        errors: &mut Vec<LinkError>,
+        errors: &mut Errors,
     ) {
         let sizes = common_sizes(modules);
         let rule = layout.rules.iter().find(|rule| rule.section == SectionKind::Blank);
@@ -111,13 +111,13 @@ impl Placement {
         for (name, (module, size)) in sizes {
             let section = "the shared area";
             let Some(at) = region else {
-                errors.push(LinkError::Unplaced { module, section });
+                errors.push(|| LinkError::Unplaced { module, section });
                 continue;
             };
             let excess = (next[at] + size).saturating_sub(layout.regions[at].end());
             if excess > 0 {
                 let (region, near) = (layout.regions[at].name.clone(), Some(name));
-                errors.push(LinkError::Overflow { module, section, region, excess, near });
+                errors.push(|| LinkError::Overflow { module, section, region, excess, near });
                 continue;
             }
             self.commons.insert(name, next[at] as u16);
@@ -125,13 +125,13 @@ impl Placement {
         }
     }
 
-    fn report_unplaced(&mut self, modules: &[Module], errors: &mut Vec<LinkError>) {
+    fn report_unplaced(&mut self, modules: &[Module], errors: &mut Errors) {
         for (module, addresses) in modules.iter().zip(&mut self.addresses) {
             for section in &module.sections {
                 let Some(slot) = index(section.kind) else { continue };
                 if addresses[slot].is_none() && section.size > 0 {
                     let (module, section) = (module.name.clone(), section.kind.tdl_name());
-                    errors.push(LinkError::Unplaced { module, section });
+                    errors.push(|| LinkError::Unplaced { module, section });
                 }
             }
             addresses.iter_mut().for_each(|address| *address = address.or(Some(0)));

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use crate::module::{Binding, Module, Place, SectionKind, Symbol, SymbolValue};
 
-use super::error::LinkError;
+use super::error::{Errors, LinkError};
 use super::layout::Layout;
 use super::place::Placement;
 
@@ -66,7 +66,7 @@ impl SymbolTable {
         modules: &[Module],
         layout: &Layout,
         placement: &Placement,
-        errors: &mut Vec<LinkError>,
+        errors: &mut Errors,
     ) -> Self {
         let mut table = Self::default();
         for (name, &value) in &layout.symbols {
@@ -121,11 +121,11 @@ impl SymbolTable {
             .or_else(|| self.exported.get(symbol.name.as_str()).map(|found| found.value))
     }
 
-    fn export(&mut self, module: usize, index: usize, errors: &mut Vec<LinkError>) {
+    fn export(&mut self, module: usize, index: usize, errors: &mut Errors) {
         let symbol = &self.modules[module].symbols[index];
         let Some(value) = self.modules[module].value(symbol) else { return };
         if let Some(first) = self.exported.get(symbol.name.as_str()) {
-            errors.push(LinkError::Duplicate {
+            errors.push(|| LinkError::Duplicate {
                 name: symbol.name.to_string(),
                 first: self.description(first.owner),
                 second: self.description(Some((module, index))),

@@ -124,7 +124,7 @@ fn compare(
         }
         let counted = ask(rig, &goal.arrays, &stretch)?;
         if counted.tally != stretch.tally {
-            let finding = find(rig, &goal.arrays, stretch)?;
+            let finding = find(rig, &goal.arrays, &stretch, counted.tally.histogram)?;
             return Ok(Ended::Differs(Box::new(finding)));
         }
         totals.add(&stretch, &counted);
@@ -146,23 +146,32 @@ fn ask(rig: &mut Rig, arrays: &Arrays, stretch: &Expected) -> Result<Counted, Li
     })
 }
 
-/// Finds the first array that differs, by halving the stretch in which one does.
-fn find(rig: &mut Rig, arrays: &Arrays, stretch: Expected) -> Result<Finding, LinkError> {
-    let (mut range, mut crc) = (stretch.range, stretch.crc_before);
-    while range.len() > 1 {
-        let middle = range.start + range.len() as u32 / 2;
-        let half = arrays.expect(range.start..middle, crc);
-        if ask(rig, arrays, &half)?.tally == half.tally {
-            (range, crc) = (middle..range.end, half.tally.crc);
+/// Finds the first array that differs, by halving the stretch in which one does. All parts begin where the
+/// stretch does, so that an exchange that spoils those after it is found too. `after` is the histogram up to where
+/// board and reference differ.
+fn find(
+    rig: &mut Rig,
+    arrays: &Arrays,
+    stretch: &Expected,
+    mut after: [u16; BINS],
+) -> Result<Finding, LinkError> {
+    let Range { start, end } = stretch.range;
+    let (mut agree, mut differ) = (start, end);
+    let mut before = [0; BINS];
+    while differ - agree > 1 {
+        let middle = agree.midpoint(differ);
+        let part = arrays.expect(start..middle, stretch.crc_before);
+        let tally = ask(rig, arrays, &part)?.tally;
+        if tally == part.tally {
+            (agree, before) = (middle, tally.histogram);
         } else {
-            range.end = middle;
+            (differ, after) = (middle, tally.histogram);
         }
     }
-    let number = range.start;
-    let counted = ask(rig, arrays, &arrays.expect(range, crc))?.tally.histogram;
-    let counted = counted.iter().position(|&count| count == 1).map(|residue| residue as u8);
-    let (piece, array) = arrays.at(arrays.place(number));
-    Ok(Finding { number, counted, traced: rig.trace(piece, &array)? })
+    let mut bins = before.iter().zip(&after);
+    let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
+    let (piece, array) = arrays.at(arrays.place(agree));
+    Ok(Finding { number: agree, counted, traced: rig.trace(piece, &array)? })
 }
 
 impl Totals {

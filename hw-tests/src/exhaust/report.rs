@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::check::{Finding, Goal, Times, Totals};
 use crate::reference::{Booking, Outcome, exchange};
+use crate::rig::{BookedThere, Traced};
 
 /// The totals of the arrays on which board and reference agree. `board` is the board's own time, where it
 /// is known.
@@ -60,28 +61,26 @@ pub fn finding(goal: &Goal, found: &Finding) -> String {
         "    residue: board {counted} when counting, {} when asked (status {:02X}h), reference {}",
         traced.residue, traced.status, outcome.residue
     );
-    if let Some(bookings) = &traced.bookings {
-        // A residue is a byte on the board; between bookings it may be negative.
-        let signed: Vec<i8> = bookings.iter().map(|residue| *residue as i8).collect();
-        let _ = writeln!(text, "    residue by booking: board {}", list(&signed));
-    }
-    text + &iterations(&outcome)
+    text + &bookings(&outcome, traced)
 }
 
-fn iterations(outcome: &Outcome) -> String {
-    if outcome.bookings.is_empty() {
-        return "    reference: nothing is booked\n".to_owned();
-    }
-    let mut text = "    reference: at stake  attacker  defender  residue\n".to_owned();
+fn bookings(outcome: &Outcome, traced: &Traced) -> String {
+    let mut text = "    by booking: at stake  attacker  defender  residue\n".to_owned();
     for Booking { stake, attacker, defender, residue } in &outcome.bookings {
-        let _ = writeln!(text, "    {stake:>19}{attacker:>10}{defender:>10}{residue:>9}");
+        let _ = writeln!(text, "    reference {stake:>10}{attacker:>10}{defender:>10}{residue:>9}");
+    }
+    if outcome.bookings.is_empty() {
+        text.push_str("    reference: nobody captures\n");
+    }
+    for BookedThere { stake, attacker, residue } in traced.bookings.iter().flatten() {
+        let _ = writeln!(text, "    board {stake:>14}{attacker:>10}{residue:>19}");
     }
     text
 }
 
-fn list(values: &[impl ToString]) -> String {
+fn list(values: &[u8]) -> String {
     if values.is_empty() {
         return "none".to_owned();
     }
-    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    values.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -16,7 +16,7 @@ use super::pty::PtyLine;
 const SLICE: u64 = 50_000;
 /// How long an idle board sleeps before it looks whether it shall end.
 const NAP: Duration = Duration::from_millis(20);
-/// Records kept for a host that does not fetch them.
+/// Records kept at least for a host that does not fetch them.
 const RECORDS_LIMIT: usize = 1 << 16;
 
 /// How fast the board runs.
@@ -135,11 +135,12 @@ impl Shared {
     }
 }
 
-/// Appends, and forgets the oldest of what nobody fetches.
+/// Appends, and forgets the oldest of what nobody fetches: many at once, since those that stay must move.
 fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     list.extend(more);
-    let excess = list.len().saturating_sub(RECORDS_LIMIT);
-    list.drain(..excess);
+    if list.len() > 2 * RECORDS_LIMIT {
+        list.drain(..list.len() - RECORDS_LIMIT);
+    }
 }
 
 fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u64) {
