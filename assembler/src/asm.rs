@@ -49,6 +49,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Whether all characters of a symbol count, not the first six only.
     pub long_symbols: bool,
+    /// Whether `.PROG.` is absolute code from 0 on, so that its addresses are plain numbers.
+    pub absolute: bool,
     /// Which warnings are shown, and which count as errors.
     pub levels: Levels,
     /// The time of the build for `.DATE` and `.TIME`, in seconds since 1970; blanks without.
@@ -196,7 +198,7 @@ impl<'a> Assembler<'a> {
             macros: Vec::new(),
             created: 0,
             macro_text: 0,
-            output: Output::new(),
+            output: Output::new(options.absolute),
             deferred: Deferred::default(),
             values: Vec::new(),
             operands: Default::default(),
@@ -239,7 +241,7 @@ impl<'a> Assembler<'a> {
         self.export_uses.clear();
         self.pass = Pass::Second;
         self.recall_first_pass();
-        self.output = Output::new();
+        self.output = Output::new(self.options.absolute);
         self.deferred = Deferred::default();
         self.names.restart_scopes();
         self.created = 0;

@@ -236,3 +236,15 @@ fn a_folder_given_as_a_source_is_one_error_and_no_more() {
         "{stderr}"
     );
 }
+
+#[test]
+fn relocatable_code_becomes_absolute_on_request() {
+    let bench = Bench::new();
+    let text = " NOP\nHERE: MVI A,HERE&0FFH\n .LOC 8\n RET\n .LOC .PROG.\n MVI B,HERE/2\n .END\n";
+    bench.file("a.asm", text);
+    let (code, _, stderr) = bench.run(&["asm", "a.asm", "-o", "a.bin"]);
+    assert!(code == 1 && stderr.contains("R01"), "{stderr}");
+    assert_eq!(bench.run(&["asm", "--pabs", "a.asm", "-o", "a.bin"]).0, 0);
+    let expected = [0, 0x3E, 1, 0x06, 0, 0, 0, 0, 0xC9];
+    assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), expected);
+}

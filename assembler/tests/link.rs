@@ -171,15 +171,18 @@ fn a_section_too_long_names_the_last_label_that_fits() {
 }
 
 #[test]
-fn overlapping_code_names_both_modules() {
+fn overlapping_code_names_both_modules_and_their_labels() {
     let at = |name: &str, offset| {
         let mut absolute = section(SectionKind::Absolute, &[0; 4], vec![]);
         absolute.runs[0].offset = offset;
         absolute.size = u32::from(offset) + 4;
-        module(name, vec![absolute], vec![])
+        let label = SymbolValue::InSection(SectionKind::Absolute, offset);
+        let label = symbol(&format!("TOP{name}"), label, Binding::Local);
+        module(name, vec![absolute], vec![label])
     };
     let text = message(&[at("A", 0x102), at("B", 0x100)]);
-    assert!(text.contains("modules B and A both fill 2 bytes from 0102H on"), "{text}");
+    let places = "module B, at TOPB+2 (0102H) and module A, at TOPA (0102H) both fill 2 bytes";
+    assert!(text.contains(places), "{text}");
 }
 
 #[test]

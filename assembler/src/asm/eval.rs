@@ -173,7 +173,7 @@ impl Assembler<'_> {
             }
             (_, Some(Special::Segment(base)), _) => {
                 let base = BaseId(base.into());
-                Some(Value::in_base(base, self.output.size(base)))
+                Some(self.output.place(base, self.output.size(base)))
             }
             (_, _, Some(Operator::Instruction(form))) => {
                 Some(Value::absolute(crate::isa::FORMS[usize::from(form)].value()))

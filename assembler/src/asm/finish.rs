@@ -54,7 +54,7 @@ impl Assembler<'_> {
 
     /// Starts the next module of the same file.
     pub(super) fn reset_module(&mut self) {
-        self.output = Output::new();
+        self.output = Output::new(self.options.absolute);
         self.deferred = Deferred::default();
         self.names = Names::new(self.options.long_symbols);
         self.externals.clear();
@@ -338,7 +338,7 @@ impl Assembler<'_> {
             Evaluated::Later(expression) => values[expression as usize].map(target),
             Evaluated::Faulty => None,
         });
-        let output = std::mem::replace(&mut self.output, Output::new());
+        let output = std::mem::take(&mut self.output);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
@@ -409,23 +409,29 @@ fn sections(output: Output, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, 
     let mut sections = Vec::new();
     let mut overwritten = false;
     let kinds = [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
-    for (base, kind) in kinds.into_iter().enumerate() {
-        let base = BaseId(base as u32);
-        let size = output.sizes[base.0 as usize];
+    for kind in kinds {
+        let within = |base: BaseId| kind_of(base, output.fixed) == Some(kind);
+        let size = (0..).zip(&output.sizes).filter(|(base, _)| within(BaseId(*base)));
+        let size = size.map(|(_, size)| *size).max().unwrap_or(0);
         if size == 0 {
             continue;
         }
         let relocs =
-            output.relocs.iter().filter(|one| output.runs[one.site.run as usize].base == base);
+            output.relocs.iter().filter(|one| within(output.runs[one.site.run as usize].base));
         let relocs: Vec<(u32, Reloc)> =
             relocs.map(|one| (one.site.run, word_reloc(&output.runs, one, target))).collect();
         let runs: Vec<(u32, &OpenRun)> =
-            (0..).zip(&output.runs).filter(|(_, run)| run.base == base).collect();
+            (0..).zip(&output.runs).filter(|(_, run)| within(run.base)).collect();
         let (runs, relocs, over) = merge(&runs, relocs);
         overwritten |= over;
         sections.push(Section { kind, size, runs, relocs });
     }
     (sections, overwritten)
+}
+
+/// The section that the bytes of a base are written to.
+fn kind_of(base: BaseId, fixed: bool) -> Option<SectionKind> {
+    if fixed && base == BaseId::PROG { Some(SectionKind::Absolute) } else { base.section() }
 }
 
 fn word_reloc(runs: &[OpenRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Target) -> Reloc {

@@ -79,6 +79,8 @@ pub(crate) struct Output {
     /// The sizes of the sections and external areas, by base.
     pub(crate) sizes: Vec<u32>,
     base: BaseId,
+    /// Whether `.PROG.` is absolute code from 0 on.
+    pub(crate) fixed: bool,
     /// The location counter, 0..=65536.
     here: u32,
     /// Whether the last run ends where the location counter stands.
@@ -90,15 +92,23 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new() -> Self {
-        let base = BaseId(1);
-        Self { base, sizes: vec![0; BaseId::FIRST_EXTERNAL as usize], ..Self::default() }
+    /// Begins in `.PROG.`, which moves unless it is `fixed` at 0.
+    pub(crate) fn new(fixed: bool) -> Self {
+        let base = BaseId::PROG;
+        Self { base, fixed, sizes: vec![0; BaseId::FIRST_EXTERNAL as usize], ..Self::default() }
     }
 
     /// The location counter.
     #[inline]
     pub(crate) fn here(&self) -> Value {
-        Value::in_base(self.base, self.here as u16)
+        self.place(self.base, self.here as u16)
+    }
+
+    /// A place in a section: a plain number if the section is fixed.
+    #[inline]
+    pub(crate) fn place(&self, base: BaseId, number: u16) -> Value {
+        let moves = !(self.fixed && base == BaseId::PROG);
+        if moves { Value::in_base(base, number) } else { Value::fixed_in(base, number) }
     }
 
     /// The size that a section has reached, modulo 65536.
@@ -114,13 +124,14 @@ impl Output {
 
     /// `.RELOC`.
     pub(crate) fn restore_location(&mut self) {
-        self.go_to(self.saved.unwrap_or(Value::in_base(BaseId(1), 0)));
+        self.go_to(self.saved.unwrap_or(self.place(BaseId::PROG, 0)));
     }
 
     fn go_to(&mut self, value: Value) {
         self.open = false;
         self.here = u32::from(value.number);
-        self.base = if value.is_absolute() { BaseId::ABSOLUTE } else { value.base };
+        let fixed = self.fixed && value.base == BaseId::PROG;
+        self.base = if value.is_absolute() && !fixed { BaseId::ABSOLUTE } else { value.base };
     }
 
     /// Moves the location counter without writing; a negative distance moves it back.

@@ -10,6 +10,7 @@ pub(crate) struct BaseId(pub(crate) u32);
 
 impl BaseId {
     pub(crate) const ABSOLUTE: BaseId = BaseId(0);
+    pub(crate) const PROG: BaseId = BaseId(1);
     pub(crate) const FIRST_EXTERNAL: u32 = 4;
 
     pub(crate) fn section(self) -> Option<SectionKind> {
@@ -47,6 +48,11 @@ impl Value {
 
     pub(crate) fn in_base(base: BaseId, number: u16) -> Self {
         Self { base, times: i32::from(base != BaseId::ABSOLUTE), number }
+    }
+
+    /// A plain number that is a place in a section which does not move.
+    pub(crate) fn fixed_in(base: BaseId, number: u16) -> Self {
+        Self { base, times: 0, number }
     }
 
     /// The value as a listing shows it.

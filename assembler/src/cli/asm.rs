@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Layout file (TOML) that says where sections go; without it `.PROG.` begins at 0
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
+    /// Take `.PROG.` as absolute code from 0 on: its addresses are plain numbers that any expression may use
+    #[arg(long)]
+    pabs: bool,
     /// Define a symbol before the first line; also answers `NAME =\` in the source
     #[arg(long, visible_alias = "answer", value_name = "NAME=VALUE", value_parser = parse_define)]
     define: Vec<(String, u16)>,
@@ -125,6 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         defines: arguments.define.clone(),
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
+        absolute: arguments.pabs,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
     };

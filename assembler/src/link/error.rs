@@ -122,16 +122,14 @@ pub enum LinkError {
         near: Option<String>,
     },
     /// Bytes that two sections claim.
-    #[error("modules {first} and {second} both fill {bytes} bytes from {address:04X}H on")]
+    #[error("{first} and {second} both fill {bytes} bytes")]
     Overlap {
-        /// First address claimed twice.
-        address: u16,
         /// How many bytes.
         bytes: u32,
-        /// The module at the lower address.
-        first: String,
-        /// The other module.
-        second: String,
+        /// The first byte claimed twice, in the module at the lower address.
+        first: Site,
+        /// The same byte in the other module.
+        second: Site,
     },
     /// Further errors that are not described.
     #[error("{count} more errors of this program are left out")]

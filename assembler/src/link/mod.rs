@@ -71,7 +71,7 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
     let placement = Placement::new(modules, layout, &mut errors);
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
     let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
-    let mut image = gather(modules, runs, &mut errors);
+    let mut image = gather(runs, &symbols, &mut errors);
     let checksums = checksum::write(&mut image, layout, &symbols, &mut errors);
     errors.into_result()?;
     let entry = modules.iter().enumerate().find_map(|(index, module)| {
@@ -103,19 +103,25 @@ struct OwnedRun {
     bytes: Vec<u8>,
 }
 
-fn gather(modules: &[Module], mut runs: Vec<OwnedRun>, errors: &mut Errors) -> Image {
+fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
     runs.retain(|run| !run.bytes.is_empty());
     runs.sort_by_key(|run| run.address);
     for pair in runs.windows(2) {
-        let end = u32::from(pair[0].address) + pair[0].bytes.len() as u32;
-        if end > u32::from(pair[1].address) {
+        let (address, end) = (pair[1].address, pair[0].end().min(pair[1].end()));
+        if end > u32::from(address) {
             errors.push(|| LinkError::Overlap {
-                address: pair[1].address,
-                bytes: end - u32::from(pair[1].address),
-                first: modules[pair[0].module].name.clone(),
-                second: modules[pair[1].module].name.clone(),
+                bytes: end - u32::from(address),
+                first: symbols.site(pair[0].module, address),
+                second: symbols.site(pair[1].module, address),
             });
         }
     }
     Image::new(runs.into_iter().map(|run| Run { address: run.address, bytes: run.bytes }))
+}
+
+impl OwnedRun {
+    /// Just past the last address.
+    fn end(&self) -> u32 {
+        u32::from(self.address) + self.bytes.len() as u32
+    }
 }

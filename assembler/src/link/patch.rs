@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::module::{Base, Module, Reloc, RelocKind, Section, SymbolValue};
+use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
 use super::error::{Errors, LinkError, Site};
 use super::place::Placement;
@@ -27,7 +27,7 @@ pub(super) fn patched_runs(
             let base = placement.address(number, section.kind).unwrap_or(0);
             let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
             for reloc in &section.relocs {
-                let site = || site(module, section, base, reloc);
+                let site = || symbols.site(number, base.wrapping_add(reloc.offset));
                 match value_of(number, reloc.target, placement, symbols) {
                     Some(value) => {
                         let field = Field { section, bytes: &mut bytes, base };
@@ -122,21 +122,5 @@ fn name_of(module: &Module, reloc: &Reloc) -> String {
         Base::Symbol(index) => module.symbols[index].name.to_string(),
         Base::Section(kind) => kind.tdl_name().to_owned(),
         Base::Absolute => String::new(),
-    }
-}
-
-fn site(module: &Module, section: &Section, base: u16, reloc: &Reloc) -> Site {
-    let labels = module.symbols.iter().filter_map(|symbol| match symbol.value {
-        SymbolValue::InSection(kind, at) if kind == section.kind && at <= reloc.offset => {
-            Some((&symbol.name, reloc.offset - at))
-        }
-        _ => None,
-    });
-    Site {
-        module: module.name.clone(),
-        label: labels
-            .min_by_key(|(_, distance)| *distance)
-            .map(|(name, distance)| (name.to_string(), distance)),
-        address: base.wrapping_add(reloc.offset),
     }
 }

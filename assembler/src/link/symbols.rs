@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use crate::module::{Binding, Module, Place, SectionKind, Symbol, SymbolValue};
 
-use super::error::{Errors, LinkError};
+use super::error::{Errors, LinkError, Site};
 use super::layout::Layout;
 use super::place::Placement;
 
@@ -110,6 +110,18 @@ impl SymbolTable {
     pub fn nearest(&self, address: u16) -> Option<(LinkedSymbol<'_>, u16)> {
         let below = self.iter().filter(|symbol| symbol.is_address && symbol.value <= address);
         below.max_by_key(|symbol| symbol.value).map(|symbol| (symbol, address - symbol.value))
+    }
+
+    /// An address in a module, with the nearest of the module's labels at or before it.
+    pub(super) fn site(&self, module: usize, address: u16) -> Site {
+        let module = &self.modules[module];
+        let labels = module.iter().filter(|one| one.is_address && one.value <= address);
+        let nearest = labels.max_by_key(|one| one.value);
+        Site {
+            module: module.name.clone(),
+            label: nearest.map(|one| (one.name.to_owned(), address - one.value)),
+            address,
+        }
     }
 
     /// The value of a symbol as one of the modules means it.
