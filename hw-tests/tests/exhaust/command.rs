@@ -92,17 +92,20 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
         bytes[queen] = 10; // as dear as a king
     });
     let sections = model::sections(1, 1);
-    let differs = |number: &u32| {
-        let pair = *number as usize / 6;
-        let [attackers, defenders] = [&sections[pair / 378], &sections[pair % 378]];
-        let residue = |stake| model::exchange(stake, attackers, defenders);
-        number % 6 == 4 && residue(9) != residue(10)
+    let residue = |number: u32, stake| {
+        let pair = number as usize / 6;
+        model::exchange(stake, &sections[pair / 378], &sections[pair % 378])
     };
+    let differs = |&number: &u32| number % 6 == 4 && residue(number, 9) != residue(number, 10);
     let first = (1..857_304).find(differs).expect("a queen is attacked somewhere");
     let range = format!("1..{}", first + 20_000);
     let (code, shown, said) = exhaust(&["--app", &file, "--range", &range]);
     assert_eq!(code, Some(1), "{shown}{said}");
     assert!(after(&shown, "array ").starts_with(&format!("{first}: Black Queen")), "{shown}");
+    let (board, reference) = (residue(first, 10), residue(first, 9));
+    let both =
+        format!("{board} when counting, {board} when asked (status 00h), reference {reference}");
+    assert_eq!(after(&shown, "residue: board "), both);
 }
 
 #[test]
