@@ -138,9 +138,22 @@ pub struct ListingLine<'l> {
     pub depth: u32,
 }
 
-/// What a directive about the listing asks for.
+/// What a directive about the listing says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Control {
+pub(crate) enum Control {
+    /// How to list.
+    Wish(Wish),
+    /// `.TITLE`.
+    Title(String),
+    /// `.SBTTL`.
+    Subtitle(String),
+    /// `.IDENT`.
+    Ident(String),
+}
+
+/// How to list from here on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
     /// `.LIST`, `.XLIST`: whether to list at all.
     List(bool),
     /// `.LALL`, `.XALL`, `.SALL`: how much of macro texts.
@@ -159,17 +172,11 @@ pub enum Control {
     Restore,
     /// `.PAGE`: a new page.
     Page,
-    /// `.TITLE`.
-    Title(String),
-    /// `.SBTTL`.
-    Subtitle(String),
-    /// `.IDENT`.
-    Ident(String),
 }
 
 /// How much of macro texts a listing shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Macros {
+pub(crate) enum Macros {
     /// Every line.
     All,
     /// The lines that make code.

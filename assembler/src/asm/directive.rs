@@ -7,7 +7,7 @@ mod location;
 mod text;
 
 use crate::diag::Code;
-use crate::listing::Macros;
+use crate::listing::{Macros, Wish};
 use crate::source::Span;
 use crate::syntax::Cursor;
 
@@ -52,20 +52,6 @@ pub(crate) enum Synonym {
     Operator,
     Symbol,
     Macro,
-}
-
-/// The directives about the listing that take no operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
-    Page,
-    List(bool),
-    Macros(Macros),
-    Symbols(bool),
-    LowFirst(bool),
-    Image(bool),
-    Controls(bool),
-    Save,
-    Restore,
 }
 
 /// What may be asked of object files.

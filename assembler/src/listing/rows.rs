@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::source::{Origin, Source, SourceMap};
 
-use super::{Control, Listing, ListingLine, Macros};
+use super::{Control, Listing, ListingLine, Macros, Wish};
 
 /// How deep `.SLIST` can be nested: TDL manual 2.2, "Listing control".
 const MAX_SAVED: usize = 4;
@@ -85,19 +85,18 @@ fn apply(
     saved: &mut Vec<Wishes>,
     layout: &mut impl Layout,
 ) {
-    match control {
-        Control::List(on) => wishes.list = *on,
-        Control::Macros(macros) => wishes.macros = *macros,
-        Control::Symbols(on) => wishes.symbols = *on,
-        Control::LowFirst(on) => wishes.low_first = *on,
-        Control::Image(on) => wishes.image = *on,
-        Control::Controls(on) => wishes.controls = *on,
-        Control::Save if saved.len() < MAX_SAVED => saved.push(*wishes),
-        Control::Save => {}
-        Control::Restore => *wishes = saved.pop().unwrap_or(*wishes),
-        Control::Page | Control::Title(_) | Control::Subtitle(_) | Control::Ident(_) => {
-            layout.control(control);
-        }
+    let Control::Wish(wish) = control else { return layout.control(control) };
+    match *wish {
+        Wish::List(on) => wishes.list = on,
+        Wish::Macros(macros) => wishes.macros = macros,
+        Wish::Symbols(on) => wishes.symbols = on,
+        Wish::LowFirst(on) => wishes.low_first = on,
+        Wish::Image(on) => wishes.image = on,
+        Wish::Controls(on) => wishes.controls = on,
+        Wish::Save if saved.len() < MAX_SAVED => saved.push(*wishes),
+        Wish::Save => {}
+        Wish::Restore => *wishes = saved.pop().unwrap_or(*wishes),
+        Wish::Page => layout.control(control),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Directives about the listing: kept in order for whoever shows it.
 
-use crate::listing::Control;
+use crate::listing::{Control, Wish};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
 use super::super::names::Operator;
 use super::super::{Assembler, Step};
-use super::{Directive, Wish};
+use super::Directive;
 
 impl Assembler<'_> {
     /// `.TITLE` and `.SBTTL`.
@@ -23,7 +23,7 @@ impl Assembler<'_> {
     pub(super) fn listing_wish(&mut self, wish: Wish, cursor: &mut Cursor<'_>) -> Step {
         let mut next = Some(wish);
         while let Some(wish) = next {
-            self.control(control_of(wish));
+            self.control(Control::Wish(wish));
             if wish == Wish::Page {
                 cursor.skip_to_line_end();
             }
@@ -42,19 +42,5 @@ impl Assembler<'_> {
         };
         *cursor = ahead;
         Some(wish)
-    }
-}
-
-fn control_of(wish: Wish) -> Control {
-    match wish {
-        Wish::Page => Control::Page,
-        Wish::List(on) => Control::List(on),
-        Wish::Macros(macros) => Control::Macros(macros),
-        Wish::Symbols(on) => Control::Symbols(on),
-        Wish::LowFirst(on) => Control::LowFirst(on),
-        Wish::Image(on) => Control::Image(on),
-        Wish::Controls(on) => Control::Controls(on),
-        Wish::Save => Control::Save,
-        Wish::Restore => Control::Restore,
     }
 }
