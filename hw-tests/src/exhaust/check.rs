@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use firmware::wire::{BINS, ExhaustRequest};
+use firmware::wire::{BINS, ExhaustRequest, StepRecord, capability};
 use rcflash::link::LinkError;
 
 use super::expect::Expected;
@@ -66,6 +66,8 @@ pub struct Finding {
     pub counted: Option<u8>,
     /// The board's word when it was given the array.
     pub traced: Traced,
+    /// What the board's TRACE, a second program, makes of it; empty where the board has none.
+    pub steps: Vec<StepRecord>,
 }
 
 /// Why the check ended.
@@ -171,7 +173,12 @@ fn find(
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.place(agree));
-    Ok(Finding { number: agree, counted, traced: rig.trace(piece, &array)? })
+    let traced = rig.trace(piece, &array)?;
+    let steps = match rig.application.capabilities & capability::TRACE {
+        0 => Vec::new(),
+        _ => rig.steps(piece, piece.kind.value(), &array)?.2,
+    };
+    Ok(Finding { number: agree, counted, traced, steps })
 }
 
 impl Totals {

@@ -3,9 +3,12 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use firmware::wire::StepRecord;
+use firmware::wire::step::{DEFENDERS, TAKES, TAKES_LAST};
+
 use super::check::{Finding, Goal, Times, Totals};
 use crate::reference::{Booking, Outcome, exchange};
-use crate::rig::{BookedThere, Traced};
+use crate::rig::BookedThere;
 
 /// The totals of the arrays on which board and reference agree. `board` is the board's own time, where it
 /// is known.
@@ -61,19 +64,22 @@ pub fn finding(goal: &Goal, found: &Finding) -> String {
         "    residue: board {counted} when counting, {} when asked (status {:02X}h), reference {}",
         traced.residue, traced.status, outcome.residue
     );
-    text + &bookings(&outcome, traced)
+    text + &bookings(&outcome, found)
 }
 
-fn bookings(outcome: &Outcome, traced: &Traced) -> String {
+/// What was booked: by the reference, by the board's TRACE, and by XCHNG itself where it can be watched.
+fn bookings(outcome: &Outcome, found: &Finding) -> String {
     let mut text = "    by booking: at stake  attacker  defender  residue\n".to_owned();
     for Booking { stake, attacker, defender, residue } in &outcome.bookings {
         let _ = writeln!(text, "    reference {stake:>10}{attacker:>10}{defender:>10}{residue:>9}");
     }
-    if outcome.bookings.is_empty() {
-        text.push_str("    reference: nobody captures\n");
+    let takes = |at: &&StepRecord| matches!(at.what & !DEFENDERS, TAKES | TAKES_LAST);
+    for StepRecord { stake, attacker, defender, residue, .. } in found.steps.iter().filter(takes) {
+        let residue = *residue as i8;
+        let _ = writeln!(text, "    TRACE {stake:>14}{attacker:>10}{defender:>10}{residue:>9}");
     }
-    for BookedThere { stake, attacker, residue } in traced.bookings.iter().flatten() {
-        let _ = writeln!(text, "    board {stake:>14}{attacker:>10}{residue:>19}");
+    for BookedThere { stake, attacker, residue } in found.traced.bookings.iter().flatten() {
+        let _ = writeln!(text, "    XCHNG {stake:>14}{attacker:>10}{residue:>19}");
     }
     text
 }
