@@ -28,6 +28,8 @@ pub struct BuiltImage {
     pub build: u32,
     /// The linked program, for its symbols.
     pub program: Program,
+    /// The routines of the user's own in it.
+    pub own: Vec<&'static str>,
 }
 
 /// Why there is no image.
@@ -70,14 +72,15 @@ pub fn build_with(
     kind: ProgramKind,
     evaluator: &Evaluator,
 ) -> Result<BuiltImage, BuildError> {
-    let modules = match kind {
-        ProgramKind::Monitor => assemble_all(profile, &[], kind.files())?,
+    let (modules, own) = match kind {
+        ProgramKind::Monitor => (assemble_all(profile, &[], kind.files())?, Vec::new()),
         ProgramKind::Application => application(profile, evaluator)?,
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
     let at = program.symbol(BUILD_SYMBOL).ok_or(BuildError::NoBuildId)?;
-    seal(program, at, layout.fill()).ok_or(BuildError::NoBuildId)
+    let image = seal(program, at, layout.fill()).ok_or(BuildError::NoBuildId)?;
+    Ok(BuiltImage { own, ..image })
 }
 
 /// Computes the build id of a program's bytes, with the four at `at` taken as zeros.
@@ -90,8 +93,11 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     digest.finalize()
 }
 
-/// The application's modules: ours, but for the routines that the user's own files export.
-fn application(profile: &Profile, evaluator: &Evaluator) -> Result<Vec<Module>, BuildError> {
+/// The application's modules: ours, but for the routines that the user's own files export; and those routines.
+fn application(
+    profile: &Profile,
+    evaluator: &Evaluator,
+) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
     let as_in_1978 = evaluator.behaviour == Behaviour::AsIn1978;
     let fault = ("FAULT78", u16::from(as_in_1978));
     let own = match &evaluator.own {
@@ -103,8 +109,10 @@ fn application(profile: &Profile, evaluator: &Evaluator) -> Result<Vec<Module>, 
     let defines = [fault, ("OWNNXT", u16::from(is_own("NEXTAD")))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let mut modules = assemble_all(profile, &defines, files)?;
+    let routines = evaluator::ROUTINES.map(|(routine, _)| routine);
+    let routines = routines.into_iter().filter(|routine| is_own(routine)).collect();
     modules.extend(own);
-    Ok(modules)
+    Ok((modules, routines))
 }
 
 /// The modules of the user's own files.
@@ -163,7 +171,7 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
         program.image.set_byte(place, byte).then_some(())?;
     }
     let bytes = program.image.flat(fill);
-    Some(BuiltImage { bytes, address, build, program })
+    Some(BuiltImage { bytes, address, build, program, own: Vec::new() })
 }
 
 /// Repeats an image over a whole chip, so that every page that a jumper may choose holds it; `None` when

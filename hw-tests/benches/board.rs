@@ -4,6 +4,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use hw_tests::corpus::{SEED, generate};
 use hw_tests::rig::{Plan, Rig, board_spec};
@@ -39,6 +40,7 @@ fn positions(bencher: Bencher) {
         profile: classic(),
         port: None,
         rom: None,
+        evaluator: Evaluator::default(),
         application: None,
         any_monitor: false,
         pace: Pace::Free,

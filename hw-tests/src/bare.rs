@@ -88,11 +88,12 @@ impl Bare {
         Ok(t_states)
     }
 
-    /// Puts the pieces and the royal squares where the evaluator looks for them.
+    /// Puts the pieces and the royal squares where the evaluator looks for them; there are no pins yet.
     ///
     /// # Errors
     /// The program lacks a label of the evaluator.
     pub fn set_position(&mut self, position: &Position) -> Result<(), CallError> {
+        self.call("NOPINS")?;
         let board = self.address("BOARDA")?;
         for square in Square::all() {
             let piece = position.on(square).map_or(0, encode::piece);

@@ -1,5 +1,6 @@
 //! The command line: what is asked for, what is printed, and the exit code.
 
+mod behaviours;
 mod captures;
 mod corpus;
 mod differences;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
+use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::reference::Square;
 use hw_tests::rig::Plan;
@@ -94,6 +96,16 @@ Examples:
   hw-tests explain '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
   hw-tests explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
     Explain(explain::ExplainArgs),
+    /// List where the program of 1978 differs from the mended one, and which fault is behind it
+    #[command(after_help = "\
+Squares with another residue, and squares where a piece found no room in the array or a count promised
+too much. The faults are told in sargon-src/README.md, \"As in 1978\".
+
+Examples:
+  hw-tests behaviours                                   the corpus that ships
+  hw-tests behaviours positions.epd
+  hw-tests behaviours 'r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -'")]
+    Behaviours(behaviours::BehavioursArgs),
     /// Show what the program makes of residues: highest losses, and what is won by the second prize
     #[command(after_help = "\
 Examples:
@@ -127,6 +139,12 @@ struct BoardArgs {
     /// The serial port of a real board; without it the board is simulated
     #[arg(long, value_name = "DEVICE")]
     port: Option<String>,
+    /// How the evaluator treats the faults of the program of 1978, on the board and in the reference
+    #[arg(long, value_name = "mended|1978", default_value_t)]
+    behaviour: Behaviour,
+    /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
+    #[arg(long, value_name = "DIR", conflicts_with = "app")]
+    sargon_dir: Option<PathBuf>,
     /// Load this application instead of the built-in one (.hex, or .bin for the built-in one's address)
     #[arg(long, value_name = "FILE")]
     app: Option<PathBuf>,
@@ -150,6 +168,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Captures(args) => captures::captures(&args),
         Command::Differences(args) => differences::differences(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Behaviours(args) => behaviours::behaviours(&args),
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),
@@ -166,7 +185,8 @@ impl BoardArgs {
         let application = self.app.as_deref().map(read_program).transpose()?;
         let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
         let (port, any_monitor) = (self.port.clone(), self.any_monitor);
-        Ok(Plan { profile, port, rom, application, any_monitor, pace })
+        let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
+        Ok(Plan { profile, port, rom, evaluator, application, any_monitor, pace })
     }
 }
 

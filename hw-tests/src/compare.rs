@@ -5,9 +5,11 @@ use std::fmt;
 use firmware::wire::{PointsReply, danger, status};
 
 use crate::analysis::{Account, Prizes};
+use crate::corpus::Stated;
 use crate::encode;
 use crate::reference::{
-    AttackersArray, Kind, Piece, Pin, Position, Square, Verdict, examine, exchange,
+    AttackersArray, Behaviour, Examination, Kind, Piece, Position, Square, Verdict, examine_as,
+    exchange_as,
 };
 use crate::rig::Observation;
 
@@ -71,16 +73,18 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
 }
 
 /// Compares a whole position: royal squares, pins, and for every occupied square piece, array, residue
-/// and status.
+/// and status. `expected` are the residues that a document gives for this behaviour.
 #[must_use]
 pub fn compare_position(
     position: &Position,
+    behaviour: Behaviour,
     expected: &[(Square, u8)],
     seen: &Observation,
 ) -> Vec<Difference> {
-    let (pins, verdicts) = examine(position);
+    let Examination { verdicts, pins_left, .. } = examine_as(position, behaviour);
     let mut found = Differences::default();
-    found.check(None, "pins", show_pins(&seen.end.pins), show_pins(&board_pins(&pins)));
+    let pins: Vec<_> = seen.end.pins.iter().map(|pin| (pin.square, pin.step)).collect();
+    found.check(None, "pins", show_pins(&pins), show_pins(&pins_left));
     found.check(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
     found.check(None, "occupied squares", seen.squares.len(), verdicts.len());
     for (record, verdict) in seen.squares.iter().zip(&verdicts) {
@@ -92,7 +96,7 @@ pub fn compare_position(
         found.check(at, "residue", record.residue, verdict.outcome.residue);
         found.check(at, "status", record.status, status_of(verdict));
         let most = verdict.piece.kind.value();
-        if record.residue > most {
+        if behaviour == Behaviour::Mended && record.residue > most {
             found.check(at, "most it can lose", record.residue, most);
         }
     }
@@ -104,21 +108,23 @@ pub fn compare_position(
     found.0
 }
 
-/// Compares one exchange.
+/// Compares one exchange. `stated` is what a document says of it for this behaviour.
 #[must_use]
 pub fn compare_exchange(
     piece: Piece,
     array: &AttackersArray,
-    stated: u8,
-    short: bool,
+    behaviour: Behaviour,
+    stated: Option<Stated>,
     (residue, status_bits): (u8, u8),
 ) -> Vec<Difference> {
-    let outcome = exchange(piece, array);
+    let outcome = exchange_as(piece, array, behaviour);
     let mut found = Differences::default();
     found.check(None, "residue", residue, outcome.residue);
     found.check(None, "status", status_bits, if outcome.short { status::SHORT } else { 0 });
-    found.check(None, "residue by the document", outcome.residue, stated);
-    found.check(None, "shortness by the document", outcome.short, short);
+    if let Some(stated) = stated {
+        found.check(None, "residue by the document", outcome.residue, stated.residue);
+        found.check(None, "shortness by the document", outcome.short, stated.short);
+    }
     found.0
 }
 
@@ -134,15 +140,11 @@ fn royals(position: &Position) -> [u8; 4] {
     pieces.map(|(colour, kind)| position.royal(colour, kind).map_or(0, encode::square))
 }
 
-fn board_pins(pins: &[Pin]) -> Vec<firmware::wire::Pin> {
-    pins.iter().map(encode::pin).collect()
-}
-
-fn show_pins(pins: &[firmware::wire::Pin]) -> String {
-    let one = |pin: &firmware::wire::Pin| {
-        let square = encode::decode_square(pin.square);
-        let square = square.map_or_else(|| format!("?{}", pin.square), |at| at.to_string());
-        format!("{square}{:+}", pin.step)
+fn show_pins(pins: &[(u8, i8)]) -> String {
+    let one = |&(number, step): &(u8, i8)| {
+        let square = encode::decode_square(number);
+        let square = square.map_or_else(|| format!("?{number}"), |at| at.to_string());
+        format!("{square}{step:+}")
     };
     if pins.is_empty() {
         "none".to_owned()

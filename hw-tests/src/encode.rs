@@ -1,9 +1,10 @@
-//! Between the reference's terms and the board's: squares, pieces and pins.
+//! Between the reference's terms and the board's: squares, pieces and behaviours.
 
+use firmware::evaluator;
 use firmware::wire::{self, StepRecord};
 
 use crate::analysis::{Action, Party, Step};
-use crate::reference::{Colour, Kind, Piece, Pin, Position, Square};
+use crate::reference::{Behaviour, Colour, Kind, Piece, Position, Square};
 
 /// A colour as the board has it: bit 7 is set for Black.
 #[must_use]
@@ -38,11 +39,13 @@ pub fn decode_square(number: u8) -> Option<Square> {
     Square::new(within % 10, within / 10)
 }
 
-/// A pin as the board lists it.
+/// How a reference behaves that judges an evaluator built to behave like this.
 #[must_use]
-pub fn pin(pin: &Pin) -> wire::Pin {
-    let step = pin.direction.files + 10 * pin.direction.ranks;
-    wire::Pin { square: square(pin.square), step }
+pub fn behaviour(built: evaluator::Behaviour) -> Behaviour {
+    match built {
+        evaluator::Behaviour::Mended => Behaviour::Mended,
+        evaluator::Behaviour::AsIn1978 => Behaviour::AsIn1978,
+    }
 }
 
 /// A position as it goes over the line: 4-bit codes, two a byte, the earlier square low.

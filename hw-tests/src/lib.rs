@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod bare;
+pub mod behaviours;
 pub mod compare;
 pub mod corpus;
 pub mod encode;

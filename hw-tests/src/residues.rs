@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::encode;
-use crate::reference::{Position, examine};
+use crate::reference::{Behaviour, Position, examine_as};
 use crate::rig::Observation;
 
 /// One line of `hw-tests residues`.
@@ -47,8 +47,8 @@ pub struct SquareEntry {
 
 /// Puts the board's word and the reference's side by side.
 #[must_use]
-pub fn line(fen: &str, position: &Position, seen: &Observation) -> Line {
-    let (_, verdicts) = examine(position);
+pub fn line(fen: &str, position: &Position, behaviour: Behaviour, seen: &Observation) -> Line {
+    let verdicts = examine_as(position, behaviour).verdicts;
     let name = |number: u8| {
         encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
     };

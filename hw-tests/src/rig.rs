@@ -4,19 +4,20 @@ use std::io;
 use std::time::Duration;
 
 use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build};
+use firmware::build::{BuildError, BuiltImage, build, build_with};
+use firmware::evaluator::{Behaviour as Built, Evaluator};
 use firmware::profile::Profile;
 use firmware::wire::{
     ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord,
-    StepRecord, Tally,
+    StepRecord, Tally, capability,
 };
-use rcflash::exit::{Failure, RIG, WRONG};
+use rcflash::exit::{Failure, RIG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 use rcflash::port::{OpenError, Port};
 
 use crate::encode;
-use crate::reference::{AttackersArray, Colour, Piece, Position, Square};
+use crate::reference::{AttackersArray, Behaviour, Colour, Piece, Position, Square};
 use crate::sim::{BoardSpec, CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
 
 /// T-states that the board may take for any position; 64 squares with every line full take half of it.
@@ -42,6 +43,8 @@ pub struct Plan {
     pub port: Option<String>,
     /// What is in the ROM socket of the simulated board, if not the monitor built here.
     pub rom: Option<Vec<u8>>,
+    /// The evaluator in the application.
+    pub evaluator: Evaluator,
     /// The application to load, if not the one built here: its address and bytes.
     pub application: Option<(u16, Vec<u8>)>,
     /// Whether a monitor of another build will do.
@@ -77,12 +80,18 @@ pub enum RigError {
     /// Something else than what was loaded answers.
     #[error("{0} answers instead of the application that was loaded")]
     WrongApplication(Box<Identity>),
+    /// It behaves in another way than the reference that was asked for.
+    #[error("{0} behaves in the way of --behaviour {1}; say so, that the reference does the same")]
+    OtherBehaviour(Box<Identity>, Built),
 }
 
 impl From<RigError> for Failure {
     fn from(error: RigError) -> Self {
-        let wrong = matches!(error, RigError::Build(_) | RigError::Load(LoadError::Verify { .. }));
-        Self::new(if wrong { WRONG } else { RIG }, error)
+        match error {
+            RigError::Build(error) => error.into(),
+            RigError::Load(error) => error.into(),
+            other => Self::new(RIG, other),
+        }
     }
 }
 
@@ -134,6 +143,9 @@ pub struct Rig {
     clock_hz: u64,
     /// What runs on it.
     pub application: Identity,
+    /// The routines of the user's own in it.
+    pub own: Vec<&'static str>,
+    behaviour: Behaviour,
     simulator: Option<Simulator>,
 }
 
@@ -152,7 +164,7 @@ impl Rig {
     pub fn prepare(plan: &Plan) -> Result<Self, RigError> {
         let profile = &plan.profile;
         let monitor = build(profile, ProgramKind::Monitor)?;
-        let application = build(profile, ProgramKind::Application)?;
+        let application = build_with(profile, ProgramKind::Application, &plan.evaluator)?;
         let simulator = match &plan.port {
             Some(_) => None,
             None => Some(Simulator::start(plan, &monitor, &application)?),
@@ -168,7 +180,20 @@ impl Rig {
         if let Some(simulator) = &simulator {
             let _ = simulator.server.take_records();
         }
-        Ok(Self { link, clock_hz: profile.clock_hz, application: running, simulator })
+        Ok(Self {
+            link,
+            clock_hz: profile.clock_hz,
+            application: running,
+            own: application.own,
+            behaviour: encode::behaviour(plan.evaluator.behaviour),
+            simulator,
+        })
+    }
+
+    /// How the evaluator on the board behaves.
+    #[must_use]
+    pub fn behaviour(&self) -> Behaviour {
+        self.behaviour
     }
 
     /// What passed over the line.
@@ -353,6 +378,11 @@ fn start_application(
     let is_ours = plan.application.is_some() || running.build == built.build;
     if running.role != Role::Application || !is_ours {
         return Err(RigError::WrongApplication(Box::new(running)));
+    }
+    let faulty = running.capabilities & capability::AS_IN_1978 != 0;
+    let behaviour = if faulty { Built::AsIn1978 } else { Built::Mended };
+    if behaviour != plan.evaluator.behaviour {
+        return Err(RigError::OtherBehaviour(Box::new(running), behaviour));
     }
     Ok(running)
 }

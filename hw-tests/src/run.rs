@@ -6,6 +6,7 @@ use rcflash::link::LinkError;
 
 use crate::compare::{Difference, compare_exchange, compare_position};
 use crate::corpus::{Case, Subject};
+use crate::reference::Behaviour;
 use crate::rig::Rig;
 
 /// How a case ended.
@@ -95,13 +96,21 @@ fn is_silence(verdict: &CaseVerdict) -> bool {
 }
 
 fn run_case(rig: &mut Rig, case: &Case) -> CaseResult {
+    let behaviour = rig.behaviour();
+    let is_mended = behaviour == Behaviour::Mended;
     let answer = match &case.subject {
-        Subject::Position { position, expected, .. } => rig
-            .position(position)
-            .map(|seen| (seen.squares.len(), compare_position(position, expected, &seen))),
-        Subject::Array { piece, array, residue, short } => rig
-            .exchange(*piece, array)
-            .map(|answer| (1, compare_exchange(*piece, array, *residue, *short, answer))),
+        Subject::Position { position, expected, printed, .. } => {
+            let stated = if is_mended { expected } else { printed };
+            rig.position(position).map(|seen| {
+                let differences = compare_position(position, behaviour, stated, &seen);
+                (seen.squares.len(), differences)
+            })
+        }
+        Subject::Array { piece, array, expected, printed } => {
+            let stated = if is_mended { Some(*expected) } else { *printed };
+            rig.exchange(*piece, array)
+                .map(|seen| (1, compare_exchange(*piece, array, behaviour, stated, seen)))
+        }
     };
     match answer {
         Ok((squares, differences)) if differences.is_empty() => {

@@ -6,7 +6,7 @@ use clap::Args;
 use firmware::wire::{PointsReply, danger};
 use hw_tests::analysis::{Account, Prizes};
 use hw_tests::compare::compare_points;
-use hw_tests::reference::{Colour, Position, Square, examine};
+use hw_tests::reference::{Behaviour, Colour, Position, Square, examine_as};
 use hw_tests::rig::Rig;
 use rcflash::exit::{Failure, Outcome, RIG, USAGE, WRONG};
 use serde::Serialize;
@@ -93,7 +93,8 @@ impl Found {
         let position = &named.position;
         let mover = position.to_move.other();
         let board = rig.points(position, mover, moved).map_err(|e| Failure::new(RIG, e))?;
-        Ok(Self { mover, moved, host: host(position, mover, moved), board })
+        let host = host(position, rig.behaviour(), mover, moved);
+        Ok(Self { mover, moved, host, board })
     }
 
     fn columns(&self) -> [Column; 2] {
@@ -145,8 +146,8 @@ impl Found {
     }
 }
 
-fn host(position: &Position, mover: Colour, moved: Option<Square>) -> Prizes {
-    let (_, verdicts) = examine(position);
+fn host(position: &Position, behaviour: Behaviour, mover: Colour, moved: Option<Square>) -> Prizes {
+    let verdicts = examine_as(position, behaviour).verdicts;
     let residues = verdicts.into_iter().map(|v| (v.square, v.piece, v.outcome.residue));
     Prizes::gather(mover, moved, residues)
 }

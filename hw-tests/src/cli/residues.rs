@@ -32,7 +32,7 @@ pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
     for case in &cases {
         let Subject::Position { fen, position, .. } = &case.subject else { continue };
         let seen = rig.position(position).map_err(|error| Failure::new(RIG, error))?;
-        let line = hw_tests::residues::line(fen, position, &seen);
+        let line = hw_tests::residues::line(fen, position, rig.behaviour(), &seen);
         agree &= line.squares.iter().all(|square| square.reference == Some(square.board));
         print(&json_line(&line)?)?;
     }

@@ -34,6 +34,9 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let began = Instant::now();
     let mut rig = Rig::prepare(&args.board.plan()?)?;
     eprintln!("{} on {}", rig.application, rig.line());
+    if !rig.own.is_empty() {
+        eprintln!("with routines of your own: {}", rig.own.join(", "));
+    }
     let bar = progress_bar(cases.len());
     let (results, ended) = run_cases(&mut rig, &cases, &interrupted, |done| {
         bar.set_position(done as u64);

@@ -1,7 +1,8 @@
 //! The corpus: positions and arrays to judge the board by, with what documents say of them.
 //!
 //! Positions are lines of an EPD-like form: four fields of FEN, then `id "NAME";`, `tags "WORD ...";` and
-//! `residue "SQUARE=POINTS ...";`, each optional but the first. Arrays are a TOML file.
+//! `residue "SQUARE=POINTS ...";`, each optional but the first; `residue1978` is what a document says of the program
+//! as it was printed. Arrays are a TOML file.
 
 mod generate;
 
@@ -41,6 +42,8 @@ pub enum Subject {
         position: Position,
         /// Residues that a document gives.
         expected: Vec<(Square, u8)>,
+        /// Residues that a document gives for the program of 1978.
+        printed: Vec<(Square, u8)>,
     },
     /// Play out an exchange.
     Array {
@@ -48,11 +51,20 @@ pub enum Subject {
         piece: Piece,
         /// Who attacks and defends it.
         array: AttackersArray,
-        /// The residue that a document gives.
-        residue: u8,
-        /// Whether a count promises too much.
-        short: bool,
+        /// What a document says of it.
+        expected: Stated,
+        /// What a document says of it in the program of 1978.
+        printed: Option<Stated>,
     },
+}
+
+/// What a document says of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stated {
+    /// The residue.
+    pub residue: u8,
+    /// Whether a count promises more than the exchange finds.
+    pub short: bool,
 }
 
 /// Why a corpus is not understood.
@@ -117,7 +129,8 @@ fn parse_line(file: &str, line: usize, text: &str) -> Result<Case, CorpusError> 
     let position =
         parse_fen(fen).map_err(|error| CorpusError::Fen { file: file.to_owned(), line, error })?;
     let wrong = |problem| CorpusError::Opcode { file: file.to_owned(), line, problem };
-    let (mut id, mut tags, mut expected) = (format!("{file}:{line}"), Vec::new(), Vec::new());
+    let (mut id, mut tags) = (format!("{file}:{line}"), Vec::new());
+    let (mut expected, mut printed) = (Vec::new(), Vec::new());
     for opcode in opcodes.split(';').map(str::trim).filter(|opcode| !opcode.is_empty()) {
         let (name, value) = quoted(opcode)
             .ok_or_else(|| wrong(format!("'{opcode}' is not of the form NAME \"VALUE\"")))?;
@@ -125,10 +138,15 @@ fn parse_line(file: &str, line: usize, text: &str) -> Result<Case, CorpusError> 
             "id" => id = value.to_owned(),
             "tags" => tags.extend(value.split_whitespace().map(str::to_owned)),
             "residue" => expected = residues(value, &position).map_err(wrong)?,
-            other => return Err(wrong(format!("'{other}' is none of id, tags and residue"))),
+            "residue1978" => printed = residues(value, &position).map_err(wrong)?,
+            other => {
+                let problem = format!("'{other}' is none of id, tags, residue and residue1978");
+                return Err(wrong(problem));
+            }
         }
     }
-    Ok(Case { id, tags, subject: Subject::Position { fen: fen.to_owned(), position, expected } })
+    let subject = Subject::Position { fen: fen.to_owned(), position, expected, printed };
+    Ok(Case { id, tags, subject })
 }
 
 /// The first four words (or six, when they are numbers), and the rest.
@@ -188,6 +206,9 @@ struct ArrayEntry {
     residue: u8,
     #[serde(default)]
     short: bool,
+    residue1978: Option<u8>,
+    #[serde(default)]
+    short1978: bool,
 }
 
 /// Reads arrays.
@@ -198,12 +219,14 @@ pub fn parse_arrays(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
     let wrong = |problem: String| CorpusError::Arrays { file: file.to_owned(), problem };
     let entries: ArrayFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let cases = entries.array.into_iter().map(|entry| {
-        let ArrayEntry { id, piece, bytes, residue, short } = entry;
+        let ArrayEntry { id, piece, bytes, residue, short, residue1978, short1978 } = entry;
         let piece = Piece::from_letter(piece)
             .ok_or_else(|| wrong(format!("{id}: '{piece}' is not a piece")))?;
         let array = array_bytes(&bytes)
             .ok_or_else(|| wrong(format!("{id}: an array is 14 bytes in hexadecimal")))?;
-        let subject = Subject::Array { piece, array, residue, short };
+        let expected = Stated { residue, short };
+        let printed = residue1978.map(|residue| Stated { residue, short: short1978 });
+        let subject = Subject::Array { piece, array, expected, printed };
         Ok(Case { id, tags: vec!["array".to_owned()], subject })
     });
     cases.collect()

@@ -4,29 +4,49 @@ use super::array::{AttackersArray, Filing};
 use super::pins::Pin;
 use super::position::{Direction, Kind, Piece, Position, Square};
 
+/// A piece that bears on a square.
+pub(super) struct Met {
+    /// Where it stands.
+    pub(super) square: Square,
+    /// What it is.
+    pub(super) piece: Piece,
+    /// From the attacked square towards it.
+    pub(super) direction: Direction,
+    /// A queen stands before it on its line, or it is one.
+    pub(super) behind_queen: bool,
+}
+
 /// Files everyone who bears on a square, of both colours, directly or through pieces of their own colour
 /// that attack along the same line. Nobody is seen through a piece of the other colour, through a knight or
 /// through a king. The piece on the square itself is not looked at.
 #[must_use]
 pub fn attackers(position: &Position, target: Square, pins: &[Pin]) -> Filing {
     let mut filing = Filing { array: AttackersArray::default(), overflow: false };
+    scan(position, target, &mut |met| {
+        if may_leave(met.square, met.direction, pins) {
+            filing.file(met.piece, met.behind_queen);
+        }
+    });
+    filing
+}
+
+/// Finds everyone who bears on a square, pinned or not, in the program's order.
+pub(super) fn scan(position: &Position, target: Square, found: &mut impl FnMut(Met)) {
     for (slider, directions) in
         [(Kind::Bishop, Direction::DIAGONAL), (Kind::Rook, Direction::STRAIGHT)]
     {
         for direction in directions {
-            along_line(position, target, slider, direction, pins, &mut filing);
+            along_line(position, target, slider, direction, found);
         }
     }
     for direction in Direction::LEAPS {
-        let found = target.step(direction).and_then(|at| Some((at, position.on(at)?)));
-        if let Some((square, piece)) = found
+        let there = target.step(direction).and_then(|at| Some((at, position.on(at)?)));
+        if let Some((square, piece)) = there
             && piece.kind == Kind::Knight
-            && may_leave(square, direction, pins)
         {
-            filing.file(piece, false);
+            found(Met { square, piece, direction, behind_queen: false });
         }
     }
-    filing
 }
 
 fn along_line(
@@ -34,8 +54,7 @@ fn along_line(
     target: Square,
     slider: Kind,
     direction: Direction,
-    pins: &[Pin],
-    filing: &mut Filing,
+    found: &mut impl FnMut(Met),
 ) {
     let squares = std::iter::successors(target.step(direction), |square| square.step(direction));
     let pieces = squares
@@ -49,9 +68,7 @@ fn along_line(
             return;
         }
         behind_queen |= piece.kind == Kind::Queen;
-        if may_leave(square, direction, pins) {
-            filing.file(piece, behind_queen);
-        }
+        found(Met { square, piece, direction, behind_queen });
         if piece.kind == Kind::King {
             return;
         }

@@ -56,42 +56,46 @@ pub fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
         promised: usize::from(array.count(colour)),
         short: false,
     };
-    let mut attackers = queue(target.colour.other());
-    let mut defenders = queue(target.colour);
-    let mut bookings = Vec::new();
-    capture(i16::from(target.kind.value()), &mut attackers, &mut defenders, &mut bookings);
-    let residue = bookings.last().map_or(0, |booking| booking.residue);
-    let short = attackers.short || defenders.short;
-    Outcome { residue: residue as u8, bookings, short }
+    let mut side = queue(target.colour.other());
+    let mut other = queue(target.colour);
+    let (residue, bookings) = play_out(target, || {
+        let next = side.next();
+        std::mem::swap(&mut side, &mut other);
+        next
+    });
+    Outcome { residue, bookings, short: side.short || other.short }
 }
 
-fn capture<'a>(
-    mut stake: i16,
-    mut attackers: &'a mut Queue,
-    mut defenders: &'a mut Queue,
-    bookings: &mut Vec<Booking>,
-) {
+/// Plays the captures out with pieces from `next`, which serves the two sides in turn, the attackers first: the
+/// residue and the bookings.
+pub(super) fn play_out(target: Piece, mut next: impl FnMut() -> Option<u8>) -> (u8, Vec<Booking>) {
+    let mut bookings = Vec::new();
+    capture(i16::from(target.kind.value()), &mut next, &mut bookings);
+    let residue = bookings.last().map_or(0, |booking: &Booking| booking.residue);
+    (residue as u8, bookings)
+}
+
+fn capture(mut stake: i16, next: &mut impl FnMut() -> Option<u8>, bookings: &mut Vec<Booking>) {
     let mut sign = 1;
     let mut residue = 0;
-    let Some(mut attacker) = attackers.next() else { return };
+    let Some(mut attacker) = next() else { return };
     loop {
-        let mut defender = defenders.next();
+        let mut defender = next();
         if stake < i16::from(attacker) {
             // Too dear for a guarded piece, unless what guards it is as dear and help stands behind.
             while let Some(guard) = defender {
                 if guard < attacker {
                     return;
                 }
-                let Some(next) = attackers.next() else { return };
-                attacker = next;
-                defender = defenders.next();
+                let Some(another) = next() else { return };
+                attacker = another;
+                defender = next();
             }
         }
         residue += sign * stake;
         bookings.push(Booking { stake, attacker, defender: defender.unwrap_or(0), residue });
         let Some(guard) = defender else { return };
         (stake, attacker) = (i16::from(attacker), guard);
-        (attackers, defenders) = (defenders, attackers);
         sign = -sign;
     }
 }

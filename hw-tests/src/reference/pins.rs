@@ -12,23 +12,50 @@ pub struct Pin {
     pub direction: Direction,
 }
 
+/// A piece that stands between a king or queen and an enemy who moves along their line.
+pub(super) struct Candidate {
+    /// The king or queen.
+    pub(super) royal: Piece,
+    /// Where it stands.
+    pub(super) square: Square,
+    /// The piece between.
+    pub(super) pin: Pin,
+    /// Whether the enemy is a queen.
+    pub(super) by_queen: bool,
+}
+
 /// Finds the pins against both kings and both queens, in the order White's king, Black's king, White's queen,
 /// Black's queen. A queen is watched as jealously as a king, guarded or not, but for one case: a pin of a
 /// queen by a queen counts only if the pinned side's queen has no more defenders than attackers.
 #[must_use]
 pub fn find_pins(position: &Position) -> Vec<Pin> {
     let mut pins = Vec::new();
-    for kind in [Kind::King, Kind::Queen] {
-        for colour in [Colour::White, Colour::Black] {
-            if let Some(square) = position.royal(colour, kind) {
-                pins_against(position, square, Piece { colour, kind }, &mut pins);
-            }
+    candidates(position, &mut |Candidate { royal, square, pin, by_queen }| {
+        let can_be_held = royal.kind == Kind::Queen && by_queen;
+        if !(can_be_held && is_held(position, square, royal, &pins)) {
+            pins.push(pin);
         }
-    }
+    });
     pins
 }
 
-fn pins_against(position: &Position, square: Square, royal: Piece, pins: &mut Vec<Pin>) {
+/// Finds the pieces that may be pinned, in the program's order.
+pub(super) fn candidates(position: &Position, found: &mut impl FnMut(Candidate)) {
+    for kind in [Kind::King, Kind::Queen] {
+        for colour in [Colour::White, Colour::Black] {
+            if let Some(square) = position.royal(colour, kind) {
+                candidates_around(position, square, Piece { colour, kind }, found);
+            }
+        }
+    }
+}
+
+fn candidates_around(
+    position: &Position,
+    square: Square,
+    royal: Piece,
+    found: &mut impl FnMut(Candidate),
+) {
     for (slider, directions) in
         [(Kind::Bishop, Direction::DIAGONAL), (Kind::Rook, Direction::STRAIGHT)]
     {
@@ -37,11 +64,10 @@ fn pins_against(position: &Position, square: Square, royal: Piece, pins: &mut Ve
             else {
                 continue;
             };
-            let pinned = pinner == slider
-                || pinner == Kind::Queen
-                    && (royal.kind == Kind::King || !is_held(position, square, royal, pins));
-            if pinned {
-                pins.push(Pin { square: candidate, direction });
+            let by_queen = pinner == Kind::Queen;
+            if by_queen || pinner == slider {
+                let pin = Pin { square: candidate, direction };
+                found(Candidate { royal, square, pin, by_queen });
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use firmware::ProgramKind;
 use firmware::build::build;
+use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware::wire::{ErrorCode, ExhaustRequest, Tally};
 use hw_tests::exhaust::{Arrays, Ended, Goal, Space, Totals, check};
@@ -23,6 +24,7 @@ fn rig() -> Rig {
         profile: classic(),
         port: None,
         rom: None,
+        evaluator: Evaluator::default(),
         application: None,
         any_monitor: false,
         pace: Pace::Free,
