@@ -5,9 +5,13 @@ mod ports;
 mod terminal;
 mod write;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use firmware::ProgramKind;
+use firmware::build::{BuiltImage, build_with};
+use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use rcflash::exit::{Failure, conclude};
 
@@ -31,16 +35,19 @@ enum Command {
     #[command(after_help = "\
 Examples:
   rcflash write --port /dev/ttyUSB0                     the built-in exchange evaluator
+  rcflash write --port /dev/ttyUSB0 --behaviour 1978    the same, with the faults of 1978
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
   rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run")]
     Write(write::WriteArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),
-    /// Write the boot monitor as a file for an EPROM programmer
+    /// Write the boot monitor as a file for an EPROM programmer, or the application as a file to load
     #[command(after_help = "\
 Examples:
   rcflash image -o monitor.bin                          64 KiB for a 27C512: the 8 KiB page eight times
-  rcflash image -o monitor.bin --size 32                for a 27C256 or 28C256")]
+  rcflash image -o monitor.bin --size 32                for a 27C256 or 28C256
+  rcflash image --application -o evaluator.hex          what `rcflash write` loads into RAM
+  rcflash image --application -o own.hex --sargon-dir mine")]
     Image(image::ImageArgs),
 }
 
@@ -53,6 +60,33 @@ struct BoardArgs {
     /// The board's profile
     #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
     board: String,
+}
+
+/// Which exchange evaluator is built.
+#[derive(Args)]
+struct EvaluatorArgs {
+    /// How the evaluator treats the faults of the program of 1978
+    #[arg(long, value_name = "mended|1978", default_value_t)]
+    behaviour: Behaviour,
+    /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
+    #[arg(long, value_name = "DIR")]
+    sargon_dir: Option<PathBuf>,
+}
+
+impl EvaluatorArgs {
+    fn is_default(&self) -> bool {
+        self.behaviour == Behaviour::Mended && self.sargon_dir.is_none()
+    }
+
+    /// Builds the application with it, and says which routines are the user's own.
+    fn build(&self, profile: &Profile) -> Result<BuiltImage, Failure> {
+        let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
+        let image = build_with(profile, ProgramKind::Application, &evaluator)?;
+        if !image.own.is_empty() {
+            eprintln!("with routines of your own: {}", image.own.join(", "));
+        }
+        Ok(image)
+    }
 }
 
 impl BoardArgs {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use firmware::ProgramKind;
-use firmware::build::build;
+use firmware::build::{build, build_with};
+use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{ServerOptions, SimServer};
@@ -147,4 +148,39 @@ fn an_image_is_hex_by_its_extension_and_of_a_size_that_exists() {
     }
     let output = rcflash(&["image", "-o", &path("d.hex"), "--size", "512"], b"");
     assert_eq!(output.status.code(), Some(2), "addresses of 16 bits end at 64 KiB");
+}
+
+#[test]
+fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("printed.hex");
+    let file = path.to_string_lossy().into_owned();
+    let given = ["image", "--application", "-o", &file, "--behaviour", "1978"];
+    let output = rcflash(&given, b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let (image, _) = tdlasm::image::parse_intel_hex(&text).unwrap_or_else(|e| panic!("{e}"));
+    let evaluator = Evaluator { behaviour: Behaviour::AsIn1978, own: None };
+    let built = build_with(&profile(), ProgramKind::Application, &evaluator)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(image.bounds().map(|(first, _)| first), Some(built.address));
+    assert_eq!(image.flat(0xFF), built.bytes);
+    let (_server, port) = board();
+    let output = rcflash(&["write", "--port", &port, "--behaviour", "1978"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let build = format!("build {:08X}", built.build);
+    assert!(said(&output).contains(&build), "{build}: {}", said(&output));
+}
+
+#[test]
+fn a_choice_of_evaluator_without_one_is_refused() {
+    let cases: [(&[&str], &str); 2] = [
+        (&["image", "-o", "/nonexistent/x", "--behaviour", "1978"], "add --application"),
+        (&["write", "--port", "/nonexistent", "x.hex", "--sargon-dir", "."], "cannot be used with"),
+    ];
+    for (arguments, message) in cases {
+        let output = rcflash(arguments, b"");
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(message), "{}", said(&output));
+    }
 }

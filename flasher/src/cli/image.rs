@@ -10,6 +10,8 @@ use rcflash::exit::{Failure, Outcome, RIG, USAGE};
 use tdlasm::image::{Image, Run, intel_hex};
 use tdlasm::output::write_whole;
 
+use super::EvaluatorArgs;
+
 #[derive(Args)]
 pub(super) struct ImageArgs {
     /// The board's profile
@@ -19,8 +21,13 @@ pub(super) struct ImageArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The chip's size in KiB; the board's page is repeated to fill it
-    #[arg(long, value_name = "KIB", default_value_t = 64)]
+    #[arg(long, value_name = "KIB", default_value_t = 64, conflicts_with = "application")]
     size: usize,
+    /// The application in place of the monitor: the exchange evaluator, at the addresses it is loaded to
+    #[arg(long)]
+    application: bool,
+    #[command(flatten)]
+    evaluator: EvaluatorArgs,
 }
 
 /// More than any parallel flash chip that fits these boards.
@@ -28,7 +35,28 @@ const MAX_CHIP: usize = 16 << 20;
 
 pub(super) fn image(args: &ImageArgs) -> Outcome {
     let profile = Profile::named(&args.board)?;
-    let monitor = build(&profile, ProgramKind::Monitor)?;
+    if args.application {
+        return application(args, &profile);
+    }
+    if !args.evaluator.is_default() {
+        let problem = "the monitor holds no evaluator: add --application";
+        return Err(Failure::new(USAGE, problem));
+    }
+    monitor(args, &profile)
+}
+
+fn application(args: &ImageArgs, profile: &Profile) -> Outcome {
+    let image = args.evaluator.build(profile)?;
+    let run = Run { address: image.address, bytes: image.bytes };
+    let (first, length) = (run.address, run.bytes.len());
+    write(&args.output, run)?;
+    let (path, build) = (args.output.display(), image.build);
+    eprintln!("{path}: the application, build {build:08X}, {length} bytes for {first:04X}h");
+    Ok(0)
+}
+
+fn monitor(args: &ImageArgs, profile: &Profile) -> Outcome {
+    let monitor = build(profile, ProgramKind::Monitor)?;
     let page = profile.rom.size();
     let size = args.size.checked_mul(1024).filter(|size| *size <= MAX_CHIP);
     let filled = size.and_then(|size| fill_chip(&monitor.program.image, page, size));
@@ -36,31 +64,32 @@ pub(super) fn image(args: &ImageArgs) -> Outcome {
         let problem = format!("a chip of {} KiB has no whole pages of {page} bytes", args.size);
         Failure::new(USAGE, problem)
     })?;
-    write_whole(&args.output, &file(&args.output, &chip)?).map_err(|error| {
-        Failure::new(RIG, format!("can't write {}: {error}", args.output.display()))
-    })?;
-    let pages = chip.len() / page;
+    let (length, pages) = (chip.len(), chip.len() / page);
+    write(&args.output, Run { address: 0, bytes: chip })?;
     eprintln!(
-        "{}: the monitor, build {:08X}, {pages} times in {} bytes",
+        "{}: the monitor, build {:08X}, {pages} times in {length} bytes",
         args.output.display(),
-        monitor.build,
-        chip.len()
+        monitor.build
     );
     Ok(0)
 }
 
-/// The chip's content in the form that the file's extension asks for.
-fn file(path: &Path, chip: &[u8]) -> Result<Vec<u8>, Failure> {
+fn write(path: &Path, run: Run) -> Result<(), Failure> {
+    let cannot = |error| Failure::new(RIG, format!("can't write {}: {error}", path.display()));
+    write_whole(path, &file(path, run)?).map_err(cannot)
+}
+
+/// The bytes in the form that the file's extension asks for.
+fn file(path: &Path, run: Run) -> Result<Vec<u8>, Failure> {
     if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex")) {
-        return Ok(chip.to_vec());
+        return Ok(run.bytes);
     }
-    if chip.len() > 0x1_0000 {
+    if run.bytes.len() > 0x1_0000 {
         let problem = format!(
             "Intel HEX with 16-bit addresses holds 64 KiB, not {}; write a .bin",
-            chip.len() / 1024
+            run.bytes.len() / 1024
         );
         return Err(Failure::new(USAGE, problem));
     }
-    let image = Image::new([Run { address: 0, bytes: chip.to_vec() }]);
-    Ok(intel_hex(&image, None).into_bytes())
+    Ok(intel_hex(&Image::new([run]), None).into_bytes())
 }

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::Profile;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
@@ -12,13 +10,16 @@ use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
 use rcflash::port::Port;
 
-use super::BoardArgs;
+use super::{BoardArgs, EvaluatorArgs};
 
 #[derive(Args)]
 pub(super) struct WriteArgs {
     #[command(flatten)]
     board: BoardArgs,
+    #[command(flatten)]
+    evaluator: EvaluatorArgs,
     /// The program: Intel HEX if its name ends in .hex, else binary; without, the built-in exchange evaluator
+    #[arg(conflicts_with_all = ["behaviour", "sargon_dir"])]
     file: Option<PathBuf>,
     /// Where a binary goes, in hexadecimal
     #[arg(long, value_name = "HEX", requires = "file", value_parser = hexadecimal)]
@@ -48,7 +49,7 @@ pub(super) fn write(args: &WriteArgs) -> Outcome {
     let profile = args.board.profile()?;
     let program = match &args.file {
         Some(path) => from_file(path, args.address)?,
-        None => built_in(&profile)?,
+        None => built_in(&args.evaluator, &profile)?,
     };
     end_at_once_on_interrupt()?;
     let port = Port::open(&args.board.port, profile.uart.baud)?;
@@ -84,8 +85,8 @@ fn start(link: &mut Link, program: &Program) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn built_in(profile: &Profile) -> Result<Program, Failure> {
-    let image = build(profile, ProgramKind::Application)?;
+fn built_in(evaluator: &EvaluatorArgs, profile: &Profile) -> Result<Program, Failure> {
+    let image = evaluator.build(profile)?;
     let name = "the built-in exchange evaluator".to_owned();
     let address = image.address;
     Ok(Program { name, address, entry: address, bytes: image.bytes, speaks: true })
