@@ -3,7 +3,7 @@
         .IDENT ANALYS
         .INTERN DOPNTS,DOTRCE
         .EXTERN UNPACK,REFUSE,PINFND,POINTS,MOVER,MOVED,PTSL,STATUS
-        .EXTERN SETPCE,XCHNG,TRACE,ATKLST,TBASE,T3
+        .EXTERN SETPCE,XCHNG,TRACE,NEWARR,TBASE,T3
         .EXTERN NEWRPL,PUTFRM,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -42,7 +42,8 @@ DOTRCE: LDA R.DATA
         JNC REFUSE
         XRA A
         STA STATUS
-        CALL FILL
+        LXI H,R.DATA+2
+        CALL NEWARR
         LXI H,R.DATA+1-PVALUE   ; the points at stake in place of the table's
         SHLD T3
         CALL XCHNG
@@ -50,7 +51,8 @@ DOTRCE: LDA R.DATA
         SHLD T3
         CALL NEWRPL
         MOV M,E
-        CALL FILL
+        LXI H,R.DATA+2
+        CALL NEWARR
         LXI X,P.DATA+2
         LDA R.DATA+1
         CALL TRACE
@@ -64,11 +66,4 @@ DOTRCE: LDA R.DATA
         LDA STATUS
         STA P.DATA+1
         JMP PUTFRM
-
-; FILL - puts the request's array in place.
-FILL:   LXI H,R.DATA+2
-        LXI D,ATKLST
-        LXI B,2*SECTN
-        LDIR
-        RET
         .END

@@ -1,7 +1,7 @@
 ; The application's requests: an exchange on a given array, and a whole position.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,NOPINS,UNPACK,REFUSE
+        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR
         .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
@@ -53,13 +53,10 @@ DOXCHG: LDA R.DATA
         CALL SETPCE
         LXI D,0                 ; the piece is at offset 0
         JRC REFUSE
-        CALL NOPINS
-        CALL NEWLST
+        XRA A
         STA STATUS
         LXI H,R.DATA+1
-        LXI D,ATKLST
-        LXI B,2*SECTN
-        LDIR
+        CALL NEWARR
         CALL XCHNG
         CALL NEWRPL             ; leaves E alone
         MOV M,E
@@ -71,6 +68,22 @@ DOXCHG: LDA R.DATA
         JMP PUTFRM
 REFUSE: MVI C,E.ARG
         JMP PUTERR
+
+; NEWARR - puts the array at HL in place, with no pins behind it.
+;   Entry:    HL = 14 bytes
+;   Exit:     ATKLST filled
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    4 bytes
+;   Cycles:   2152
+NEWARR: PUSH H
+        CALL NOPINS
+        CALL NEWLST
+        POP H
+        LXI D,ATKLST
+        LXI B,2*SECTN
+        LDIR
+        RET
 
 ; NOPINS - empties the pin list, so that walks into it, as in 1978, find nothing of an earlier request.
 ;   Entry:    nothing

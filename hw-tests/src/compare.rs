@@ -36,6 +36,15 @@ impl fmt::Display for Difference {
     }
 }
 
+/// What the board's word is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standard {
+    /// How the reference behaves.
+    pub behaviour: Behaviour,
+    /// The status bits that count: a routine of the user's own need not set those of ours.
+    pub status: u8,
+}
+
 /// Collects differences.
 #[derive(Default)]
 struct Differences(Vec<Difference>);
@@ -77,7 +86,7 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
 #[must_use]
 pub fn compare_position(
     position: &Position,
-    behaviour: Behaviour,
+    Standard { behaviour, status }: Standard,
     expected: &[(Square, u8)],
     seen: &Observation,
 ) -> Vec<Difference> {
@@ -94,7 +103,7 @@ pub fn compare_position(
         let array = AttackersArray::from_bytes(&record.array);
         found.check(at, "array", array.to_string(), verdict.array.to_string());
         found.check(at, "residue", record.residue, verdict.outcome.residue);
-        found.check(at, "status", record.status, status_of(verdict));
+        found.check(at, "status", record.status & status, status_of(verdict) & status);
         let most = verdict.piece.kind.value();
         if behaviour == Behaviour::Mended && record.residue > most {
             found.check(at, "most it can lose", record.residue, most);
@@ -113,14 +122,15 @@ pub fn compare_position(
 pub fn compare_exchange(
     piece: Piece,
     array: &AttackersArray,
-    behaviour: Behaviour,
+    standard: Standard,
     stated: Option<Stated>,
     (residue, status_bits): (u8, u8),
 ) -> Vec<Difference> {
-    let outcome = exchange_as(piece, array, behaviour);
+    let outcome = exchange_as(piece, array, standard.behaviour);
+    let short = if outcome.short { status::SHORT } else { 0 };
     let mut found = Differences::default();
     found.check(None, "residue", residue, outcome.residue);
-    found.check(None, "status", status_bits, if outcome.short { status::SHORT } else { 0 });
+    found.check(None, "status", status_bits & standard.status, short & standard.status);
     if let Some(stated) = stated {
         found.check(None, "residue by the document", outcome.residue, stated.residue);
         found.check(None, "shortness by the document", outcome.short, stated.short);

@@ -9,13 +9,14 @@ use firmware::evaluator::{Behaviour as Built, Evaluator};
 use firmware::profile::Profile;
 use firmware::wire::{
     ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord,
-    StepRecord, Tally, capability,
+    StepRecord, Tally, capability, status,
 };
 use rcflash::exit::{Failure, RIG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 use rcflash::port::{OpenError, Port};
 
+use crate::compare::Standard;
 use crate::encode;
 use crate::reference::{AttackersArray, Behaviour, Colour, Piece, Position, Square};
 use crate::sim::{BoardSpec, CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
@@ -194,6 +195,15 @@ impl Rig {
     #[must_use]
     pub fn behaviour(&self) -> Behaviour {
         self.behaviour
+    }
+
+    /// What its word is held against. A status bit counts only if all routines that set it are ours.
+    #[must_use]
+    pub fn standard(&self) -> Standard {
+        let are_ours = |routines: [&str; 2]| !self.own.iter().any(|own| routines.contains(own));
+        let short = if are_ours(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
+        let overflow = if are_ours(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };
+        Standard { behaviour: self.behaviour, status: short | overflow }
     }
 
     /// What passed over the line.

@@ -96,20 +96,20 @@ fn is_silence(verdict: &CaseVerdict) -> bool {
 }
 
 fn run_case(rig: &mut Rig, case: &Case) -> CaseResult {
-    let behaviour = rig.behaviour();
-    let is_mended = behaviour == Behaviour::Mended;
+    let standard = rig.standard();
+    let is_mended = standard.behaviour == Behaviour::Mended;
     let answer = match &case.subject {
         Subject::Position { position, expected, printed, .. } => {
             let stated = if is_mended { expected } else { printed };
             rig.position(position).map(|seen| {
-                let differences = compare_position(position, behaviour, stated, &seen);
+                let differences = compare_position(position, standard, stated, &seen);
                 (seen.squares.len(), differences)
             })
         }
         Subject::Array { piece, array, expected, printed } => {
             let stated = if is_mended { Some(*expected) } else { *printed };
             rig.exchange(*piece, array)
-                .map(|seen| (1, compare_exchange(*piece, array, behaviour, stated, seen)))
+                .map(|seen| (1, compare_exchange(*piece, array, standard, stated, seen)))
         }
     };
     match answer {

@@ -29,6 +29,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("GETC", include_str!("../../firmware/z80/acia.asm")),
     ("PUTC", include_str!("../../firmware/z80/acia.asm")),
     ("SETPCE", include_str!("../../firmware/z80/positn.asm")),
+    ("NEWARR", include_str!("../../firmware/z80/positn.asm")),
     ("NOPINS", include_str!("../../firmware/z80/positn.asm")),
     ("DOXHST", include_str!("../../firmware/z80/exhaust.asm")),
     ("NOSPCE", include_str!("../../firmware/z80/sectns.asm")),

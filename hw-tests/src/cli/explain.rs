@@ -7,7 +7,9 @@ use firmware::wire::StepRecord;
 use hw_tests::analysis::{revalued, trace};
 use hw_tests::corpus::{Subject, parse_positions};
 use hw_tests::encode;
-use hw_tests::reference::{AttackersArray, Kind, Piece, Pin, Position, Square, examine};
+use hw_tests::reference::{
+    AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, examine_as,
+};
 use hw_tests::rig::Rig;
 use rcflash::exit::{Failure, NOTHING, Outcome, RIG, USAGE, WRONG};
 
@@ -112,7 +114,7 @@ impl Battle {
         values: PointValues,
     ) -> Result<Self, Failure> {
         let failed = |error| Failure::new(RIG, error);
-        let (pins, verdicts) = examine(&position);
+        let Examination { pins, verdicts, .. } = examine_as(&position, rig.behaviour());
         let seen = rig.position(&position).map_err(failed)?;
         let verdict = verdicts.into_iter().find(|verdict| verdict.square == square);
         let record = seen.squares.iter().find(|record| record.square == encode::square(square));
@@ -120,6 +122,11 @@ impl Battle {
             return Err(Failure::new(WRONG, format!("the board takes {square} for empty")));
         };
         let piece = verdict.piece;
+        if promises_too_much(&verdict.array) {
+            let problem = "as in 1978, the array promises more pieces than it holds, and the exchange runs \
+                           on into other memory: that can't be explained";
+            return Err(Failure::new(USAGE, format!("{square}: {problem}")));
+        }
         let stake = values.of(piece.kind);
         let array = AttackersArray::from_bytes(&record.array);
         let worth = revalued(&array, |kind| values.of(kind));
@@ -128,6 +135,12 @@ impl Battle {
         let board = Word { array, steps };
         Ok(Self { position, square, piece, values, pins, host, board, xchng })
     }
+}
+
+/// Whether a count is higher than the entries of its section.
+fn promises_too_much(array: &AttackersArray) -> bool {
+    let is_short = |colour| array.in_order(colour).len() < usize::from(array.count(colour));
+    is_short(Colour::White) || is_short(Colour::Black)
 }
 
 fn host_steps(piece: Piece, array: &AttackersArray, values: PointValues) -> Vec<StepRecord> {

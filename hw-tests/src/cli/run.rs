@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use firmware::wire::status;
 use hw_tests::corpus::{self, Case};
 use hw_tests::report::{self, Counts};
 use hw_tests::rig::Rig;
@@ -35,7 +36,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let mut rig = Rig::prepare(&args.board.plan()?)?;
     eprintln!("{} on {}", rig.application, rig.line());
     if !rig.own.is_empty() {
-        eprintln!("with routines of your own: {}", rig.own.join(", "));
+        eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
     }
     let bar = progress_bar(cases.len());
     let (results, ended) = run_cases(&mut rig, &cases, &interrupted, |done| {
@@ -46,6 +47,15 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     print(&report::troubles(&results))?;
     print(&report::summary(&results, ended, rig.stats(), began.elapsed()))?;
     Ok(exit_code(Counts::of(&results), ended))
+}
+
+/// The status bits that routines of the user's own need not set.
+fn not_judged(rig: &Rig) -> String {
+    let judged = rig.standard().status;
+    let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
+    let left: Vec<_> =
+        bits.iter().filter(|(bit, _)| judged & bit == 0).map(|(_, name)| *name).collect();
+    if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 
 /// A wrong residue outweighs everything; a board that no longer answers outweighs single silences.
