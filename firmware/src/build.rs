@@ -72,9 +72,24 @@ pub fn build_with(
     kind: ProgramKind,
     evaluator: &Evaluator,
 ) -> Result<BuiltImage, BuildError> {
+    build_replacing(profile, kind, evaluator, &[])
+}
+
+/// Builds a program with other texts for some of our files, each given as file name and text: with a fault put in on
+/// purpose, for example, to see that it is found.
+///
+/// # Errors
+/// What keeps it from being built.
+pub fn build_replacing(
+    profile: &Profile,
+    kind: ProgramKind,
+    evaluator: &Evaluator,
+    replaced: &[(&str, &str)],
+) -> Result<BuiltImage, BuildError> {
+    let sources = Sources::ours(replaced);
     let (modules, own) = match kind {
-        ProgramKind::Monitor => (assemble_all(profile, &[], kind.files())?, Vec::new()),
-        ProgramKind::Application => application(profile, evaluator)?,
+        ProgramKind::Monitor => (assemble_all(&sources, profile, &[], kind.files())?, Vec::new()),
+        ProgramKind::Application => application(&sources, profile, evaluator)?,
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
@@ -95,20 +110,21 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
 
 /// The application's modules: ours, but for the routines that the user's own files export; and those routines.
 fn application(
+    sources: &Sources,
     profile: &Profile,
     evaluator: &Evaluator,
 ) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
     let as_in_1978 = evaluator.behaviour == Behaviour::AsIn1978;
     let fault = ("FAULT78", u16::from(as_in_1978));
     let own = match &evaluator.own {
-        Some(folder) => own_modules(folder, fault)?,
+        Some(folder) => own_modules(sources, folder, fault)?,
         None => Vec::new(),
     };
     let is_own = |routine| evaluator::exports(&own, routine);
     let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
     let defines = [fault, ("OWNNXT", u16::from(is_own("NEXTAD")))];
     let files = ProgramKind::Application.files().filter(is_wanted);
-    let mut modules = assemble_all(profile, &defines, files)?;
+    let mut modules = assemble_all(sources, profile, &defines, files)?;
     let routines = evaluator::ROUTINES.map(|(routine, _)| routine);
     let routines = routines.into_iter().filter(|routine| is_own(routine)).collect();
     modules.extend(own);
@@ -116,8 +132,12 @@ fn application(
 }
 
 /// The modules of the user's own files.
-fn own_modules(folder: &Path, fault: (&str, u16)) -> Result<Vec<Module>, BuildError> {
-    let loader = Sources::with_disk();
+fn own_modules(
+    sources: &Sources,
+    folder: &Path,
+    fault: (&str, u16),
+) -> Result<Vec<Module>, BuildError> {
+    let loader = sources.with_disk();
     let options = options(&[fault]);
     let mut all = Vec::new();
     for (file, routine) in evaluator::own_files(folder)? {
@@ -130,11 +150,11 @@ fn own_modules(folder: &Path, fault: (&str, u16)) -> Result<Vec<Module>, BuildEr
 
 /// The modules of files that we carry, and of the driver for the board's serial chip.
 fn assemble_all(
+    sources: &Sources,
     profile: &Profile,
     defines: &[(&str, u16)],
     files: impl Iterator<Item = &'static str>,
 ) -> Result<Vec<Module>, BuildError> {
-    let loader = Sources::ours();
     let uart = &profile.uart;
     let ports = [("UARTC", uart.control_port.into()), ("UARTD", uart.data_port.into())];
     let options = options(&[&ports, defines].concat());
@@ -143,7 +163,7 @@ fn assemble_all(
     };
     let mut modules = Vec::new();
     for file in files.chain([driver]) {
-        modules.extend(assemble(&loader, &[file.into()], &options)?.modules);
+        modules.extend(assemble(sources, &[file.into()], &options)?.modules);
     }
     Ok(modules)
 }

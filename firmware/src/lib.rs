@@ -6,4 +6,4 @@ pub mod profile;
 mod sources;
 pub mod wire;
 
-pub use sources::ProgramKind;
+pub use sources::{ProgramKind, source};

@@ -76,22 +76,23 @@ impl ProgramKind {
 }
 
 /// All sources, by file name, and the disk behind them if the user's own files are to be read.
+#[derive(Clone)]
 pub(crate) struct Sources {
     ours: MemoryLoader,
     disk: Option<DiskLoader>,
 }
 
 impl Sources {
-    /// Our sources alone.
-    pub(crate) fn ours() -> Self {
-        let all = [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].concat();
-        let with = |loader: MemoryLoader, (name, text)| loader.with(name, text);
-        Self { ours: all.into_iter().fold(MemoryLoader::new(), with), disk: None }
+    /// Our sources alone, with other texts for some of the files.
+    pub(crate) fn ours(replaced: &[(&str, &str)]) -> Self {
+        let with = |loader: MemoryLoader, (name, text): (&str, &str)| loader.with(name, text);
+        let loader = ours().fold(MemoryLoader::new(), with);
+        Self { ours: replaced.iter().copied().fold(loader, with), disk: None }
     }
 
-    /// Ours, and files of the disk where ours have no file of that path.
-    pub(crate) fn with_disk() -> Self {
-        Self { disk: Some(DiskLoader), ..Self::ours() }
+    /// The same, and files of the disk where ours have no file of that path.
+    pub(crate) fn with_disk(&self) -> Self {
+        Self { disk: Some(DiskLoader), ..self.clone() }
     }
 }
 
@@ -106,6 +107,17 @@ impl Loader for Sources {
     fn exists(&self, path: &Path) -> bool {
         self.ours.exists(path) || self.disk.is_some_and(|disk| disk.exists(path))
     }
+}
+
+/// All files that we carry.
+fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].into_iter().flatten().copied()
+}
+
+/// The text of one of the Z80 sources, by its file name.
+#[must_use]
+pub fn source(name: &str) -> Option<&'static str> {
+    ours().find(|(known, _)| *known == name).map(|(_, text)| text)
 }
 
 /// The text of a layout.

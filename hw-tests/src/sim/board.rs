@@ -115,6 +115,13 @@ impl<L: Line> SimBoard<L> {
         Stop::Time
     }
 
+    /// Has a character complete in the serial chip when the clock says `at`, to the T-state, whatever the line does.
+    pub fn receive_at(&mut self, value: u8, at: u64) {
+        let acia = self.bus.acia.get_mut();
+        acia.start_receiving(value, true, at.saturating_sub(acia.character_time()));
+        self.next_event = self.next_event.min(at);
+    }
+
     /// Runs one instruction.
     pub fn step(&mut self) {
         let pc = self.cpu.pc();

@@ -56,6 +56,12 @@ impl BoardBus {
         self.memory[start..start + count].copy_from_slice(&bytes[..count]);
     }
 
+    /// All of memory, from address 0.
+    #[must_use]
+    pub fn memory(&self) -> &[u8; 0x1_0000] {
+        &self.memory
+    }
+
     /// A copy of `count` bytes of memory from `address`, wrapping at FFFFh.
     #[must_use]
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
