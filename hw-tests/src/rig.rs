@@ -19,7 +19,10 @@ use rcflash::port::{OpenError, Port};
 use crate::compare::Standard;
 use crate::encode;
 use crate::reference::{AttackersArray, Behaviour, Colour, Piece, Position, Square};
-use crate::sim::{BoardSpec, CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
+use crate::sim::{
+    BoardSpec, CallRecord, ChipKind, MemoryMap, Pace, Probe, Registers, ServerOptions, SimServer,
+    UartModel,
+};
 
 /// T-states that the board may take for any position; 64 squares with every line full take half of it.
 const POSITION_BUDGET: u64 = 3_000_000;
@@ -441,8 +444,12 @@ pub fn board_spec(profile: &Profile) -> BoardSpec {
         clock_hz: profile.clock_hz,
         uart_clock_hz: profile.uart.clock_hz,
         baud: profile.uart.baud,
-        rom: profile.rom.addresses(),
-        ram: profile.ram.addresses(),
+        uart: UartModel::Acia,
+        memory: MemoryMap::Plain { rom: profile.rom.addresses(), ram: profile.ram.addresses() },
+        chip: ChipKind::Eprom,
+        writable: false,
+        ctc: false,
+        dtr_resets: false,
         seed: 1,
         host_obeys_rts: true,
     }

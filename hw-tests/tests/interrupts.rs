@@ -72,7 +72,7 @@ impl Machine {
     }
 
     fn peek(&self, name: &str) -> u8 {
-        self.board.bus().memory()[usize::from(self.symbol(name))]
+        self.board.bus().peek(self.symbol(name))
     }
 
     /// Asks and runs until `routine` is about to be entered, for the square if one is given.
@@ -87,7 +87,7 @@ impl Machine {
         while !is_there(self) {
             assert_eq!(self.board.run_for(1), Stop::Time, "{routine} is not reached");
         }
-        let memory = Box::new(*self.board.bus().memory());
+        let memory = self.board.bus().memory();
         Moment { registers: self.board.registers(), memory }
     }
 
@@ -123,7 +123,7 @@ impl Machine {
         let time = |machine: &Self| machine.board.clock() - machine.board.service_time();
         let t_states = time(self) - (entered.0 - entered.1);
         let registers = Registers { r: 0, ..self.board.registers() };
-        let memory = Box::new(*self.board.bus().memory());
+        let memory = self.board.bus().memory();
         Ok(Ended { registers, memory, t_states, interrupted_at, places })
     }
 

@@ -1,16 +1,19 @@
 //! A board: processor, bus and line on one clock.
 
-use std::ops::RangeInclusive;
-
-use super::bus::{BoardBus, FLOATING};
+use super::bus::BoardBus;
 use super::cpu::{Bus, Cpu, Registers};
+use super::ctc::Ctc;
 use super::line::Line;
+use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
+use super::uart::{Uart, UartModel};
 
 /// How long the receiver looks away, in T-states, after it has found the line quiet.
 const QUIET_POLL: u64 = 10_000;
-/// The opcode DI, the one instruction that turns interrupts off as accepting one does.
-const DI: u8 = 0xF3;
+/// The least part of a second, as its divisor, for which a finger holds the reset button.
+const RESET_HOLD: u64 = 10;
+/// The instruction by which Zilog's devices know that a service has ended.
+const RETI: [u8; 2] = [0xED, 0x4D];
 
 /// What a board is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +24,41 @@ pub struct BoardSpec {
     pub uart_clock_hz: u64,
     /// Line speed in baud, which follows from the chip's clock divided by 64.
     pub baud: u32,
-    /// Addresses of the ROM.
-    pub rom: RangeInclusive<u16>,
-    /// Addresses of the RAM.
-    pub ram: RangeInclusive<u16>,
+    /// The serial chip.
+    pub uart: UartModel,
+    /// How memory is laid out.
+    pub memory: MemoryMap,
+    /// What is in the ROM socket.
+    pub chip: ChipKind,
+    /// Whether the socket's write pin is connected.
+    pub writable: bool,
+    /// Whether there is a CTC at 88h to 8Bh, whose first output clocks channel A of the SIO.
+    pub ctc: bool,
+    /// Whether the host's DTR pulls /RESET, which no stock board has.
+    pub dtr_resets: bool,
     /// Chooses what RAM holds after power-up.
     pub seed: u64,
     /// Whether the host obeys /RTS. Without, characters are lost when the board is slow.
     pub host_obeys_rts: bool,
+}
+
+impl BoardSpec {
+    /// Processor clocks in a clock of the serial chip.
+    fn clock_period(&self) -> u32 {
+        self.clock_hz.div_ceil(self.uart_clock_hz.max(1)) as u32
+    }
+
+    /// A chip for the ROM socket with these bytes at its start; those for which there is no room are left out.
+    #[must_use]
+    pub fn programmed(&self, bytes: &[u8]) -> RomChip {
+        let size = match &self.memory {
+            MemoryMap::Plain { rom, .. } => rom.len(),
+            MemoryMap::Banked => 0x8_0000,
+        };
+        let mut chip = RomChip::blank(self.chip, size, self.clock_hz);
+        chip.load(0, bytes);
+        chip
+    }
 }
 
 /// Why a run came back.
@@ -49,6 +79,10 @@ pub struct SimBoard<L> {
     /// When something outside the processor next happens.
     next_event: u64,
     interrupt: bool,
+    /// The host holds /RESET low.
+    held: bool,
+    /// A device waits for RETI.
+    device_served: bool,
     /// The stack pointer before an interrupt was accepted, while it is served.
     service: Option<u16>,
     service_time: u64,
@@ -57,13 +91,24 @@ pub struct SimBoard<L> {
 }
 
 impl<L: Line> SimBoard<L> {
-    /// A board just powered up with this ROM in its socket; what the ROM's range does not hold is left out.
+    /// A board just powered up with these bytes in its ROM; those for which there is no room are left out.
     #[must_use]
     pub fn new(spec: BoardSpec, rom: &[u8], line: L) -> Self {
-        let ratio = spec.clock_hz.div_ceil(spec.uart_clock_hz.max(1)) as u32;
-        let mut bus = BoardBus::new(spec.ram.clone(), spec.seed, ratio);
-        let size = usize::from(*spec.rom.end() - *spec.rom.start()) + 1;
-        bus.load(*spec.rom.start(), &rom[..rom.len().min(size)]);
+        let chip = spec.programmed(rom);
+        Self::with_chip(spec, chip, line)
+    }
+
+    /// A board just powered up with this chip in its ROM socket.
+    #[must_use]
+    pub fn with_chip(spec: BoardSpec, chip: RomChip, line: L) -> Self {
+        let period = spec.clock_period();
+        let memory = Memory::new(&spec.memory, chip, spec.writable, spec.seed);
+        let ctc = spec.ctc.then(|| {
+            let mut ctc = Ctc::new();
+            ctc.connect(0, period.into());
+            ctc
+        });
+        let bus = BoardBus::new(memory, Uart::new(spec.uart, period), ctc);
         Self {
             spec,
             cpu: Cpu::new(),
@@ -71,18 +116,35 @@ impl<L: Line> SimBoard<L> {
             clock: 0,
             next_event: 0,
             interrupt: false,
+            held: false,
             service: None,
             service_time: 0,
+            device_served: false,
             probe: None,
             line,
         }
     }
 
-    /// The reset button. RAM keeps its content, and the 6850 has no reset pin.
+    /// The reset button, held for a tenth of a second. RAM and the chip in the ROM socket know nothing of it.
     pub fn reset(&mut self) {
-        self.cpu.reset();
-        self.service = None;
+        self.pull_reset();
+        self.clock += self.spec.clock_hz / RESET_HOLD;
         self.next_event = self.clock;
+    }
+
+    fn pull_reset(&mut self) {
+        self.cpu.reset();
+        self.bus.reset();
+        self.interrupt = false;
+        self.service = None;
+        self.device_served = false;
+    }
+
+    /// Cuts the power, and gives the chip in the ROM socket as that leaves it.
+    #[must_use]
+    pub fn cut_power(mut self) -> RomChip {
+        self.bus.chip_mut().power_cut(self.clock);
+        self.bus.chip().clone()
     }
 
     /// Starts to measure.
@@ -103,7 +165,9 @@ impl<L: Line> SimBoard<L> {
             if self.clock >= self.next_event {
                 self.serve_devices();
             }
-            if !self.cpu.is_halted() || self.interrupt {
+            if self.held {
+                self.clock = self.next_event;
+            } else if !self.cpu.is_halted() || self.interrupt {
                 self.step();
             } else if let Some(at) = self.something_to_come() {
                 self.clock = at.max(self.clock);
@@ -117,8 +181,8 @@ impl<L: Line> SimBoard<L> {
 
     /// Has a character complete in the serial chip when the clock says `at`, to the T-state, whatever the line does.
     pub fn receive_at(&mut self, value: u8, at: u64) {
-        let acia = self.bus.acia.get_mut();
-        acia.start_receiving(value, true, at.saturating_sub(acia.character_time()));
+        let uart = self.bus.uart.get_mut();
+        uart.start_receiving(value, true, at.saturating_sub(uart.receive_time()));
         self.next_event = self.next_event.min(at);
     }
 
@@ -133,10 +197,21 @@ impl<L: Line> SimBoard<L> {
             probe.observe(pc, self.cpu.sp(), clock, registers, |at| self.bus.read(at));
         }
         self.bus.now.set(self.clock);
-        let (sp, on) = (self.cpu.sp(), self.cpu.interrupts_on());
-        let time = u64::from(self.cpu.step(&mut self.bus, self.interrupt.then_some(FLOATING)));
+        let sp = self.cpu.sp();
+        let returns =
+            self.device_served && RETI == [pc, pc.wrapping_add(1)].map(|at| self.bus.peek(at));
+        let vector = self.interrupt.then(|| self.bus.vector());
+        let time = u64::from(self.cpu.step(&mut self.bus, vector));
         self.clock += time;
-        self.count_service(sp, on && !self.cpu.interrupts_on() && self.bus.read(pc) != DI, time);
+        let accepted = self.cpu.accepted_interrupt();
+        if accepted {
+            self.bus.acknowledge();
+            self.device_served = self.bus.in_service();
+        } else if returns {
+            self.bus.return_from_interrupt();
+            self.device_served = self.bus.in_service();
+        }
+        self.count_service(sp, accepted, time);
         if self.bus.touched.take() {
             self.next_event = self.clock;
         }
@@ -198,30 +273,41 @@ impl<L: Line> SimBoard<L> {
         }
     }
 
-    /// When the serial chip next changes by itself, after a look at the line.
+    /// When a device next changes by itself, after a look at the line.
     fn something_to_come(&mut self) -> Option<u64> {
-        let pending = |board: &mut Self| board.bus.acia.get_mut().next_event();
-        pending(self).or_else(|| {
+        self.bus.next_event().or_else(|| {
             self.serve_devices();
-            pending(self).or(self.interrupt.then_some(self.clock))
+            self.bus.next_event().or(self.interrupt.then_some(self.clock))
         })
     }
 
-    /// Lets the serial chip catch up, moves characters between it and the line, and finds out when to look again.
+    /// Lets the devices catch up, moves characters between the serial chip and the line, and finds out when to look
+    /// again.
     fn serve_devices(&mut self) {
-        let acia = self.bus.acia.get_mut();
-        if let Some(sent) = acia.advance(self.clock) {
+        self.bus.now.set(self.clock);
+        if let Some(sent) = self.bus.advance(self.clock) {
             self.line.transmit(sent);
         }
-        if acia.can_receive()
-            && !(self.spec.host_obeys_rts && acia.rts_high())
+        let held = self.spec.dtr_resets && self.line.holds_reset();
+        if held && !self.held {
+            self.pull_reset();
+        }
+        self.held = held;
+        self.receive();
+        self.interrupt = self.bus.interrupt();
+        self.next_event = self.bus.next_event().unwrap_or(u64::MAX).min(self.clock + QUIET_POLL);
+    }
+
+    /// Starts the next character on the line, if the receiver can take one and the host sends.
+    fn receive(&mut self) {
+        let uart = self.bus.uart.get_mut();
+        if uart.can_receive()
+            && !(self.spec.host_obeys_rts && uart.rts_high())
             && let Some(value) = self.line.receive()
         {
             let good = self.line.speed_matches();
             let value = if good { value } else { value.reverse_bits() ^ 0x5A };
-            acia.start_receiving(value, good, self.clock);
+            uart.start_receiving(value, good, self.clock);
         }
-        self.interrupt = acia.interrupt();
-        self.next_event = acia.next_event().unwrap_or(u64::MAX).min(self.clock + QUIET_POLL);
     }
 }

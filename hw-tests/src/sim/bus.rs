@@ -1,20 +1,22 @@
-//! Memory and ports of an RC2014 Classic: which chip answers where.
+//! The board's bus: which chip answers at which address and port, and who asks for an interrupt.
 
 use std::cell::{Cell, RefCell};
-use std::ops::RangeInclusive;
 
-use super::acia::Acia;
 use super::cpu::Bus;
+use super::ctc::Ctc;
+use super::memory::{Memory, RomChip};
+use super::uart::Uart;
 
 /// What a read of an address or port that nothing drives gives. Real boards differ; one was seen to read 78h.
 pub(super) const FLOATING: u8 = 0x78;
 
 /// Memory and devices.
 pub struct BoardBus {
-    memory: Box<[u8; 0x1_0000]>,
-    ram: RangeInclusive<u16>,
+    memory: Memory,
     /// The serial chip.
-    pub(super) acia: RefCell<Acia>,
+    pub(super) uart: RefCell<Uart>,
+    /// A CTC at 88h to 8Bh, whose first output clocks the serial chip.
+    ctc: Option<Ctc>,
     /// The time at which the running instruction began, in T-states.
     pub(super) now: Cell<u64>,
     /// Whether a device was touched since this was last looked at.
@@ -22,99 +24,153 @@ pub struct BoardBus {
 }
 
 impl BoardBus {
-    /// A bus on which nothing but RAM of random content answers; `seed` chooses the content.
-    #[must_use]
-    pub fn new(ram: RangeInclusive<u16>, seed: u64, clocks_ratio: u32) -> Self {
-        let mut bus = Self {
-            memory: Box::new([FLOATING; 0x1_0000]),
-            ram,
-            acia: RefCell::new(Acia::new(clocks_ratio)),
-            now: Cell::new(0),
-            touched: Cell::new(false),
-        };
-        bus.scramble(seed);
-        bus
-    }
-
-    /// Fills RAM with what a power-up leaves there: anything.
-    pub(super) fn scramble(&mut self, seed: u64) {
-        let mut state = seed | 1;
-        for address in self.ram.clone() {
-            // xorshift64 (Marsaglia, 2003): quick, and the same for the same seed.
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            self.memory[usize::from(address)] = state as u8;
-        }
+    pub(super) fn new(memory: Memory, uart: Uart, ctc: Option<Ctc>) -> Self {
+        Self { memory, uart: RefCell::new(uart), ctc, now: Cell::new(0), touched: Cell::new(false) }
     }
 
     /// Puts bytes into memory, ROM as well: what a programmer or a test does, not the processor. What passes
     /// FFFFh is left out.
     pub fn load(&mut self, address: u16, bytes: &[u8]) {
-        let start = usize::from(address);
-        let count = bytes.len().min(self.memory.len() - start);
-        self.memory[start..start + count].copy_from_slice(&bytes[..count]);
+        self.memory.load(address, bytes);
     }
 
-    /// All of memory, from address 0.
+    /// What memory holds at an address, without a bus cycle that a chip would notice.
     #[must_use]
-    pub fn memory(&self) -> &[u8; 0x1_0000] {
-        &self.memory
+    pub fn peek(&self, address: u16) -> u8 {
+        self.memory.peek(address, self.now.get())
+    }
+
+    /// A copy of all that the processor sees, from address 0.
+    #[must_use]
+    pub fn memory(&self) -> Box<[u8; 0x1_0000]> {
+        self.memory.all(self.now.get())
     }
 
     /// A copy of `count` bytes of memory from `address`, wrapping at FFFFh.
     #[must_use]
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
-        (0..count).map(|i| self.read(address.wrapping_add(i as u16))).collect()
+        (0..count).map(|i| self.peek(address.wrapping_add(i as u16))).collect()
+    }
+
+    /// The chip in the ROM socket.
+    #[must_use]
+    pub fn chip(&self) -> &RomChip {
+        self.memory.chip()
+    }
+
+    /// The chip in the ROM socket, to change it.
+    pub fn chip_mut(&mut self) -> &mut RomChip {
+        self.memory.chip_mut()
+    }
+
+    /// Characters that the serial chip's receiver lost since power came on.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.uart.borrow().lost()
+    }
+
+    /// The line /RESET.
+    pub(super) fn reset(&mut self) {
+        self.memory.reset();
+        self.uart.get_mut().reset();
+        if let Some(ctc) = &mut self.ctc {
+            ctc.reset();
+        }
+    }
+
+    /// Lets the serial chip and the CTC catch up; returns the character that has left for the line.
+    pub(super) fn advance(&mut self, now: u64) -> Option<u8> {
+        if let Some(ctc) = &mut self.ctc {
+            ctc.advance(now);
+        }
+        self.uart.get_mut().advance(now)
+    }
+
+    /// When a device next changes by itself.
+    pub(super) fn next_event(&mut self) -> Option<u64> {
+        let timer = self.ctc.as_ref().and_then(Ctc::next_event);
+        self.uart.get_mut().next_event().into_iter().chain(timer).min()
+    }
+
+    /// Whether a device asks for an interrupt. The serial chip is first in the chain: while it is served, the CTC
+    /// has to wait.
+    pub(super) fn interrupt(&mut self) -> bool {
+        let uart = self.uart.get_mut();
+        uart.interrupt() || (!uart.in_service() && self.ctc.as_ref().is_some_and(Ctc::interrupt))
+    }
+
+    /// What is on the bus during the acknowledge cycle.
+    pub(super) fn vector(&self) -> u8 {
+        let uart = self.uart.borrow();
+        match &self.ctc {
+            Some(ctc) if !uart.interrupt() => ctc.vector(),
+            _ => uart.vector().unwrap_or(FLOATING),
+        }
+    }
+
+    /// The processor has acknowledged the interrupt.
+    pub(super) fn acknowledge(&mut self) {
+        let uart = self.uart.get_mut();
+        match &mut self.ctc {
+            Some(ctc) if !uart.interrupt() => ctc.acknowledge(),
+            _ => uart.acknowledge(),
+        }
+        self.touched.set(true);
+    }
+
+    /// The processor has run RETI; the first in the chain that is served takes it for its own.
+    pub(super) fn return_from_interrupt(&mut self) {
+        let uart = self.uart.get_mut();
+        match &mut self.ctc {
+            Some(ctc) if !uart.in_service() => ctc.return_from_interrupt(),
+            _ => uart.return_from_interrupt(),
+        }
+        self.touched.set(true);
+    }
+
+    /// Whether a device waits for RETI.
+    pub(super) fn in_service(&mut self) -> bool {
+        self.uart.get_mut().in_service() || self.ctc.as_ref().is_some_and(Ctc::in_service)
     }
 }
 
 impl Bus for BoardBus {
     #[inline]
     fn read(&self, address: u16) -> u8 {
-        self.memory[usize::from(address)]
+        self.memory.read(address, self.now.get())
     }
 
     #[inline]
     fn write(&mut self, address: u16, value: u8) {
-        if self.ram.contains(&address) {
-            self.memory[usize::from(address)] = value;
-        }
+        self.memory.write(address, value, self.now.get());
     }
 
     fn input(&self, port: u16) -> u8 {
-        match register(port) {
-            Some(Register::Status) => self.acia.borrow().status(),
-            Some(Register::Data) => {
-                self.touched.set(true);
-                self.acia.borrow_mut().read()
-            }
-            None => FLOATING,
+        let port = port as u8;
+        let answer = self.uart.borrow_mut().input(port);
+        if let Some(value) = answer {
+            // The data registers have odd ports; reading a control register changes nothing outside the chip.
+            self.touched.set(self.touched.get() || port & 1 == 1);
+            return value;
+        }
+        match (&self.ctc, port) {
+            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), self.now.get()),
+            _ => FLOATING,
         }
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        let now = self.now.get();
-        match register(port) {
-            Some(Register::Status) => self.acia.get_mut().set_control(value),
-            Some(Register::Data) => self.acia.get_mut().write(value, now),
-            None => return,
+        let (port, now) = (port as u8, self.now.get());
+        if self.uart.get_mut().output(port, value, now) {
+            self.touched.set(true);
+        } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {
+            ctc.write(usize::from(port & 3), value, now);
+            if let Some(period) = ctc.output_period(0) {
+                self.uart.get_mut().set_clock_period(period);
+            }
+            self.touched.set(true);
+        } else {
+            self.memory.output(port, value);
         }
-        self.touched.set(true);
-    }
-}
-
-/// The two registers of the serial chip.
-enum Register {
-    Status,
-    Data,
-}
-
-/// RC2014's serial module decodes A7, A6 and A0 only, so that the chip answers from 80h to BFh.
-fn register(port: u16) -> Option<Register> {
-    match port as u8 & 0xC1 {
-        0x80 => Some(Register::Status),
-        0x81 => Some(Register::Data),
-        _ => None,
     }
 }

@@ -42,6 +42,7 @@ pub struct Registers {
 /// A Z80.
 pub struct Cpu {
     core: Core,
+    accepted: bool,
 }
 
 impl Default for Cpu {
@@ -54,7 +55,7 @@ impl Cpu {
     /// A processor just after reset.
     #[must_use]
     pub fn new() -> Self {
-        let mut cpu = Self { core: Core::new() };
+        let mut cpu = Self { core: Core::new(), accepted: false };
         cpu.reset();
         cpu
     }
@@ -75,19 +76,21 @@ impl Cpu {
             None if self.core.has_pending_int() => self.core.int_cancel(),
             None => {}
         }
-        self.core.execute(&mut Adapter(bus))
+        let time = self.core.execute(&mut Adapter(bus));
+        self.accepted = interrupt.is_some() && !self.core.has_pending_int();
+        time
+    }
+
+    /// Whether the last step accepted an interrupt.
+    #[must_use]
+    pub fn accepted_interrupt(&self) -> bool {
+        self.accepted
     }
 
     /// Whether the processor waits in HALT.
     #[must_use]
     pub fn is_halted(&self) -> bool {
         self.core.is_halted()
-    }
-
-    /// Whether maskable interrupts are on (IFF1).
-    #[must_use]
-    pub fn interrupts_on(&self) -> bool {
-        self.core.iff1()
     }
 
     /// The program counter.

@@ -16,6 +16,11 @@ pub trait Line {
         true
     }
 
+    /// Whether the host holds DTR, and so /RESET on a board where that is wired.
+    fn holds_reset(&self) -> bool {
+        false
+    }
+
     /// Passes on what was held back. With `wait`, also waits up to that long for something to arrive.
     fn flush(&mut self, _wait: Option<Duration>) {}
 }
@@ -27,6 +32,8 @@ pub struct QueueLine {
     pub to_board: VecDeque<u8>,
     /// What the board has sent.
     pub from_board: Vec<u8>,
+    /// Whether the host holds DTR.
+    pub dtr: bool,
 }
 
 impl Line for QueueLine {
@@ -36,5 +43,9 @@ impl Line for QueueLine {
 
     fn transmit(&mut self, value: u8) {
         self.from_board.push(value);
+    }
+
+    fn holds_reset(&self) -> bool {
+        self.dtr
     }
 }

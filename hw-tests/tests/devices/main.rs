@@ -1,0 +1,8 @@
+//! The simulated devices against their data sheets.
+
+mod banks;
+mod board;
+mod ctc;
+mod eeprom;
+mod flash;
+mod sio;
