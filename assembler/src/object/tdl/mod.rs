@@ -17,6 +17,10 @@
 //! Words stand high byte first, but low byte first within code. Bases are 0 for fixed addresses, 1 to 3 for `.PROG.`,
 //! `.DATA.` and `.BLNK.`, and from 4 on the externals.
 //!
+//! What is known of the format is what ZASM was seen to write. Not seen, and decided here: that `\` tells the sections'
+//! sizes under their names, without which space reserved at a section's end would be lost; how many elements a list
+//! has; and that PASM's code for a byte takes three bits for two bytes.
+//!
 //! What the format has no room for: relocated fields of 8 bits (PASM's are read, not written), longer names, source
 //! places, space that is only reserved at fixed addresses, whether a symbol there is an address or a number, and
 //! whether `.END 0` or `.END` ends the module.
