@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serialport::{FlowControl, SerialPortType, TTYPort};
+use serialport::{FlowControl, SerialPort, SerialPortType, TTYPort};
 
-use crate::transport::Transport;
+use crate::transport::{Capabilities, ControlLine, Passed, Transport};
 
 /// An open serial port, 8 data bits, no parity, 1 stop bit.
 ///
@@ -17,7 +17,9 @@ use crate::transport::Transport;
 pub struct Port {
     name: String,
     device: File,
-    _settings: TTYPort,
+    settings: TTYPort,
+    capabilities: Capabilities,
+    passed: Passed,
 }
 
 /// Why a port could not be opened.
@@ -58,14 +60,18 @@ impl Port {
         if !rustix::termios::isatty(&device) {
             return Err(OpenError::NotSerial(name.to_owned()));
         }
-        let settings = serialport::new(name, baud)
+        let mut settings = serialport::new(name, baud)
             .flow_control(FlowControl::Hardware)
             .open_native()
             .map_err(|error| match error.kind() {
                 serialport::ErrorKind::NoDevice => OpenError::Busy(name.to_owned()),
                 _ => Self::explain(name, error.into()),
             })?;
-        Ok(Self { name: name.to_owned(), device, _settings: settings })
+        // Reading a line changes none; a pseudo-terminal has none to read.
+        let has_lines = settings.read_clear_to_send().is_ok();
+        let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
+        let passed = Passed::default();
+        Ok(Self { name: name.to_owned(), device, settings, capabilities, passed })
     }
 
     fn explain(name: &str, error: io::Error) -> OpenError {
@@ -95,14 +101,37 @@ impl Transport for Port {
         &self.name
     }
 
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn passed(&self) -> Option<Passed> {
+        Some(self.passed)
+    }
+
+    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        let outcome = match line {
+            _ if !self.capabilities.control_lines => return Err(io::ErrorKind::Unsupported.into()),
+            ControlLine::Dtr => self.settings.write_data_terminal_ready(on),
+            ControlLine::Rts => self.settings.write_request_to_send(on),
+            ControlLine::Break if on => self.settings.set_break(),
+            ControlLine::Break => self.settings.clear_break(),
+        };
+        Ok(outcome?)
+    }
+
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         if !self.wait(PollFlags::IN, timeout)? {
             return Ok(0);
         }
         match self.device.read(buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                self.passed.heard += count as u64;
+                Ok(count)
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            other => other,
+            Err(error) => Err(error),
         }
     }
 
@@ -114,7 +143,10 @@ impl Transport for Port {
             }
             if self.wait(PollFlags::OUT, left)? {
                 match self.device.write(bytes) {
-                    Ok(count) => bytes = &bytes[count..],
+                    Ok(count) => {
+                        self.passed.sent += count as u64;
+                        bytes = &bytes[count..];
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(error) => return Err(error),
                 }

@@ -3,10 +3,58 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+/// What a line can do besides carrying bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Whether there are wires by which the board can stop the host. Whether the board's end of them is connected
+    /// can't be known.
+    pub flow_control: bool,
+    /// Whether DTR and RTS can be set, on which a reset circuit may hang.
+    pub control_lines: bool,
+}
+
+/// A line that the host sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ControlLine {
+    /// Data terminal ready.
+    Dtr,
+    /// Request to send.
+    Rts,
+    /// The data line itself: set, it is a break.
+    Break,
+}
+
+/// Bytes that have passed since a line was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// To the board.
+    pub sent: u64,
+    /// From it.
+    pub heard: u64,
+}
+
 /// A line to a board.
 pub trait Transport {
     /// What people call it.
     fn name(&self) -> &str;
+
+    /// What it can do; a line that does not say so only carries bytes.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// How many bytes have passed, if the line counts them.
+    fn passed(&self) -> Option<Passed> {
+        None
+    }
+
+    /// Sets a line; `on` is its active state, as when a terminal is ready.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] when there is no such line, and what else the device said.
+    fn set_line(&mut self, _line: ControlLine, _on: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Takes in what has arrived, waiting up to `timeout` for something; 0 when nothing came.
     ///
