@@ -109,7 +109,7 @@ fn finish(child: &mut Child, start: Instant) -> Option<bool> {
         if let Some(status) = child.try_wait().ok()? {
             return Some(status.success());
         }
-        std::thread::sleep(Duration::from_micros(200));
+        std::thread::sleep(Duration::from_micros(20));
     }
     // It may have ended just now, which is as good.
     let _ = child.kill();
