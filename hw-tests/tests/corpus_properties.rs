@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hw_tests::corpus::{Case, SEED, Subject, generate, shipped, to_epd};
-use hw_tests::reference::{Colour, Kind, Position, examine};
+use hw_tests::reference::{Colour, Kind, Position, Verdict, examine};
 
 fn corpus() -> Vec<Case> {
     shipped().unwrap_or_else(|error| panic!("{error}"))
@@ -71,10 +71,20 @@ fn is_symmetric(position: &Position) -> bool {
     single && examine(position).1.iter().all(|verdict| !verdict.overflow)
 }
 
-fn residues(position: &Position) -> Vec<(u8, u8, u8)> {
-    let verdicts = examine(position).1;
-    let mut all: Vec<_> =
-        verdicts.iter().map(|v| (v.square.file(), v.square.rank(), v.outcome.residue)).collect();
+/// What the reference says of each square: file, rank, residue, White's and Black's section of the array.
+type Said = (u8, u8, u8, [u8; 7], [u8; 7]);
+
+/// What it says of a position, after `back` has led each square to where it was before a mirror.
+fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
+    let of = |verdict: &Verdict| {
+        let sections: [[u8; 7]; 2] = [0, 7].map(|start| {
+            let bytes = verdict.array.to_bytes();
+            std::array::from_fn(|index| bytes[start + index])
+        });
+        let (file, rank) = (verdict.square.file(), verdict.square.rank());
+        back((file, rank, verdict.outcome.residue, sections[0], sections[1]))
+    };
+    let mut all: Vec<_> = examine(position).1.iter().map(of).collect();
     all.sort_unstable();
     all
 }
@@ -83,18 +93,14 @@ fn residues(position: &Position) -> Vec<(u8, u8, u8)> {
 fn mirrors_change_nothing() {
     let mut compared = 0;
     for (id, position) in positions().filter(|(_, position)| is_symmetric(position)) {
-        let plain = residues(&position);
-        let mut back: Vec<_> = residues(&position.files_reversed())
-            .into_iter()
-            .map(|(file, rank, residue)| (7 - file, rank, residue))
-            .collect();
-        back.sort_unstable();
+        let plain = said(&position, |all| all);
+        let back = said(&position.files_reversed(), |(file, rank, residue, white, black)| {
+            (7 - file, rank, residue, white, black)
+        });
         assert_eq!(back, plain, "{id}: files reversed");
-        let mut back: Vec<_> = residues(&position.colours_swapped())
-            .into_iter()
-            .map(|(file, rank, residue)| (file, 7 - rank, residue))
-            .collect();
-        back.sort_unstable();
+        let back = said(&position.colours_swapped(), |(file, rank, residue, white, black)| {
+            (file, 7 - rank, residue, black, white)
+        });
         assert_eq!(back, plain, "{id}: colours swapped");
         compared += 1;
     }
