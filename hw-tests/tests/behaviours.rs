@@ -182,3 +182,24 @@ fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
     }
     assert!(compared > 500, "{compared}");
 }
+
+#[test]
+fn the_fences_hold_as_often_as_they_are_reached() {
+    // White's count, then Black's, promises one more than its section holds.
+    let arrays = [
+        [3, 0x11, 0, 0, 0, 0, 0, 2, 0x11, 0, 0, 0, 0, 0],
+        [3, 0x11, 0x01, 0, 0, 0, 0, 3, 0x11, 0, 0, 0, 0, 0],
+    ];
+    let piece = Piece { colour: Colour::Black, kind: Kind::Pawn };
+    let mut bare = bare(evaluator::Behaviour::Mended);
+    for array in [arrays, arrays].concat() {
+        let array = AttackersArray::from_bytes(&array);
+        bare.set_piece(Some(piece)).expect("the evaluator's labels");
+        bare.set_array(&array).expect("the evaluator's labels");
+        call(&mut bare, "XCHNG");
+        let outcome = exchange_as(piece, &array, Behaviour::Mended);
+        assert!(outcome.short, "{array}");
+        let said = (bare.registers().de as u8, bare.peek("STATUS").expect("the status"));
+        assert_eq!(said, (outcome.residue, status::SHORT), "{array}");
+    }
+}
