@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use firmware::wire::status;
 use rcflash::link::LinkStats;
 
 use crate::run::{CaseResult, CaseVerdict, Ended};
@@ -92,6 +93,24 @@ fn line(text: &mut String, name: &str, cells: &[String]) {
     text.push('\n');
 }
 
+/// The squares whose arrays overflowed, and those whose counts were wrong, case by case; nothing if there are none.
+#[must_use]
+pub fn flags(results: &[CaseResult]) -> String {
+    let mut text = String::new();
+    for (bit, what) in [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")] {
+        for result in results {
+            let flagged = result.flagged.iter().filter(|(_, status)| status & bit != 0);
+            let squares: Vec<_> = flagged
+                .map(|(at, _)| at.map_or_else(|| "array".to_owned(), |at| at.to_string()))
+                .collect();
+            if !squares.is_empty() {
+                let _ = writeln!(text, "{what} {}: {}", result.id, squares.join(" "));
+            }
+        }
+    }
+    text
+}
+
 /// The cases that failed or had no answer, with what was wrong.
 #[must_use]
 pub fn troubles(results: &[CaseResult]) -> String {
@@ -164,7 +183,7 @@ mod tests {
 
     fn case(verdict: CaseVerdict) -> CaseResult {
         let tags = vec!["play".to_owned()];
-        CaseResult { id: "x".into(), tags, fen: None, squares: 2, verdict }
+        CaseResult { id: "x".into(), tags, fen: None, squares: 2, flagged: Vec::new(), verdict }
     }
 
     #[test]

@@ -6,8 +6,9 @@ use rcflash::link::LinkError;
 
 use crate::compare::{Difference, compare_exchange, compare_position};
 use crate::corpus::{Case, Subject};
-use crate::reference::Behaviour;
-use crate::rig::Rig;
+use crate::encode;
+use crate::reference::{Behaviour, Square};
+use crate::rig::{Observation, Rig};
 
 /// How a case ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct CaseResult {
     pub fen: Option<String>,
     /// Occupied squares compared.
     pub squares: usize,
+    /// Squares on which the board met an overflow or a wrong count; an array has no name for its square.
+    pub flagged: Vec<(Option<Square>, u8)>,
     /// How it ended.
     pub verdict: CaseVerdict,
 }
@@ -80,7 +83,7 @@ pub fn run_cases(
         }
         let result = match ended {
             Ended::Complete => run_case(rig, case),
-            _ => result(case, 0, CaseVerdict::NotRun),
+            _ => result(case, CaseVerdict::NotRun),
         };
         if ended == Ended::Complete && is_silence(&result.verdict) && !rig.answers() {
             ended = Ended::BoardLost;
@@ -103,31 +106,43 @@ fn run_case(rig: &mut Rig, case: &Case) -> CaseResult {
             let stated = if is_mended { expected } else { printed };
             rig.position(position).map(|seen| {
                 let differences = compare_position(position, standard, stated, &seen);
-                (seen.squares.len(), differences)
+                (seen.squares.len(), flagged(&seen), differences)
             })
         }
         Subject::Array { piece, array, expected, printed } => {
             let stated = if is_mended { Some(*expected) } else { *printed };
-            rig.exchange(*piece, array)
-                .map(|seen| (1, compare_exchange(*piece, array, standard, stated, seen)))
+            rig.exchange(*piece, array).map(|seen| {
+                let differences = compare_exchange(*piece, array, standard, stated, seen);
+                let flagged = if seen.1 == 0 { Vec::new() } else { vec![(None, seen.1)] };
+                (1, flagged, differences)
+            })
         }
     };
     match answer {
-        Ok((squares, differences)) if differences.is_empty() => {
-            result(case, squares, CaseVerdict::Pass)
+        Ok((squares, flagged, differences)) => {
+            let agree = differences.is_empty();
+            let verdict = if agree { CaseVerdict::Pass } else { CaseVerdict::Fail(differences) };
+            CaseResult { squares, flagged, ..result(case, verdict) }
         }
-        Ok((squares, differences)) => result(case, squares, CaseVerdict::Fail(differences)),
         Err(error @ LinkError::Timeout { .. }) => {
-            result(case, 0, CaseVerdict::Timeout(error.to_string()))
+            result(case, CaseVerdict::Timeout(error.to_string()))
         }
-        Err(error) => result(case, 0, CaseVerdict::Error(error.to_string())),
+        Err(error) => result(case, CaseVerdict::Error(error.to_string())),
     }
 }
 
-fn result(case: &Case, squares: usize, verdict: CaseVerdict) -> CaseResult {
+/// The squares of a position that have a status.
+fn flagged(seen: &Observation) -> Vec<(Option<Square>, u8)> {
+    let told = seen.squares.iter().filter(|record| record.status != 0);
+    told.map(|record| (encode::decode_square(record.square), record.status)).collect()
+}
+
+/// The result of a case that has not told anything yet.
+fn result(case: &Case, verdict: CaseVerdict) -> CaseResult {
     let fen = match &case.subject {
         Subject::Position { fen, .. } => Some(fen.clone()),
         Subject::Array { .. } => None,
     };
-    CaseResult { id: case.id.clone(), tags: case.tags.clone(), fen, squares, verdict }
+    let (id, tags) = (case.id.clone(), case.tags.clone());
+    CaseResult { id, tags, fen, squares: 0, flagged: Vec::new(), verdict }
 }

@@ -44,6 +44,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     });
     bar.finish_and_clear();
     print(&report::table(&results))?;
+    print(&report::flags(&results))?;
     print(&report::troubles(&results))?;
     print(&report::summary(&results, ended, rig.stats(), began.elapsed()))?;
     Ok(exit_code(Counts::of(&results), ended))
