@@ -4,11 +4,10 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use hw_tests::corpus::{SEED, generate};
 use hw_tests::rig::{Plan, Rig, board_spec};
-use hw_tests::sim::{Pace, QueueLine, SimBoard};
+use hw_tests::sim::{QueueLine, SimBoard};
 
 fn main() {
     divan::main();
@@ -36,16 +35,8 @@ fn emulation(bencher: Bencher) {
 
 #[divan::bench]
 fn positions(bencher: Bencher) {
-    let plan = Plan {
-        profile: classic(),
-        port: None,
-        rom: None,
-        evaluator: Evaluator::default(),
-        application: None,
-        any_monitor: false,
-        pace: Pace::Free,
-    };
-    let mut rig = Rig::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+    let mut rig =
+        Rig::prepare(&Plan::simulated(classic())).unwrap_or_else(|error| panic!("{error}"));
     let positions = generate(SEED, 50);
     bencher.counter(ItemsCount::new(positions.len())).bench_local(|| {
         for position in &positions {

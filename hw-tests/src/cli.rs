@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, Parser, Subcommand};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
+use hw_tests::board::Choice;
 use hw_tests::reference::Square;
 use hw_tests::rig::Plan;
 use hw_tests::sim::Pace;
@@ -184,9 +185,12 @@ impl BoardArgs {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
         let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
-        let (port, any_monitor) = (self.port.clone(), self.any_monitor);
+        let board = match &self.port {
+            Some(device) => Choice::Serial(device.clone()),
+            None => Choice::Simulated { rom, pace },
+        };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
-        Ok(Plan { profile, port, rom, evaluator, application, any_monitor, pace })
+        Ok(Plan { profile, board, evaluator, application, any_monitor: self.any_monitor })
     }
 }
 

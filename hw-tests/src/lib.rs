@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod bare;
 pub mod behaviours;
+pub mod board;
 pub mod compare;
 pub mod corpus;
 pub mod encode;

@@ -1,60 +1,51 @@
-//! A board ready to be questioned: simulated or real, with the application loaded, verified and running.
+//! A board ready to be questioned, with the application loaded, verified and running.
 
-use std::io;
+mod ask;
+mod watch;
+
+pub use ask::{Counted, Observation, Traced};
+pub use watch::BookedThere;
+
 use std::time::Duration;
 
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build, build_with};
 use firmware::evaluator::{Behaviour as Built, Evaluator};
 use firmware::profile::Profile;
-use firmware::wire::{
-    ExhaustRequest, Identity, PointsReply, PositionEnd, Reply, Request, Role, SquareRecord,
-    StepRecord, Tally, capability, status,
-};
+use firmware::wire::{Identity, Role, capability, status};
 use rcflash::exit::{Failure, RIG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
-use rcflash::port::{OpenError, Port};
 
+use crate::board::{Board, BoardError, Choice, Outfit};
 use crate::compare::Standard;
 use crate::encode;
-use crate::reference::{AttackersArray, Behaviour, Colour, Piece, Position, Square};
-use crate::sim::{
-    BoardSpec, CallRecord, ChipKind, MemoryMap, Pace, Probe, Registers, ServerOptions, SimServer,
-    UartModel,
-};
-
-/// T-states that the board may take for any position; 64 squares with every line full take half of it.
-const POSITION_BUDGET: u64 = 3_000_000;
-/// T-states that it may take for one exchange.
-const EXCHANGE_BUDGET: u64 = 20_000;
-/// T-states that it may take for an array of EXHAUST, by three times what it takes on average.
-const ARRAY_BUDGET: u64 = 5_000;
-/// T-states that it may take to make the sections of a space.
-const SECTIONS_BUDGET: u64 = 1_000_000;
-/// Where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours may lack them.
-const BOOKINGS: [&str; 4] = ["XCADD", "XCSUB", "XCADDX", "XCSUBX"];
-/// Most frames of a reply to POSITION: 64 squares, 13 a frame, and the last.
-const POSITION_FRAMES: u32 = 6;
-/// How often a position is asked for when frames of its reply are missing.
-const POSITION_ATTEMPTS: u32 = 3;
+use crate::reference::Behaviour;
+use crate::sim::{BoardSpec, ChipKind, MemoryMap, Pace, UartModel};
+use watch::Watch;
 
 /// What to prepare.
 pub struct Plan {
-    /// The board.
+    /// What the board is made of.
     pub profile: Profile,
-    /// The device of a real board; the board is simulated without.
-    pub port: Option<String>,
-    /// What is in the ROM socket of the simulated board, if not the monitor built here.
-    pub rom: Option<Vec<u8>>,
+    /// Which board it is.
+    pub board: Choice,
     /// The evaluator in the application.
     pub evaluator: Evaluator,
     /// The application to load, if not the one built here: its address and bytes.
     pub application: Option<(u16, Vec<u8>)>,
     /// Whether a monitor of another build will do.
     pub any_monitor: bool,
-    /// How fast the simulated board runs.
-    pub pace: Pace,
+}
+
+impl Plan {
+    /// The simulated board with what is built here.
+    #[must_use]
+    pub fn simulated(profile: Profile) -> Self {
+        let board = Choice::Simulated { rom: None, pace: Pace::Free };
+        let evaluator = Evaluator::default();
+        Self { profile, board, evaluator, application: None, any_monitor: false }
+    }
 }
 
 /// Why no board is ready.
@@ -63,12 +54,9 @@ pub enum RigError {
     /// The images could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The port could not be opened.
+    /// The board can't be reached.
     #[error(transparent)]
-    Open(#[from] OpenError),
-    /// There was no pseudo-terminal to be had.
-    #[error("can't start the simulated board: {0}")]
-    Simulator(io::Error),
+    Board(#[from] BoardError),
     /// The application is not on the board.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -99,48 +87,6 @@ impl From<RigError> for Failure {
     }
 }
 
-/// What the board says of a position.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Observation {
-    /// The occupied squares, a1 to h1 first.
-    pub squares: Vec<SquareRecord>,
-    /// The rest.
-    pub end: PositionEnd,
-    /// T-states of ATTACK and XCHNG for each square, where the board can count them.
-    pub t_states: Option<Vec<u64>>,
-}
-
-/// What the board says of an exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traced {
-    /// Points that the owner of the square loses.
-    pub residue: u8,
-    /// Bits of [`firmware::wire::status`].
-    pub status: u8,
-    /// What XCHNG booked, where the board can be watched.
-    pub bookings: Option<Vec<BookedThere>>,
-}
-
-/// A booking of points as XCHNG made it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BookedThere {
-    /// What was captured.
-    pub stake: u8,
-    /// What captured it.
-    pub attacker: u8,
-    /// What the owner of the square had lost after it; below 0 only when XCHNG is wrong.
-    pub residue: i8,
-}
-
-/// What the board says of some consecutive arrays.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
-    /// What it counted.
-    pub tally: Tally,
-    /// T-states of XCHNG for each array, where the board can count them.
-    pub t_states: Option<Vec<u64>>,
-}
-
 /// A board that answers.
 pub struct Rig {
     link: Link,
@@ -150,14 +96,9 @@ pub struct Rig {
     /// The routines of the user's own in it.
     pub own: Vec<&'static str>,
     behaviour: Behaviour,
-    simulator: Option<Simulator>,
-}
-
-/// The simulated board, and what its times are measured by.
-struct Simulator {
-    server: SimServer,
-    pin_finder: u16,
-    exchange: u16,
+    watch: Watch,
+    /// Dropped last: the line goes before the board does.
+    board: Box<dyn Board>,
 }
 
 impl Rig {
@@ -169,20 +110,13 @@ impl Rig {
         let profile = &plan.profile;
         let monitor = build(profile, ProgramKind::Monitor)?;
         let application = build_with(profile, ProgramKind::Application, &plan.evaluator)?;
-        let simulator = match &plan.port {
-            Some(_) => None,
-            None => Some(Simulator::start(plan, &monitor, &application)?),
-        };
-        let path = match (&plan.port, &simulator) {
-            (Some(port), _) => port.clone(),
-            (None, Some(simulator)) => simulator.server.path().to_string_lossy().into_owned(),
-            (None, None) => String::new(),
-        };
-        let port = Port::open(&path, profile.uart.baud)?;
-        let mut link = Link::new(Box::new(port), profile.uart.baud);
+        let watch = Watch::new(&application.program);
+        let outfit = Outfit { profile, monitor: &monitor.bytes, probe: watch.probe() };
+        let mut board = plan.board.power_up(outfit)?;
+        let mut link = Link::new(board.open()?, profile.uart.baud);
         let running = start_application(plan, &mut link, &monitor, &application)?;
-        if let Some(simulator) = &simulator {
-            let _ = simulator.server.take_records();
+        if let Some(instruments) = board.instruments() {
+            let _ = instruments.take_records();
         }
         Ok(Self {
             link,
@@ -190,7 +124,8 @@ impl Rig {
             application: running,
             own: application.own,
             behaviour: encode::behaviour(plan.evaluator.behaviour),
-            simulator,
+            watch,
+            board,
         })
     }
 
@@ -215,10 +150,10 @@ impl Rig {
         self.link.stats()
     }
 
-    /// What the line is called.
+    /// What the board is called.
     #[must_use]
-    pub fn line(&self) -> &str {
-        self.link.name()
+    pub fn board(&self) -> &str {
+        self.board.name()
     }
 
     /// Whether the board still answers.
@@ -226,150 +161,12 @@ impl Rig {
         loader::identify(&mut self.link).is_ok()
     }
 
-    /// Has the board play out an exchange: residue and status.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn exchange(
-        &mut self,
-        piece: Piece,
-        array: &AttackersArray,
-    ) -> Result<(u8, u8), LinkError> {
-        let request = Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() };
-        let work = self.work(EXCHANGE_BUDGET);
-        let what = "playing out an exchange";
-        match self.link.ask(what, &request, work)? {
-            Reply::Residue { residue, status } => Ok((residue, status)),
-            other => Err(nonsense(what, &other)),
-        }
-    }
-
-    /// Has the board play out an exchange and watches it.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn trace(&mut self, piece: Piece, array: &AttackersArray) -> Result<Traced, LinkError> {
-        let passages = |rig: &Self| rig.simulator.as_ref().map(|sim| sim.server.take_passages());
-        let _ = passages(self);
-        let (residue, status) = self.exchange(piece, array)?;
-        let bookings = passages(self).map(|at| at.iter().map(booked).collect());
-        Ok(Traced { residue, status, bookings })
-    }
-
-    /// Has the board play out the exchanges of consecutive arrays.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn exhaust(&mut self, request: ExhaustRequest) -> Result<Counted, LinkError> {
-        let work = self.work(SECTIONS_BUDGET + u64::from(request.count) * ARRAY_BUDGET);
-        let what = "counting through arrays";
-        let tally = match self.link.ask(what, &Request::Exhaust(request), work)? {
-            Reply::Tally(tally) => tally,
-            other => return Err(nonsense(what, &other)),
-        };
-        let t_states = self.simulator.as_ref().map(|simulator| {
-            let calls = simulator.server.take_records();
-            let exchanges = calls.iter().filter(|call| call.routine == simulator.exchange);
-            exchanges.map(|call| call.t_states).collect()
-        });
-        // A program that was not built here may have XCHNG elsewhere.
-        let t_states = t_states.filter(|times: &Vec<_>| times.len() == usize::from(tally.count));
-        Ok(Counted { tally, t_states })
-    }
-
-    /// How long the simulated board has been at work since power came on, by its own clock.
+    /// How long the board has been at work since power came on, where its T-states can be counted.
     #[must_use]
     pub fn board_time(&self) -> Option<Duration> {
-        let clock = self.simulator.as_ref()?.server.clock();
+        let clock = self.board.instruments()?.clock();
         Some(Duration::from_secs_f64(clock as f64 / self.clock_hz.max(1) as f64))
     }
-
-    /// Has the board examine a position.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn position(&mut self, position: &Position) -> Result<Observation, LinkError> {
-        let request = Request::Position { squares: encode::squares(position) };
-        let work = self.work(POSITION_BUDGET);
-        for _ in 0..POSITION_ATTEMPTS {
-            let ended = |replies: &[Reply]| matches!(replies.last(), Some(Reply::PositionEnd(_)));
-            let what = "examining a position";
-            let replies = self.link.ask_until(what, &request, work, POSITION_FRAMES, ended)?;
-            let times = self.simulator.as_ref().map(Simulator::times);
-            if let Some((squares, end)) = assemble(replies) {
-                let t_states = times.map(|times| per_square(&squares, &times));
-                return Ok(Observation { squares, end, t_states });
-            }
-        }
-        Err(LinkError::Nonsense {
-            what: "examining a position",
-            why: format!("parts of it were missing {POSITION_ATTEMPTS} times"),
-        })
-    }
-
-    /// Has the board play out an exchange step by step: XCHNG's residue, the status, and the steps.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn steps(
-        &mut self,
-        piece: Piece,
-        stake: u8,
-        array: &AttackersArray,
-    ) -> Result<(u8, u8, Vec<StepRecord>), LinkError> {
-        let (piece, array) = (encode::piece(piece), array.to_bytes());
-        let (what, work) = ("tracing an exchange", self.work(2 * EXCHANGE_BUDGET));
-        match self.link.ask(what, &Request::Trace { piece, stake, array }, work)? {
-            Reply::Trace { residue, status, steps } => Ok((residue, status, steps)),
-            other => Err(nonsense(what, &other)),
-        }
-    }
-
-    /// Has the board find what the side that has just moved stands to lose and to win.
-    ///
-    /// # Errors
-    /// The link failed.
-    pub fn points(
-        &mut self,
-        position: &Position,
-        mover: Colour,
-        moved: Option<Square>,
-    ) -> Result<PointsReply, LinkError> {
-        let request = Request::Points {
-            squares: encode::squares(position),
-            mover: encode::colour(mover),
-            moved: moved.map_or(0, encode::square),
-        };
-        let what = "gathering the highest residues";
-        match self.link.ask(what, &request, self.work(POSITION_BUDGET))? {
-            Reply::Points(found) => Ok(found),
-            other => Err(nonsense(what, &other)),
-        }
-    }
-
-    fn work(&self, t_states: u64) -> Duration {
-        Duration::from_micros(t_states * 1_000_000 / self.clock_hz.max(1))
-    }
-}
-
-/// The squares and the end, if no part is missing.
-fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
-    let mut squares = Vec::new();
-    let mut parts = 0;
-    for reply in replies {
-        match reply {
-            Reply::Squares { part, records } if part == parts => {
-                squares.extend(records);
-                parts += 1;
-            }
-            Reply::PositionEnd(end) => {
-                let complete = end.parts == parts && usize::from(end.squares) == squares.len();
-                return complete.then_some((squares, end));
-            }
-            _ => return None,
-        }
-    }
-    None
 }
 
 fn start_application(
@@ -400,43 +197,6 @@ fn start_application(
     Ok(running)
 }
 
-impl Simulator {
-    fn start(
-        plan: &Plan,
-        monitor: &BuiltImage,
-        application: &BuiltImage,
-    ) -> Result<Self, RigError> {
-        let symbol = |name| application.program.symbol(name).unwrap_or(0);
-        let (pin_finder, exchange) = (symbol("PINFND"), symbol("XCHNG"));
-        let probe = Probe::new([pin_finder, symbol("ATTACK"), exchange], symbol("M3"));
-        let bookings = BOOKINGS.iter().filter_map(|name| application.program.symbol(name));
-        let probe = Some(probe.with_places(bookings));
-        let options = ServerOptions { pace: plan.pace, probe };
-        let rom = plan.rom.as_deref().unwrap_or(&monitor.bytes);
-        let server = SimServer::start(board_spec(&plan.profile), rom, options)
-            .map_err(RigError::Simulator)?;
-        Ok(Self { server, pin_finder, exchange })
-    }
-
-    /// The calls since the last time, those within the pin finder left out.
-    fn times(&self) -> Vec<CallRecord> {
-        let records = self.server.take_records();
-        let after = records.iter().rposition(|record| record.routine == self.pin_finder);
-        records[after.map_or(0, |index| index + 1)..].to_vec()
-    }
-}
-
-/// The registers at one of [`BOOKINGS`]: points at stake in B, the attacker in L, the residue in E (xchng.asm).
-fn booked(at: &Registers) -> BookedThere {
-    let (stake, attacker, residue) = ((at.bc >> 8) as u8, at.hl as u8, at.de as i8);
-    BookedThere { stake, attacker, residue }
-}
-
-fn per_square(squares: &[SquareRecord], times: &[CallRecord]) -> Vec<u64> {
-    let of = |square: u8| times.iter().filter(|r| r.tag == square).map(|r| r.t_states).sum();
-    squares.iter().map(|record| of(record.square)).collect()
-}
-
 /// The simulated board of a profile.
 #[must_use]
 pub fn board_spec(profile: &Profile) -> BoardSpec {
@@ -453,8 +213,4 @@ pub fn board_spec(profile: &Profile) -> BoardSpec {
         seed: 1,
         host_obeys_rts: true,
     }
-}
-
-fn nonsense(what: &'static str, reply: &Reply) -> LinkError {
-    LinkError::Nonsense { what, why: format!("{reply:?}") }
 }

@@ -56,7 +56,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
         let message = format!("{} does not count through arrays", rig.application);
         return Err(Failure::new(RIG, message));
     }
-    eprintln!("{} on {}", rig.application, rig.line());
+    eprintln!("{} on {}", rig.application, rig.board());
     let (began, began_there) = (Instant::now(), rig.board_time());
     let bar = progress_bar(goal.range.len() as u64);
     let (totals, ended) =

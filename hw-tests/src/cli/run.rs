@@ -34,7 +34,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let interrupted = interruption()?;
     let began = Instant::now();
     let mut rig = Rig::prepare(&args.board.plan()?)?;
-    eprintln!("{} on {}", rig.application, rig.line());
+    eprintln!("{} on {}", rig.application, rig.board());
     if !rig.own.is_empty() {
         eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
     }

@@ -93,6 +93,13 @@ impl SimServer {
         self.shared.reset.store(true, Ordering::Release);
     }
 
+    /// The reset button, for a hand that is elsewhere.
+    #[must_use]
+    pub fn reset_button(&self) -> Box<dyn Fn() + Send> {
+        let shared = Arc::clone(&self.shared);
+        Box::new(move || shared.reset.store(true, Ordering::Release))
+    }
+
     /// Where the program counter was when last looked at.
     #[must_use]
     pub fn program_counter(&self) -> u16 {

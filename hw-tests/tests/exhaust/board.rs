@@ -4,13 +4,12 @@ use std::sync::atomic::AtomicBool;
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware::wire::{ErrorCode, ExhaustRequest, Tally};
 use hw_tests::exhaust::{Arrays, Ended, Goal, Space, Totals, check};
 use hw_tests::reference::Colour;
 use hw_tests::rig::{Plan, Rig, board_spec};
-use hw_tests::sim::{Pace, QueueLine, Registers, SimBoard};
+use hw_tests::sim::{QueueLine, Registers, SimBoard};
 use rcflash::link::LinkError;
 
 use crate::model;
@@ -20,16 +19,7 @@ fn classic() -> Profile {
 }
 
 fn rig() -> Rig {
-    let plan = Plan {
-        profile: classic(),
-        port: None,
-        rom: None,
-        evaluator: Evaluator::default(),
-        application: None,
-        any_monitor: false,
-        pace: Pace::Free,
-    };
-    Rig::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
+    Rig::prepare(&Plan::simulated(classic())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! Boards and the way to them: one trait for what is simulated here, what is plugged in, and what others emulate.
+
+mod serial;
+mod simulated;
+
+pub use serial::SerialBoard;
+pub use simulated::SimulatedBoard;
+
+use std::io;
+
+use firmware::profile::Profile;
+use rcflash::port::OpenError;
+use rcflash::transport::Transport;
+
+use crate::sim::{CallRecord, Pace, Probe, Registers};
+
+/// A board, and the way to it.
+pub trait Board {
+    /// What people call it.
+    fn name(&self) -> &str;
+
+    /// Opens the line. The line opened before, if any, must have been dropped.
+    ///
+    /// # Errors
+    /// There is no line to be had.
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError>;
+
+    /// The reset button, where it can be pressed from here.
+    fn button(&self) -> Option<Button> {
+        None
+    }
+
+    /// What is measured on the board itself, where it can be looked into.
+    fn instruments(&self) -> Option<&dyn Instruments> {
+        None
+    }
+}
+
+/// Presses a board's reset button.
+pub type Button = Box<dyn Fn() + Send>;
+
+/// What can be seen of a board besides what it says.
+pub trait Instruments {
+    /// Where the program counter was when last looked at.
+    fn program_counter(&self) -> u16;
+
+    /// T-states since power came on, those in which the board waited for the host left out. All that passed
+    /// before a character was sent are counted when the host has received that character.
+    fn clock(&self) -> u64;
+
+    /// Takes what the probe measured so far. All calls that ended before a character was sent are in it when
+    /// the host has received that character.
+    fn take_records(&self) -> Vec<CallRecord>;
+
+    /// Takes the registers at the probe's places, as soon as [`Self::take_records`] has its records.
+    fn take_passages(&self) -> Vec<Registers>;
+}
+
+/// Which board is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// The simulated one, behind a pseudo-terminal.
+    Simulated {
+        /// What is in its ROM socket, if not the monitor built here.
+        rom: Option<Vec<u8>>,
+        /// How fast it runs.
+        pace: Pace,
+    },
+    /// A real one, by its serial device.
+    Serial(String),
+}
+
+/// What a board needs to know of the programs for it.
+pub struct Outfit<'a> {
+    /// What it is made of.
+    pub profile: &'a Profile,
+    /// The monitor's bytes, from address 0 on.
+    pub monitor: &'a [u8],
+    /// What to measure, where that can be done.
+    pub probe: Probe,
+}
+
+/// Why a board can't be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The port could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system has no pseudo-terminal or no thread left.
+    #[error("can't start the simulated board: {0}")]
+    Simulator(io::Error),
+}
+
+impl Choice {
+    /// The board itself, powered up where that is ours to do.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn power_up(&self, outfit: Outfit) -> Result<Box<dyn Board>, BoardError> {
+        Ok(match self {
+            Self::Simulated { rom, pace } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                let (profile, probe) = (outfit.profile, outfit.probe);
+                Box::new(SimulatedBoard::start(profile, rom, *pace, probe)?)
+            }
+            Self::Serial(device) => {
+                Box::new(SerialBoard::new(device.clone(), outfit.profile.uart.baud))
+            }
+        })
+    }
+}

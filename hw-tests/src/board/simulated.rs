@@ -1,0 +1,71 @@
+//! The simulated board in a thread of its own, reached as a real one: by the path of a serial device.
+
+use firmware::profile::Profile;
+use rcflash::port::Port;
+use rcflash::transport::Transport;
+
+use super::{Board, BoardError, Button, Instruments};
+use crate::rig::board_spec;
+use crate::sim::{CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
+
+/// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
+pub struct SimulatedBoard {
+    server: SimServer,
+    name: String,
+    baud: u32,
+}
+
+impl SimulatedBoard {
+    /// Powers a board up with these bytes in its ROM.
+    ///
+    /// # Errors
+    /// There was no pseudo-terminal or no thread to be had.
+    pub fn start(
+        profile: &Profile,
+        rom: &[u8],
+        pace: Pace,
+        probe: Probe,
+    ) -> Result<Self, BoardError> {
+        let options = ServerOptions { pace, probe: Some(probe) };
+        let server = SimServer::start(board_spec(profile), rom, options);
+        let server = server.map_err(BoardError::Simulator)?;
+        let name = format!("simulated {} at {}", profile.name, server.path().display());
+        Ok(Self { server, name, baud: profile.uart.baud })
+    }
+}
+
+impl Board for SimulatedBoard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(Box::new(Port::open(&self.server.path().to_string_lossy(), self.baud)?))
+    }
+
+    fn button(&self) -> Option<Button> {
+        Some(self.server.reset_button())
+    }
+
+    fn instruments(&self) -> Option<&dyn Instruments> {
+        Some(&self.server)
+    }
+}
+
+impl Instruments for SimServer {
+    fn program_counter(&self) -> u16 {
+        self.program_counter()
+    }
+
+    fn clock(&self) -> u64 {
+        self.clock()
+    }
+
+    fn take_records(&self) -> Vec<CallRecord> {
+        self.take_records()
+    }
+
+    fn take_passages(&self) -> Vec<Registers> {
+        self.take_passages()
+    }
+}

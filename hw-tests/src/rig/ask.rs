@@ -1,0 +1,198 @@
+//! What a board can be asked, and what it answers.
+
+use std::time::Duration;
+
+use firmware::wire::{
+    ExhaustRequest, PointsReply, PositionEnd, Reply, Request, SquareRecord, StepRecord, Tally,
+};
+use rcflash::link::LinkError;
+
+use super::Rig;
+use super::watch::BookedThere;
+use crate::encode;
+use crate::reference::{AttackersArray, Colour, Piece, Position, Square};
+
+/// T-states that the board may take for any position; 64 squares with every line full take half of it.
+const POSITION_BUDGET: u64 = 3_000_000;
+/// T-states that it may take for one exchange.
+const EXCHANGE_BUDGET: u64 = 20_000;
+/// T-states that it may take for an array of EXHAUST, by three times what it takes on average.
+const ARRAY_BUDGET: u64 = 5_000;
+/// T-states that it may take to make the sections of a space.
+const SECTIONS_BUDGET: u64 = 1_000_000;
+/// Most frames of a reply to POSITION: 64 squares, 13 a frame, and the last.
+const POSITION_FRAMES: u32 = 6;
+/// How often a position is asked for when frames of its reply are missing.
+const POSITION_ATTEMPTS: u32 = 3;
+
+/// What the board says of a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    /// The occupied squares, a1 to h1 first.
+    pub squares: Vec<SquareRecord>,
+    /// The rest.
+    pub end: PositionEnd,
+    /// T-states of ATTACK and XCHNG for each square, where the board can count them.
+    pub t_states: Option<Vec<u64>>,
+}
+
+/// What the board says of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traced {
+    /// Points that the owner of the square loses.
+    pub residue: u8,
+    /// Bits of [`firmware::wire::status`].
+    pub status: u8,
+    /// What XCHNG booked, where the board can be watched.
+    pub bookings: Option<Vec<BookedThere>>,
+}
+
+/// What the board says of some consecutive arrays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// What it counted.
+    pub tally: Tally,
+    /// T-states of XCHNG for each array, where the board can count them.
+    pub t_states: Option<Vec<u64>>,
+}
+
+impl Rig {
+    /// Has the board play out an exchange: residue and status.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn exchange(
+        &mut self,
+        piece: Piece,
+        array: &AttackersArray,
+    ) -> Result<(u8, u8), LinkError> {
+        let request = Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() };
+        let work = self.work(EXCHANGE_BUDGET);
+        let what = "playing out an exchange";
+        match self.link.ask(what, &request, work)? {
+            Reply::Residue { residue, status } => Ok((residue, status)),
+            other => Err(nonsense(what, &other)),
+        }
+    }
+
+    /// Has the board play out an exchange and watches it.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn trace(&mut self, piece: Piece, array: &AttackersArray) -> Result<Traced, LinkError> {
+        let passages = |rig: &Self| rig.board.instruments().map(|board| board.take_passages());
+        let _ = passages(self);
+        let (residue, status) = self.exchange(piece, array)?;
+        let bookings = passages(self).map(|at| at.iter().map(BookedThere::at).collect());
+        Ok(Traced { residue, status, bookings })
+    }
+
+    /// Has the board play out the exchanges of consecutive arrays.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn exhaust(&mut self, request: ExhaustRequest) -> Result<Counted, LinkError> {
+        let work = self.work(SECTIONS_BUDGET + u64::from(request.count) * ARRAY_BUDGET);
+        let what = "counting through arrays";
+        let tally = match self.link.ask(what, &Request::Exhaust(request), work)? {
+            Reply::Tally(tally) => tally,
+            other => return Err(nonsense(what, &other)),
+        };
+        let records = self.board.instruments().map(|board| board.take_records());
+        let t_states = records.map(|records| self.watch.exchanges(&records));
+        // A program that was not built here may have XCHNG elsewhere.
+        let t_states = t_states.filter(|times: &Vec<_>| times.len() == usize::from(tally.count));
+        Ok(Counted { tally, t_states })
+    }
+
+    /// Has the board examine a position.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn position(&mut self, position: &Position) -> Result<Observation, LinkError> {
+        let request = Request::Position { squares: encode::squares(position) };
+        let work = self.work(POSITION_BUDGET);
+        for _ in 0..POSITION_ATTEMPTS {
+            let ended = |replies: &[Reply]| matches!(replies.last(), Some(Reply::PositionEnd(_)));
+            let what = "examining a position";
+            let replies = self.link.ask_until(what, &request, work, POSITION_FRAMES, ended)?;
+            let records = self.board.instruments().map(|board| board.take_records());
+            if let Some((squares, end)) = assemble(replies) {
+                let t_states = records.map(|records| self.watch.per_square(&squares, &records));
+                return Ok(Observation { squares, end, t_states });
+            }
+        }
+        Err(LinkError::Nonsense {
+            what: "examining a position",
+            why: format!("parts of it were missing {POSITION_ATTEMPTS} times"),
+        })
+    }
+
+    /// Has the board play out an exchange step by step: XCHNG's residue, the status, and the steps.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn steps(
+        &mut self,
+        piece: Piece,
+        stake: u8,
+        array: &AttackersArray,
+    ) -> Result<(u8, u8, Vec<StepRecord>), LinkError> {
+        let (piece, array) = (encode::piece(piece), array.to_bytes());
+        let (what, work) = ("tracing an exchange", self.work(2 * EXCHANGE_BUDGET));
+        match self.link.ask(what, &Request::Trace { piece, stake, array }, work)? {
+            Reply::Trace { residue, status, steps } => Ok((residue, status, steps)),
+            other => Err(nonsense(what, &other)),
+        }
+    }
+
+    /// Has the board find what the side that has just moved stands to lose and to win.
+    ///
+    /// # Errors
+    /// The link failed.
+    pub fn points(
+        &mut self,
+        position: &Position,
+        mover: Colour,
+        moved: Option<Square>,
+    ) -> Result<PointsReply, LinkError> {
+        let request = Request::Points {
+            squares: encode::squares(position),
+            mover: encode::colour(mover),
+            moved: moved.map_or(0, encode::square),
+        };
+        let what = "gathering the highest residues";
+        match self.link.ask(what, &request, self.work(POSITION_BUDGET))? {
+            Reply::Points(found) => Ok(found),
+            other => Err(nonsense(what, &other)),
+        }
+    }
+
+    fn work(&self, t_states: u64) -> Duration {
+        Duration::from_micros(t_states * 1_000_000 / self.clock_hz.max(1))
+    }
+}
+
+/// The squares and the end, if no part is missing.
+fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
+    let mut squares = Vec::new();
+    let mut parts = 0;
+    for reply in replies {
+        match reply {
+            Reply::Squares { part, records } if part == parts => {
+                squares.extend(records);
+                parts += 1;
+            }
+            Reply::PositionEnd(end) => {
+                let complete = end.parts == parts && usize::from(end.squares) == squares.len();
+                return complete.then_some((squares, end));
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn nonsense(what: &'static str, reply: &Reply) -> LinkError {
+    LinkError::Nonsense { what, why: format!("{reply:?}") }
+}

@@ -1,0 +1,70 @@
+//! What a board's instruments tell of the evaluator: T-states of its routines, and what XCHNG books.
+
+use firmware::wire::SquareRecord;
+use tdlasm::link::Program;
+
+use crate::sim::{CallRecord, Probe, Registers};
+
+/// Where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours may lack them.
+const BOOKINGS: [&str; 4] = ["XCADD", "XCSUB", "XCADDX", "XCSUBX"];
+
+/// A booking of points as XCHNG made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BookedThere {
+    /// What was captured.
+    pub stake: u8,
+    /// What captured it.
+    pub attacker: u8,
+    /// What the owner of the square had lost after it; below 0 only when XCHNG is wrong.
+    pub residue: i8,
+}
+
+impl BookedThere {
+    /// From the registers at one of [`BOOKINGS`]: points at stake in B, the attacker in L, the residue in E (xchng.asm).
+    pub(super) fn at(registers: &Registers) -> Self {
+        let Registers { bc, hl, de, .. } = *registers;
+        Self { stake: (bc >> 8) as u8, attacker: hl as u8, residue: de as i8 }
+    }
+}
+
+/// Where the evaluator's routines are.
+pub(super) struct Watch {
+    pin_finder: u16,
+    attack: u16,
+    exchange: u16,
+    /// The variable that holds the square under examination.
+    square: u16,
+    bookings: Vec<u16>,
+}
+
+impl Watch {
+    pub(super) fn new(application: &Program) -> Self {
+        let symbol = |name| application.symbol(name).unwrap_or(0);
+        Self {
+            pin_finder: symbol("PINFND"),
+            attack: symbol("ATTACK"),
+            exchange: symbol("XCHNG"),
+            square: symbol("M3"),
+            bookings: BOOKINGS.iter().filter_map(|name| application.symbol(name)).collect(),
+        }
+    }
+
+    pub(super) fn probe(&self) -> Probe {
+        Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
+            .with_places(self.bookings.iter().copied())
+    }
+
+    /// T-states of each call of XCHNG.
+    pub(super) fn exchanges(&self, records: &[CallRecord]) -> Vec<u64> {
+        let calls = records.iter().filter(|call| call.routine == self.exchange);
+        calls.map(|call| call.t_states).collect()
+    }
+
+    /// T-states of ATTACK and XCHNG for each square, after the last pins were found.
+    pub(super) fn per_square(&self, squares: &[SquareRecord], records: &[CallRecord]) -> Vec<u64> {
+        let after = records.iter().rposition(|record| record.routine == self.pin_finder);
+        let times = &records[after.map_or(0, |index| index + 1)..];
+        let of = |square: u8| times.iter().filter(|r| r.tag == square).map(|r| r.t_states).sum();
+        squares.iter().map(|record| of(record.square)).collect()
+    }
+}
