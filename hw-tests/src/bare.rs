@@ -164,6 +164,15 @@ impl Bare {
         Ok(self.memory.read(self.address(name)?))
     }
 
+    /// Two bytes of memory, low byte first.
+    ///
+    /// # Errors
+    /// There is no such label.
+    pub fn peek_word(&self, name: &str) -> Result<u16, CallError> {
+        let at = self.address(name)?;
+        Ok(u16::from_le_bytes([self.memory.read(at), self.memory.read(at.wrapping_add(1))]))
+    }
+
     fn poke(&mut self, name: &str, value: u8) -> Result<(), CallError> {
         let at = self.address(name)?;
         self.memory.write(at, value);

@@ -203,3 +203,28 @@ fn the_fences_hold_as_often_as_they_are_reached() {
         assert_eq!(said, (outcome.residue, status::SHORT), "{array}");
     }
 }
+
+#[test]
+fn the_index_variables_point_where_the_calling_contract_says() {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let app = build_with(&profile, ProgramKind::Application, &Evaluator::default());
+    let app = app.unwrap_or_else(|error| panic!("{error}"));
+    let symbol = |name| app.program.symbol(name).expect("a name of the contract");
+    let bare = Bare::new(&app).expect("it is the application");
+    let word = |name| bare.peek_word(name).expect("a name of the contract");
+    for (names, page) in [
+        (&["M1", "M2", "M3", "M4"][..], symbol("BOARDA")),
+        (&["T1", "T2", "T3", "INDX1", "INDX2", "NPINS"], symbol("TBASE")),
+    ] {
+        for name in names {
+            assert_eq!(word(name) & 0xFF00, page, "{name}");
+        }
+    }
+    assert_eq!((word("T1") as u8, symbol("BOARD")), (7, 0));
+    // Values and steps of the article and of the authors' program, seen from the table page.
+    let byte = |offset: u16| app.bytes[usize::from(symbol("TBASE") - app.address + offset)];
+    let values: Vec<_> = (1..=6).map(|kind| byte(symbol("PVALUE") + kind)).collect();
+    assert_eq!(values, [1, 3, 3, 5, 9, 10]);
+    let steps: Vec<_> = (0..16).map(|index| byte(symbol("DIRECT") + index) as i8).collect();
+    assert_eq!(steps, [9, 11, -11, -9, 10, -10, 1, -1, -21, -12, 8, 19, 21, 12, -8, -19]);
+}
