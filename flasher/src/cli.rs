@@ -3,6 +3,7 @@
 mod image;
 mod ports;
 mod terminal;
+mod via;
 mod write;
 
 use std::path::PathBuf;

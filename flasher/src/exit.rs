@@ -8,6 +8,7 @@ use firmware::profile::ProfileError;
 
 use crate::link::LinkError;
 use crate::loader::LoadError;
+use crate::loaders::LoaderError;
 use crate::port::OpenError;
 
 /// The thing under test is wrong: a failed verify, a wrong residue.
@@ -85,5 +86,16 @@ impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         let wrong = matches!(error, LoadError::Verify { .. });
         Self::new(if wrong { WRONG } else { RIG }, error)
+    }
+}
+
+impl From<LoaderError> for Failure {
+    fn from(error: LoaderError) -> Self {
+        let code = match &error {
+            LoaderError::Interrupted { .. } => INTERRUPTED,
+            error if error.is_mismatch() => WRONG,
+            _ => RIG,
+        };
+        Self::new(code, error)
     }
 }

@@ -3,6 +3,7 @@
 pub mod exit;
 pub mod link;
 pub mod loader;
+pub mod loaders;
 pub mod port;
 pub mod terminal;
 pub mod transport;

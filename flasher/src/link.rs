@@ -66,16 +66,26 @@ impl fmt::Display for Overheard {
     }
 }
 
-/// Printable text as such, other bytes in hexadecimal.
-fn show(bytes: &VecDeque<u8>) -> String {
-    if bytes.is_empty() {
-        return "nothing".to_owned();
+impl Overheard {
+    /// Adds what was sent.
+    pub(crate) fn sent(&mut self, bytes: &[u8]) {
+        keep(&mut self.sent, bytes);
     }
+
+    /// Adds what was heard.
+    pub(crate) fn heard(&mut self, bytes: &[u8]) {
+        keep(&mut self.heard, bytes);
+    }
+}
+
+/// Printable text as such, other bytes in hexadecimal.
+pub(crate) fn show<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
     let one = |byte: &u8| match byte {
         0x20..=0x7E => char::from(*byte).to_string(),
         _ => format!("<{byte:02X}>"),
     };
-    bytes.iter().map(one).collect()
+    let text: String = bytes.into_iter().map(one).collect();
+    if text.is_empty() { "nothing".to_owned() } else { text }
 }
 
 /// Why a request has no reply.
@@ -293,7 +303,7 @@ impl Link {
         let mut buffer = [0; 1024];
         let count = self.transport.read(&mut buffer, timeout)?;
         self.stats.bytes.1 += count as u64;
-        keep(&mut self.overheard.heard, &buffer[..count]);
+        self.overheard.heard(&buffer[..count]);
         for byte in &buffer[..count] {
             match self.decoder.push(*byte) {
                 Some(Event::Frame(frame)) => self.waiting.push_back(frame),
@@ -309,7 +319,7 @@ impl Link {
             .write(line, Instant::now() + time)
             .map_err(|source| self.line_error(what, source))?;
         self.stats.bytes.0 += line.len() as u64;
-        keep(&mut self.overheard.sent, line);
+        self.overheard.sent(line);
         Ok(())
     }
 

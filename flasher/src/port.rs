@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serialport::{FlowControl, SerialPort, SerialPortType, TTYPort};
+use serialport::{ClearBuffer, FlowControl, SerialPort, SerialPortType, TTYPort};
 
 use crate::transport::{Capabilities, ControlLine, Passed, Transport};
 
@@ -153,6 +153,15 @@ impl Transport for Port {
             }
         }
         Ok(())
+    }
+
+    fn obey_rts(&mut self, obey: bool) -> io::Result<()> {
+        let flow = if obey { FlowControl::Hardware } else { FlowControl::None };
+        Ok(self.settings.set_flow_control(flow)?)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        Ok(self.settings.clear(ClearBuffer::Output)?)
     }
 }
 

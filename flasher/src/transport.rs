@@ -67,4 +67,21 @@ pub trait Transport {
     /// # Errors
     /// The line is gone, or it did not take them by the deadline ([`io::ErrorKind::TimedOut`]).
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()>;
+
+    /// Whether the host shall stop sending while the board does not allow it by RTS. A line without such wires
+    /// has nothing to do.
+    ///
+    /// # Errors
+    /// The device refused.
+    fn obey_rts(&mut self, _obey: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Forgets what was written and has not gone out yet.
+    ///
+    /// # Errors
+    /// The device refused.
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -12,6 +12,7 @@ mod relations;
 mod residues;
 mod run;
 mod simulator;
+mod standin;
 mod swap;
 
 use std::io::{ErrorKind, Write};
@@ -127,6 +128,16 @@ Example:
   (it prints a path such as /dev/pts/5; in another terminal:)
   rcflash write --port /dev/pts/5")]
     Sim(simulator::SimArgs),
+    /// Play a stock monitor's part on a pseudo-terminal until interrupted, to try `rcflash write --via` on
+    #[command(
+        name = "standin",
+        after_help = "\
+Example:
+  hw-tests standin scm
+  (it prints a path such as /dev/pts/5; in another terminal:)
+  rcflash write --via scm --port /dev/pts/5 prog.hex"
+    )]
+    StandIn(standin::StandInArgs),
     /// Make positions by seeded legal play, as the corpus has them
     Corpus(corpus::CorpusArgs),
 }
@@ -174,6 +185,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),
         Command::Sim(args) => simulator::serve(&args),
+        Command::StandIn(args) => standin::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
     };
     conclude("hw-tests", outcome)

@@ -15,3 +15,4 @@ pub mod residues;
 pub mod rig;
 pub mod run;
 pub mod sim;
+pub mod standin;

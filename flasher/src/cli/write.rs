@@ -9,7 +9,9 @@ use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
 use rcflash::port::Port;
+use tdlasm::image::{Image, Run};
 
+use super::via::{self, ViaArgs};
 use super::{BoardArgs, EvaluatorArgs};
 
 #[derive(Args)]
@@ -27,6 +29,8 @@ pub(super) struct WriteArgs {
     /// Leave the program there without starting it
     #[arg(long)]
     no_run: bool,
+    #[command(flatten)]
+    via: ViaArgs,
 }
 
 fn hexadecimal(text: &str) -> Result<u16, String> {
@@ -36,13 +40,12 @@ fn hexadecimal(text: &str) -> Result<u16, String> {
 }
 
 /// What is to be written.
-struct Program {
-    name: String,
-    address: u16,
-    entry: u16,
-    bytes: Vec<u8>,
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) image: Image,
+    pub(super) entry: u16,
     /// Whether it answers IDENT once it runs.
-    speaks: bool,
+    pub(super) speaks: bool,
 }
 
 pub(super) fn write(args: &WriteArgs) -> Outcome {
@@ -51,25 +54,38 @@ pub(super) fn write(args: &WriteArgs) -> Outcome {
         Some(path) => from_file(path, args.address)?,
         None => built_in(&args.evaluator, &profile)?,
     };
+    let port = (args.board.port.as_str(), profile.uart.baud);
+    match args.via.stock() {
+        Some(stock) => via::write(stock, &args.via, &program, !args.no_run, port),
+        None => to_our_monitor(args, &program, port),
+    }
+}
+
+fn to_our_monitor(args: &WriteArgs, program: &Program, (port, baud): (&str, u32)) -> Outcome {
+    args.via.check_for_monitor()?;
+    let bytes = program.image.flat(0xFF);
+    let Some((address, last)) = program.image.bounds() else { return Err(LoadError::Empty.into()) };
+    if args.via.dry_run {
+        let (name, count) = (&program.name, bytes.len());
+        eprintln!(
+            "{name}: {count} bytes would go to {address:04X}h-{last:04X}h; no port was opened"
+        );
+        return Ok(0);
+    }
     end_at_once_on_interrupt()?;
-    let port = Port::open(&args.board.port, profile.uart.baud)?;
-    let mut link = Link::new(Box::new(port), profile.uart.baud);
+    let mut link = Link::new(Box::new(Port::open(port, baud)?), baud);
     let monitor = loader::reach_monitor(&mut link)?;
     eprintln!("{monitor}");
-    let bar = progress_bar(program.bytes.len());
-    let loaded = loader::load(&mut link, &monitor, program.address, &program.bytes, |done| {
+    let bar = progress_bar(bytes.len());
+    let loaded = loader::load(&mut link, &monitor, address, &bytes, |done| {
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
     loaded?;
-    eprintln!(
-        "{}: {} bytes at {:04X}h, verified on the board",
-        program.name,
-        program.bytes.len(),
-        program.address
-    );
+    let (name, count) = (&program.name, bytes.len());
+    eprintln!("{name}: {count} bytes at {address:04X}h, verified on the board");
     if !args.no_run {
-        start(&mut link, &program)?;
+        start(&mut link, program)?;
     }
     Ok(0)
 }
@@ -88,8 +104,9 @@ fn start(link: &mut Link, program: &Program) -> Result<(), LoadError> {
 fn built_in(evaluator: &EvaluatorArgs, profile: &Profile) -> Result<Program, Failure> {
     let image = evaluator.build(profile)?;
     let name = "the built-in exchange evaluator".to_owned();
-    let address = image.address;
-    Ok(Program { name, address, entry: address, bytes: image.bytes, speaks: true })
+    let entry = image.address;
+    let image = Image::new([Run { address: entry, bytes: image.bytes }]);
+    Ok(Program { name, image, entry, speaks: true })
 }
 
 fn from_file(path: &Path, address: Option<u16>) -> Result<Program, Failure> {
@@ -100,19 +117,22 @@ fn from_file(path: &Path, address: Option<u16>) -> Result<Program, Failure> {
         let address = address.ok_or_else(|| {
             Failure::new(USAGE, format!("{name} is a binary: say where it goes with --address"))
         })?;
-        return Ok(Program { name, address, entry: address, bytes, speaks: false });
+        if usize::from(address) + bytes.len() > 0x1_0000 {
+            return Err(wrong(format!("at {address:04X}h it passes FFFFh")));
+        }
+        let image = Image::new([Run { address, bytes }]);
+        return Ok(Program { name, image, entry: address, speaks: false });
     }
     let text = String::from_utf8_lossy(&bytes);
     let (image, entry) =
         tdlasm::image::parse_intel_hex(&text).map_err(|error| wrong(error.to_string()))?;
     let (first, _) = image.bounds().ok_or_else(|| wrong("it holds no bytes".to_owned()))?;
-    let bytes = image.flat(0xFF);
-    Ok(Program { name, address: first, entry: entry.unwrap_or(first), bytes, speaks: false })
+    Ok(Program { name, image, entry: entry.unwrap_or(first), speaks: false })
 }
 
 /// Draws on a terminal only.
-fn progress_bar(bytes: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left");
+pub(super) fn progress_bar(bytes: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:40} {bytes}/{total_bytes}, {eta} left");
     ProgressBar::new(bytes as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

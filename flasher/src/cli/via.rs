@@ -1,0 +1,201 @@
+//! `rcflash write --via`: the loaders for boards that keep the monitor they came with.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use rcflash::link::Link;
+use rcflash::loader::{self, LoadError};
+use rcflash::loaders::{Flow, Note, Order, Pace, Stage, Stock, Talk, Watch, deliver};
+use rcflash::port::Port;
+
+use super::write::{Program, progress_bar};
+
+/// What a program that was just started may take until it answers.
+const START: Duration = Duration::from_millis(500);
+
+/// Who takes the program on the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Via {
+    /// This project's boot monitor
+    Monitor,
+    /// The Small Computer Monitor, at its prompt `*`
+    Scm,
+    /// RomWBW's debug monitor, at its prompt or at the boot loader's
+    Romwbw,
+}
+
+/// Who takes the program, and how it is sent there.
+#[derive(Args)]
+pub(super) struct ViaArgs {
+    /// Who takes the program on the board
+    #[arg(long, value_enum, value_name = "LOADER", default_value = "monitor")]
+    pub(super) via: Via,
+    /// Only say what would be sent; the port is not opened
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Do not read back what was sent
+    #[arg(long)]
+    no_verify: bool,
+    /// Whether the board may stop the host by RTS; `auto` goes on without if nothing gets through
+    #[arg(long, value_enum, value_name = "HOW")]
+    flow: Option<FlowArg>,
+    /// How fast lines are sent; measured if not given
+    #[arg(long, value_name = "PACE", value_parser = pace)]
+    pace: Option<Pace>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FlowArg {
+    Auto,
+    Rtscts,
+    None,
+}
+
+fn pace(text: &str) -> Result<Pace, String> {
+    let names = || Pace::LADDER.map(|pace| format!("{} ({pace})", pace.name)).join(", ");
+    Pace::named(text).ok_or_else(|| format!("the paces are {}", names()))
+}
+
+impl ViaArgs {
+    /// The stock monitor, if it is one.
+    pub(super) fn stock(&self) -> Option<Stock> {
+        match self.via {
+            Via::Monitor => None,
+            Via::Scm => Some(Stock::Scm),
+            Via::Romwbw => Some(Stock::Romwbw),
+        }
+    }
+
+    /// Whether only options are given that this project's own monitor has.
+    pub(super) fn check_for_monitor(&self) -> Result<(), Failure> {
+        let option = match self {
+            Self { no_verify: true, .. } => "--no-verify",
+            Self { flow: Some(_), .. } => "--flow",
+            Self { pace: Some(_), .. } => "--pace",
+            _ => return Ok(()),
+        };
+        Err(Failure::new(
+            USAGE,
+            format!("{option} is for stock monitors: say which with --via, or leave it out"),
+        ))
+    }
+
+    fn order<'a>(&self, program: &'a Program, run: bool) -> Order<'a> {
+        let flow = match self.flow {
+            None | Some(FlowArg::Auto) => Flow::Auto,
+            Some(FlowArg::Rtscts) => Flow::RtsCts,
+            Some(FlowArg::None) => Flow::None,
+        };
+        let entry = run.then_some(program.entry);
+        Order { image: &program.image, entry, verify: !self.no_verify, pace: self.pace, flow }
+    }
+}
+
+/// Delivers a program to a stock monitor.
+pub(super) fn write(
+    stock: Stock,
+    args: &ViaArgs,
+    program: &Program,
+    run: bool,
+    port: (&str, u32),
+) -> Outcome {
+    let order = args.order(program, run);
+    stock.check(order.image)?;
+    if args.dry_run {
+        return say_what_would_be_sent(stock, program, &order);
+    }
+    let stop = stop_on_interrupt()?;
+    let (name, baud) = port;
+    let mut talk = Talk::new(Box::new(Port::open(name, baud)?), baud, stop);
+    let mut bar = Bar::default();
+    let outcome = deliver(stock, &mut talk, &order, &mut bar);
+    bar.clear();
+    let delivered = outcome?;
+    let how =
+        if delivered.verified { "verified by reading all of it back" } else { "not verified" };
+    eprintln!("{}: {} bytes, {how}", program.name, delivered.bytes);
+    match order.entry {
+        Some(entry) if program.speaks => greet(Link::new(talk.into_line(), baud), entry)?,
+        Some(entry) => eprintln!("running at {entry:04X}h"),
+        None => {}
+    }
+    Ok(0)
+}
+
+/// Waits for the program to tell who it is.
+fn greet(mut link: Link, entry: u16) -> Result<(), LoadError> {
+    link.hear_out("starting the program", START)?;
+    let running = loader::identify(&mut link)?;
+    eprintln!("running at {entry:04X}h: {running}");
+    Ok(())
+}
+
+fn say_what_would_be_sent(stock: Stock, program: &Program, order: &Order) -> Outcome {
+    let script = stock.script(order.image, order.entry, order.pace.unwrap_or(Pace::FULL));
+    let mut out = io::stdout().lock();
+    let written = script.iter().try_for_each(|line| writeln!(out, "{line}"));
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            return Err(Failure::new(RIG, format!("can't write to standard output: {error}")));
+        }
+        _ => {}
+    }
+    eprintln!("{}: these {} lines would be sent; no port was opened", program.name, script.len());
+    Ok(0)
+}
+
+/// The first Ctrl-C asks the loader to end well, the second ends at once.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    let handler = move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler)
+        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
+    Ok(stop)
+}
+
+/// A bar for each stage, and notes as lines above it.
+#[derive(Default)]
+struct Bar {
+    shown: Option<(Stage, ProgressBar)>,
+}
+
+impl Bar {
+    fn clear(&mut self) {
+        if let Some((_, bar)) = self.shown.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Bar {
+    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+        if self.shown.as_ref().is_none_or(|(shown, _)| *shown != stage) {
+            self.clear();
+            let what = match stage {
+                Stage::Sending => "sending",
+                Stage::ReadingBack => "reading back",
+            };
+            self.shown = Some((stage, progress_bar(of).with_message(what)));
+        }
+        if let Some((_, bar)) = &self.shown {
+            bar.set_position(done as u64);
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match &self.shown {
+            Some((_, bar)) => bar.suspend(|| eprintln!("{note}")),
+            None => eprintln!("{note}"),
+        }
+    }
+}

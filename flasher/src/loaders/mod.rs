@@ -1,0 +1,228 @@
+//! Loaders for boards that keep the monitor they came with: what is sent, what must come back, and how it is verified.
+//!
+//! | who listens | file |
+//! |---|---|
+//! | Small Computer Monitor | `scm` |
+//! | RomWBW's debug monitor | `romwbw` |
+//! | ROM BASIC, with a hex loader of ours | `basic`, `stub` |
+//! | CP/M, by XMODEM | `cpm`, `xmodem` |
+//!
+//! The first three take Intel HEX and share one way to deliver it (`deliver`): a burst to measure the line, pieces at
+//! the pace that it bears, everything read back, and what differs sent again.
+
+mod deliver;
+mod dump;
+mod error;
+mod knock;
+mod pace;
+mod prompt;
+mod records;
+mod romwbw;
+mod scm;
+mod talk;
+
+use std::fmt;
+
+use tdlasm::image::Image;
+
+use error::Result;
+
+pub use deliver::{Delivered, deliver};
+pub use error::LoaderError;
+pub use pace::Pace;
+pub use prompt::{Peer, recognise};
+pub use records::{Record, records};
+pub use talk::Talk;
+
+/// The stock monitors that take Intel HEX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stock {
+    /// The Small Computer Monitor.
+    Scm,
+    /// RomWBW's debug monitor.
+    Romwbw,
+}
+
+impl Stock {
+    fn monitor(self) -> Box<dyn HexMonitor> {
+        match self {
+            Self::Scm => Box::<scm::Scm>::default(),
+            Self::Romwbw => Box::<romwbw::Romwbw>::default(),
+        }
+    }
+
+    /// Whether an image keeps off the memory that the monitor itself needs.
+    ///
+    /// # Errors
+    /// [`LoaderError::DoesNotFit`], or [`LoaderError::Empty`].
+    pub fn check(self, image: &Image) -> std::result::Result<(), LoaderError> {
+        if image.bounds().is_none() {
+            return Err(LoaderError::Empty);
+        }
+        self.monitor().check(image)
+    }
+
+    /// What a person would type to load and start an image: commands and lines in the order in which they go out.
+    #[must_use]
+    pub fn script(self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
+        let monitor = self.monitor();
+        let lines = records(image, pace.record).into_iter().map(|record| record.text());
+        (monitor.load_command().into_iter().map(str::to_owned))
+            .chain(lines)
+            .chain([records::END.to_owned()])
+            .chain(entry.map(|at| monitor.start_command(at)))
+            .collect()
+    }
+}
+
+/// Whether the host obeys the board's RTS.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// It does, unless nothing gets through that way.
+    #[default]
+    Auto,
+    /// It does.
+    RtsCts,
+    /// It does not.
+    None,
+}
+
+/// What to put on the board, and how.
+#[derive(Debug, Clone)]
+pub struct Order<'a> {
+    /// The program.
+    pub image: &'a Image,
+    /// Where to start it, if it is to be started.
+    pub entry: Option<u16>,
+    /// Whether all of it is read back.
+    pub verify: bool,
+    /// How fast lines go out; it is measured when this is not given.
+    pub pace: Option<Pace>,
+    /// Whether RTS is obeyed.
+    pub flow: Flow,
+}
+
+/// What is being done for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Bytes go to the board.
+    Sending,
+    /// Bytes come back to be compared.
+    ReadingBack,
+}
+
+/// Something that the user may want to know while it goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// Who answers.
+    Found(String),
+    /// The board did not answer while RTS was obeyed, but does now.
+    FlowOff,
+    /// The monitor waited for the rest of a line and is back at its prompt.
+    Unstuck,
+    /// The burst arrived whole.
+    Bears {
+        /// Characters of the burst.
+        characters: usize,
+        /// How it was sent.
+        pace: Pace,
+    },
+    /// The burst, or a piece, did not arrive whole.
+    Lost {
+        /// How many bytes are wrong on the board, if they were read back.
+        wrong: Option<usize>,
+        /// Of how many.
+        of: usize,
+        /// What the monitor said.
+        report: String,
+        /// How it was sent.
+        pace: Pace,
+        /// How it goes on.
+        next: Pace,
+    },
+    /// Lines differ and are sent again.
+    Mending {
+        /// How many lines.
+        lines: usize,
+        /// How.
+        pace: Pace,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found(who) => f.write_str(who),
+            Self::FlowOff => f.write_str(
+                "the host's CTS forbids to send, so it is not wired: flow control is off",
+            ),
+            Self::Unstuck => f.write_str("it waited for the rest of a line; that is ended now"),
+            Self::Bears { characters, pace } => {
+                write!(f, "a burst of {characters} characters {pace} arrived whole")
+            }
+            Self::Lost { wrong, of, report, pace, next } => {
+                match wrong {
+                    Some(wrong) => write!(f, "{pace}, {wrong} of {of} bytes went wrong")?,
+                    None => write!(f, "{pace}, {of} bytes did not arrive well")?,
+                }
+                write!(f, " ({report}); going on {next}")
+            }
+            Self::Mending { lines, pace } => {
+                write!(f, "{lines} lines differ, sending them again {pace}")
+            }
+        }
+    }
+}
+
+/// Who hears how it goes.
+pub trait Watch {
+    /// So many bytes of so many are done.
+    fn progress(&mut self, stage: Stage, done: usize, of: usize);
+    /// Something worth knowing.
+    fn note(&mut self, note: Note);
+}
+
+/// How a load ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Loaded {
+    /// The monitor said so, and nothing else.
+    Clean,
+    /// It said something else, or nothing; it is at its prompt again.
+    Failed(String),
+}
+
+/// A monitor that takes Intel HEX. Every step leaves it at its prompt, or fails.
+trait HexMonitor {
+    /// What messages call it.
+    fn name(&self) -> &'static str;
+
+    /// Finds it at its prompt, or brings it there, and tells what it is.
+    fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String>;
+
+    /// Whether the image keeps off the monitor's own memory.
+    fn check(&self, image: &Image) -> Result<()>;
+
+    /// Sends lines and the end; `sent` hears how many bytes each line carried.
+    fn load(
+        &mut self,
+        talk: &mut Talk,
+        lines: &[Record],
+        pace: Pace,
+        sent: &mut dyn FnMut(usize),
+    ) -> Result<Loaded>;
+
+    /// Reads back `first` to `last`, both multiples of 16 but for the low bits of `last`, all ones.
+    fn read(&mut self, talk: &mut Talk, first: u16, last: u16) -> Result<dump::Memory>;
+
+    /// Starts a program.
+    fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()>;
+
+    /// After an interruption: tries to get back to the prompt, and says how the board is left.
+    fn abandon(&mut self, talk: &mut Talk) -> &'static str;
+
+    /// What is typed before the lines.
+    fn load_command(&self) -> Option<&'static str>;
+
+    /// What is typed to start a program.
+    fn start_command(&self, entry: u16) -> String;
+}

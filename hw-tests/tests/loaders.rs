@@ -1,0 +1,294 @@
+//! `rcflash write --via` end to end: the real program against stand-ins of stock monitors, over a serial device.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm, StandIn};
+use tdlasm::image::{Image, Run, intel_hex};
+
+/// The program lies beside ours; a run of this package's tests alone may have to build it first.
+fn program() -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
+    if !path.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--package", "rcflash", "--quiet"]);
+        assert!(cargo.status().expect("cargo is here").success());
+    }
+    path
+}
+
+/// A stand-in, a folder with a program for it, and the port.
+struct Bench {
+    server: StandIn,
+    folder: tempfile::TempDir,
+    image: Image,
+}
+
+impl Bench {
+    /// A program at 9000h that counts in its bytes, behind a RET.
+    fn new(peer: Box<dyn Peer>, options: Options) -> Self {
+        let mut bytes: Vec<u8> = (0..700u32).map(|i| (i * 7 + i / 256) as u8).collect();
+        bytes[0] = 0xC9;
+        Self::with(peer, options, Image::new([Run { address: 0x9000, bytes }]))
+    }
+
+    fn with(peer: Box<dyn Peer>, options: Options, image: Image) -> Self {
+        let server = StandIn::start(peer, options).expect("a pseudo-terminal");
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("prog.hex"), intel_hex(&image, None)).expect("a file");
+        Self { server, folder, image }
+    }
+
+    fn command(&self, via: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command.args(["write", "--port"]).arg(self.server.path());
+        command.args(["--via", via]).args(more).arg(self.folder.path().join("prog.hex"));
+        command
+    }
+
+    fn write(&self, via: &str, more: &[&str]) -> Said {
+        Said::of(&self.command(via, more).output().expect("it starts"))
+    }
+
+    fn start(&self, via: &str, more: &[&str]) -> Child {
+        let mut command = self.command(via, more);
+        command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    /// Whether the whole program is in the stand-in's memory.
+    fn is_there(&self) -> bool {
+        let there =
+            |run: &Run| self.server.memory(run.address, run.bytes.len() as u16) == run.bytes;
+        self.image.runs().iter().all(there)
+    }
+}
+
+/// What a command came to.
+struct Said {
+    code: Option<i32>,
+    text: String,
+    data: String,
+}
+
+impl Said {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), text: text(&output.stderr), data: text(&output.stdout) }
+    }
+
+    #[track_caller]
+    fn ends(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.text);
+        for word in words {
+            assert!(self.text.contains(word), "no '{word}' in: {}", self.text);
+        }
+    }
+}
+
+fn scm() -> Box<dyn Peer> {
+    Box::<Scm>::default()
+}
+
+fn romwbw() -> Box<dyn Peer> {
+    Box::new(Romwbw::in_monitor())
+}
+
+fn peer(via: &str) -> Box<dyn Peer> {
+    match via {
+        "scm" => scm(),
+        "romwbw" => romwbw(),
+        _ => unreachable!("no stand-in for {via}"),
+    }
+}
+
+fn faults(faults: Faults) -> Options {
+    Options { faults, ..Options::default() }
+}
+
+#[test]
+fn scm_takes_a_program_shows_it_and_starts_it() {
+    let bench = Bench::new(scm(), Options::default());
+    bench.write("scm", &[]).ends(
+        0,
+        &[
+            "Small Computer Monitor 1.3.0",
+            "arrived whole",
+            "700 bytes, verified by reading all of it back",
+            "running at 9000h",
+        ],
+    );
+    assert!(bench.is_there());
+    bench.write("scm", &["--no-run"]).ends(0, &["verified"]);
+}
+
+#[test]
+fn romwbw_takes_a_program_from_the_boot_loader_on() {
+    let bench = Bench::new(Box::<Romwbw>::default(), Options::default());
+    let said = bench.write("romwbw", &[]);
+    said.ends(0, &["debug monitor, bank 8Eh", "at full speed arrived whole", "running at 9000h"]);
+    assert!(bench.is_there());
+    assert_eq!(bench.server.lost(), 0);
+}
+
+#[test]
+fn without_flow_control_romwbw_loses_a_burst_and_gets_short_lines() {
+    let options = Options { host_obeys_rts: false, ..Options::default() };
+    let bench = Bench::new(romwbw(), options);
+    let said = bench.write("romwbw", &[]);
+    said.ends(
+        0,
+        &["at full speed, ", "bytes went wrong", "going on in lines of 8 bytes", "verified"],
+    );
+    assert!(bench.is_there());
+    assert!(bench.server.lost() > 0);
+}
+
+#[test]
+fn a_dry_run_prints_the_lines_and_opens_no_port() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("prog.hex");
+    let text = ":10900000214601360121470136007EFE09D21901B1\n:00000001FF\n";
+    std::fs::write(&file, text).expect("a file");
+    let run = |via: &str| {
+        let mut command = Command::new(program());
+        command.args(["write", "--dry-run", "--port", "/dev/nonexistent", "--via", via]).arg(&file);
+        Said::of(&command.output().expect("it starts"))
+    };
+    let said = run("scm");
+    said.ends(0, &["these 3 lines would be sent; no port was opened"]);
+    assert_eq!(said.data, format!("{text}G 9000\n"));
+    let said = run("romwbw");
+    said.ends(0, &["these 4 lines would be sent"]);
+    assert_eq!(said.data, format!("L\n{text}R 9000\n"));
+    run("monitor").ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
+}
+
+#[test]
+fn memory_that_keeps_what_it_holds_is_named_and_is_no_success() {
+    for via in ["scm", "romwbw"] {
+        let mut peer = peer(via);
+        peer.memory().expect("it has some").protect(0x9123..=0x9123);
+        let bench = Bench::new(peer, Options::default());
+        bench.write(via, &["--pace", "full"]).ends(
+            1,
+            &["verify failed: 1 of 700 bytes differ, first at 9123h in line 19", "write-protected"],
+        );
+        assert!(!bench.is_there());
+    }
+}
+
+/// A few characters of a load go wrong; all of it has to be there in the end.
+#[track_caller]
+fn arrives_despite(via: &str, fault: Faults) {
+    let bench = Bench::new(peer(via), faults(Faults { at_most: 2, ..fault }));
+    let said = bench.write(via, &["--no-run"]);
+    said.ends(0, &["going on in lines of 8 bytes", "verified by reading all of it back"]);
+    assert!(bench.is_there());
+}
+
+#[test]
+fn characters_lost_on_the_way_to_scm_are_found_and_sent_again() {
+    arrives_despite("scm", Faults { loses: Some(200), ..Faults::default() });
+}
+
+#[test]
+fn characters_changed_on_the_way_to_scm_are_found_and_sent_again() {
+    arrives_despite("scm", Faults { changes: Some(200), ..Faults::default() });
+}
+
+#[test]
+fn characters_lost_on_the_way_to_romwbw_are_found_and_sent_again() {
+    arrives_despite("romwbw", Faults { loses: Some(200), ..Faults::default() });
+}
+
+#[test]
+fn characters_changed_on_the_way_to_romwbw_are_found_and_sent_again() {
+    arrives_despite("romwbw", Faults { changes: Some(200), ..Faults::default() });
+}
+
+#[test]
+fn silence_is_told_with_what_to_try() {
+    for via in ["scm", "romwbw"] {
+        let bench = Bench::new(scm(), faults(Faults { silent: true, ..Faults::default() }));
+        let said = bench.write(via, &["--flow", "rtscts"]);
+        said.ends(3, &["no answer within", "looking for the prompt", "--flow none"]);
+    }
+}
+
+#[test]
+fn noise_and_another_speed_are_told_with_what_to_try() {
+    for via in ["scm", "romwbw"] {
+        let bench = Bench::new(scm(), faults(Faults { noise: true, ..Faults::default() }));
+        bench.write(via, &[]).ends(3, &["only noise was heard", "at 115200 baud?"]);
+    }
+    let bench = Bench::new(scm(), Options { baud: 19_200, ..Options::default() });
+    bench.write("scm", &[]).ends(3, &["speed"]);
+}
+
+#[test]
+fn another_monitor_than_the_wanted_one_is_named() {
+    Bench::new(romwbw(), Options::default()).write("scm", &[]).ends(
+        3,
+        &["RomWBW's debug monitor answers, not the Small Computer Monitor", "try --via romwbw"],
+    );
+    Bench::new(scm(), Options::default())
+        .write("romwbw", &[])
+        .ends(3, &["the Small Computer Monitor answers", "try --via scm"]);
+}
+
+#[test]
+fn a_monitor_that_stops_answering_ends_in_an_error_soon() {
+    for via in ["scm", "romwbw"] {
+        let bench =
+            Bench::new(peer(via), faults(Faults { dies_after: Some(600), ..Faults::default() }));
+        let began = std::time::Instant::now();
+        bench.write(via, &[]).ends(3, &["no answer within", "ending a l"]);
+        assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn an_interruption_leaves_the_monitor_at_its_prompt() {
+    for via in ["scm", "romwbw"] {
+        let bench = Bench::new(peer(via), Options::default());
+        let mut child = bench.start(via, &["--pace", "slow"]);
+        let first_line = bench.image.runs()[0].bytes[..16].to_vec();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while bench.server.memory(0x9000, 16) != first_line {
+            assert!(std::time::Instant::now() < deadline, "nothing arrives");
+            assert!(child.try_wait().expect("it runs").is_none());
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
+        let said = Said::of(&child.wait_with_output().expect("it ends"));
+        said.ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
+        assert!(!bench.is_there());
+        bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
+    }
+}
+
+#[test]
+fn a_program_killed_in_mid_load_is_followed_by_one_that_succeeds() {
+    for via in ["scm", "romwbw"] {
+        let bench = Bench::new(peer(via), Options::default());
+        let mut child = bench.start(via, &["--pace", "slow"]);
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
+        assert!(bench.is_there());
+    }
+}
+
+#[test]
+fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
+    let low = Image::new([Run { address: 0x7FFF, bytes: vec![0, 0] }]);
+    let bench = Bench::with(scm(), Options::default(), low);
+    bench.write("scm", &[]).ends(
+        3,
+        &["the program needs 7FFFh-8000h, but the monitor leaves 8000h-FBFFh to programs"],
+    );
+    bench.write("monitor", &["--pace", "full"]).ends(2, &["--pace is for stock monitors"]);
+    bench.write("scm", &["--pace", "crawl"]).ends(2, &["the paces are full (at full speed)"]);
+}
