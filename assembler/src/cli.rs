@@ -1,6 +1,7 @@
 //! The command line: arguments, files in and out, exit codes.
 
 mod asm;
+mod convert;
 mod disasm;
 mod files;
 mod link;
@@ -28,6 +29,7 @@ Exit codes:
   1   the source or the link has errors; nothing is written
   2   the command line is wrong
   3   a file cannot be read or written
+  5   statements without counterpart were not converted
   70  a bug of this program
 
 Examples:
@@ -35,7 +37,8 @@ Examples:
   tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
   tdlasm link main.o tables.o --layout rom.toml -o rom.bin
   tdlasm link main.o maths.a --library period.rel -o main.bin
-  tdlasm disasm rom.bin --origin 0x100";
+  tdlasm disasm rom.bin --origin 0x100
+  tdlasm convert --to zilog monitor.asm -o monitor.z80";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -45,6 +48,8 @@ enum Command {
     Link(link::Arguments),
     /// Turn a binary or HEX file back into source
     Disasm(disasm::Arguments),
+    /// Convert source between the mnemonics of TDL and Zilog
+    Convert(convert::Arguments),
 }
 
 /// How a command failed; what there is to say has been said to stderr.
@@ -55,6 +60,8 @@ enum Failed {
     Usage,
     /// A file cannot be read or written.
     File,
+    /// Something was left to be done by hand.
+    Incomplete,
 }
 
 impl From<Failed> for ExitCode {
@@ -63,6 +70,7 @@ impl From<Failed> for ExitCode {
             Failed::Source => 1,
             Failed::Usage => 2,
             Failed::File => 3,
+            Failed::Incomplete => 5,
         })
     }
 }
@@ -75,6 +83,7 @@ pub(crate) fn run() -> ExitCode {
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
         (None, Some(Command::Link(arguments))) => link::run(&arguments),
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
+        (None, Some(Command::Convert(arguments))) => convert::run(&arguments),
         (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)

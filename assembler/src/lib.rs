@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod asm;
+pub mod convert;
 pub mod diag;
 pub mod disasm;
 pub mod image;

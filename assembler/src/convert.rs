@@ -1,0 +1,184 @@
+//! Conversion of source between the mnemonics of TDL and those of Zilog; comments and layout stay as they are.
+//!
+//! A source is read into statements that belong to neither dialect, its symbols get spellings that the other
+//! dialect takes, and the statements are written at the columns where they stood. What has no counterpart, or would
+//! not mean the same to every assembler, stays as it is and is reported: nothing is ever converted to something
+//! else than it was.
+
+mod expr;
+mod extent;
+mod facts;
+mod layout;
+mod mode;
+mod names;
+mod program;
+mod tdl_expr;
+mod tdl_read;
+mod tdl_write;
+mod words;
+mod write;
+mod writing;
+mod zilog_expr;
+mod zilog_read;
+mod zilog_write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::source::{Loader, Origin, Source, SourceMap};
+
+use facts::{Facts, Search};
+use names::Names;
+use program::{Body, Program, Reason};
+use write::{Known, Output};
+
+/// The ways to write Z80 source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// TDL's mnemonics and directives, as `tdlasm asm` takes them.
+    Tdl,
+    /// Zilog's mnemonics, with the directives and expressions that pasmo, z80asm and GNU as have in common.
+    Zilog,
+}
+
+/// How to convert.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The dialect to write; the source is in the other one.
+    pub to: Dialect,
+    /// Whether all letters of TDL's symbols count, not the first six only.
+    pub long_symbols: bool,
+    /// Where inserted files are sought besides the folder of the file that names them.
+    pub include_dirs: Vec<PathBuf>,
+}
+
+impl Options {
+    /// Conversion to a dialect, with six letters of a symbol counting.
+    pub fn new(to: Dialect) -> Self {
+        Self { to, long_symbols: false, include_dirs: Vec::new() }
+    }
+}
+
+/// Something that the author should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line in the source, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1.
+    pub column: u32,
+    /// Whether the statement stays as it was.
+    pub kept: bool,
+    /// What happened, without a full stop.
+    pub message: String,
+}
+
+/// A converted source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversion {
+    /// The source in the other dialect.
+    pub text: Vec<u8>,
+    /// What the author should look at, by place.
+    pub notes: Vec<Note>,
+    /// How many statements were written anew.
+    pub converted: usize,
+}
+
+impl Conversion {
+    /// How many statements stay as they were.
+    pub fn kept(&self) -> usize {
+        self.notes.iter().filter(|note| note.kept).count()
+    }
+}
+
+/// Converts a file.
+///
+/// A source that seems to be in the wanted dialect already, since more of its instructions exist only there, stays as it
+/// is; a note says so.
+///
+/// # Errors
+/// The file cannot be read, or is larger than 4 GB.
+///
+/// ```
+/// use tdlasm::convert::{Dialect, Options, convert};
+/// use tdlasm::source::MemoryLoader;
+///
+/// let loader = MemoryLoader::new().with("a.asm", "LOOP:   MOV A,5(X)      ; next\n");
+/// let conversion = convert(&loader, "a.asm".as_ref(), &Options::new(Dialect::Zilog)).unwrap();
+/// assert_eq!(conversion.text, b"LOOP:   LD A,(IX+5)     ; next\n");
+/// ```
+pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Result<Conversion> {
+    let text = loader.load(file)?;
+    let mut map = SourceMap::default();
+    let name = file.display().to_string();
+    let index = map
+        .add(name.as_str().into(), Origin::File, text.clone())
+        .ok_or(io::ErrorKind::FileTooLarge)?;
+    let source = map.get(index);
+    let search = Search { loader, folders: &options.include_dirs };
+    let facts = Facts::gather(file, &source.text, options, &search);
+    let program = match options.to {
+        Dialect::Tdl => zilog_read::read(source, &facts),
+        Dialect::Zilog => tdl_read::read(source, &facts),
+    };
+    let mut conversion = if program.foreign > program.own {
+        unchanged(source)
+    } else {
+        converted(source, &program, &facts, options)
+    };
+    // What follows the end of the text is nobody's, but the author's.
+    conversion.text.extend_from_slice(&text[source.text.len()..]);
+    Ok(conversion)
+}
+
+fn unchanged(source: &Source) -> Conversion {
+    let message = "most instructions are of the wanted dialect already; the source stays as it is";
+    let note = Note { line: 1, column: 1, kept: false, message: message.into() };
+    Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
+}
+
+fn converted(
+    source: &Source,
+    program: &Program<'_>,
+    facts: &Facts,
+    options: &Options,
+) -> Conversion {
+    let from = match options.to {
+        Dialect::Tdl => Dialect::Zilog,
+        Dialect::Zilog => Dialect::Tdl,
+    };
+    let scopes = names::scopes(from, program, facts);
+    let names = Names::new(from, program, &scopes, options.long_symbols);
+    let known = Known { names: &names, scopes: &scopes, facts };
+    let Output { text, kept, written } = write::write(&source.text, program, options.to, &known);
+    let missing = missing_files(program, facts);
+    let remarks = names.notes.iter().chain(&missing).map(|reason| (false, reason));
+    let mut reasons: Vec<(bool, &Reason)> =
+        remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
+    reasons.sort_by_key(|(_, reason)| reason.at);
+    let notes = reasons.into_iter().map(|(kept, reason)| note(source, kept, reason));
+    Conversion { notes: notes.collect(), text, converted: written }
+}
+
+/// Inserted files that could not be looked at.
+fn missing_files(program: &Program<'_>, facts: &Facts) -> Vec<Reason> {
+    let inserted = program.statements.iter().filter_map(|statement| match statement.body {
+        Body::Insert(name) if facts.inserted(name).is_none() => Some((statement, name)),
+        _ => None,
+    });
+    inserted
+        .map(|(statement, name)| {
+            let name = String::from_utf8_lossy(name);
+            let message = format!(
+                "cannot find {name}; it may hold macros or .RADIX, which change other lines"
+            );
+            Reason::new(statement.operator.start, message)
+        })
+        .collect()
+}
+
+fn note(source: &Source, kept: bool, reason: &Reason) -> Note {
+    let line = source.line(reason.at as u32);
+    let column = reason.at as u32 - source.line_start(line) + 1;
+    let what = if kept { "stays as it is: " } else { "" };
+    Note { line, column, kept, message: format!("{what}{}", reason.message) }
+}

@@ -1,0 +1,76 @@
+//! What the writers of both dialects share: names, known values, and where assemblers disagree.
+
+use std::borrow::Cow;
+
+use crate::syntax::expr::BinaryOp;
+
+use super::expr::Node;
+use super::facts::Facts;
+use super::names::Names;
+use super::program::{Read, Reason};
+
+/// What there is to know when a statement is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) names: &'a Names,
+    pub(super) facts: &'a Facts,
+    /// The scope of local symbols.
+    pub(super) scope: u32,
+    /// The radix of the place, for a reader of TDL.
+    pub(super) radix: Option<u8>,
+    /// Where to point when something cannot be written.
+    pub(super) at: usize,
+    /// Whether mnemonics are written in small letters.
+    pub(super) small: bool,
+}
+
+impl Context<'_> {
+    /// The reason why the statement stays as it is.
+    pub(super) fn fail<T>(&self, message: impl Into<Cow<'static, str>>) -> Read<T> {
+        Reason::fail(self.at, message)
+    }
+
+    /// The spelling of a symbol in the dialect that is written.
+    pub(super) fn name(&self, name: &[u8]) -> Read<Vec<u8>> {
+        if self.facts.is_altered(name) {
+            return self.fail(format!(
+                "{} stands for a macro or has been given another meaning",
+                String::from_utf8_lossy(name)
+            ));
+        }
+        Ok(self.names.spelling(name, self.scope))
+    }
+
+    /// Letters in the case of the statement.
+    pub(super) fn cased(&self, word: &str) -> String {
+        if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
+    }
+
+    /// Whether a value is natural: see [`Node::is_natural`].
+    pub(super) fn is_natural(&self, node: &Node<'_>) -> bool {
+        node.is_natural(&mut |name| self.names.is_natural(name, self.scope))
+    }
+
+    /// Whether an operand must be natural for the operation to have the same result everywhere.
+    pub(super) fn needs_natural(op: BinaryOp, side: usize) -> bool {
+        match op {
+            BinaryOp::Divide | BinaryOp::Remainder => true,
+            BinaryOp::ShiftRight => side == 0,
+            _ => false,
+        }
+    }
+
+    /// Refuses shifts by unknown counts and divisions by zero, whose results differ.
+    pub(super) fn check_right_side(&self, op: BinaryOp, right: &Node<'_>) -> Read<()> {
+        match (op, right.exact()) {
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, Some(0..=15)) => Ok(()),
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => {
+                self.fail("only shifts by a constant from 0 to 15 mean the same everywhere")
+            }
+            (BinaryOp::Divide | BinaryOp::Remainder, Some(0)) => {
+                self.fail("division by zero has a value in TDL source only")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Reads source in Zilog's mnemonics: which statements it has, and which of them have a counterpart.
+
+mod directive;
+mod instruction;
+
+use crate::source::Source;
+use crate::syntax::Cursor;
+
+use super::facts::Facts;
+use super::mode::Mode;
+use super::program::{Body, Label, Program, Read, Reason, Statement, Stretch};
+use super::{extent, words, zilog_expr};
+
+/// Reads a source up to and with `END`.
+pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
+    let text = &source.text[..];
+    let cursor = Cursor::new(text, text.len() as u32);
+    let (mode, program) = (Mode::new(), Program::default());
+    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, program };
+    while !reading.cursor.rest().is_empty() {
+        let statement = reading.statement();
+        let ended = matches!(statement.body, Body::End(_));
+        reading.program.statements.push(statement);
+        if ended {
+            break;
+        }
+        reading.cursor.skip_line();
+    }
+    reading.program
+}
+
+struct Reading<'t, 'f> {
+    source: &'t Source,
+    facts: &'f Facts,
+    cursor: Cursor<'t>,
+    mode: Mode,
+    /// How many `IF`s are open.
+    ifs: usize,
+    program: Program<'t>,
+}
+
+impl<'t> Reading<'t, '_> {
+    fn here(&self) -> usize {
+        self.cursor.offset() as usize
+    }
+
+    /// The symbol at the cursor, perhaps empty; moves past it.
+    fn word(&mut self) -> (&'t [u8], Stretch) {
+        let start = self.here();
+        let word = zilog_expr::symbol(self.cursor.rest());
+        self.cursor.advance(word.len());
+        (word, Stretch { start, end: self.here() })
+    }
+
+    /// Reads a statement and leaves the cursor at the end of its last line.
+    fn statement(&mut self) -> Statement<'t> {
+        let start = self.here();
+        let mut labels = self.labels();
+        self.cursor.skip_blanks();
+        let first = self.cursor.clone();
+        let (mut word, mut operator) = self.word();
+        let assigned = self.assigned_name(&mut labels, word, operator);
+        if assigned.is_some() && !is_assignment(word) {
+            self.cursor.skip_blanks();
+            (word, operator) = self.word();
+        }
+        let radix = self.mode.radix;
+        let read = match assigned {
+            Some(label) => self.assignment(label, word),
+            None => self.body(word, operator.start, &first),
+        };
+        let body = self.checked(read);
+        let end = self.here();
+        let mut defines = None;
+        if let Body::Kept(_) = body {
+            defines = self.keep(start, word, operator);
+        } else {
+            self.cursor.skip_to_line_end();
+        }
+        let span = Stretch { start, end: self.here() };
+        Statement { span, labels, operator, end, body, radix, defines }
+    }
+
+    fn labels(&mut self) -> Vec<Label<'t>> {
+        let mut labels = Vec::new();
+        loop {
+            let before = self.cursor.clone();
+            self.cursor.skip_blanks();
+            let (name, stretch) = self.word();
+            self.cursor.skip_blanks();
+            if name.is_empty() || !self.cursor.eat(b':') {
+                self.cursor = before;
+                return labels;
+            }
+            labels.push(Label { name, at: stretch.start, end: self.here() });
+        }
+    }
+
+    /// The name that `EQU` or `DEFL` gives a value: with a colon a label so far, without one the word before.
+    fn assigned_name(
+        &mut self,
+        labels: &mut Vec<Label<'t>>,
+        word: &'t [u8],
+        stretch: Stretch,
+    ) -> Option<Label<'t>> {
+        if is_assignment(word) {
+            return labels.pop();
+        }
+        let before = self.cursor.clone();
+        self.cursor.skip_blanks();
+        let (next, _) = self.word();
+        self.cursor = before;
+        (is_assignment(next) && !word.is_empty()).then_some(Label {
+            name: word,
+            at: stretch.start,
+            end: stretch.end,
+        })
+    }
+
+    fn assignment(&mut self, label: Label<'t>, word: &[u8]) -> Read<Body<'t>> {
+        let Label { name, at, end } = label;
+        if super::names::is_zilog_operand(name) || self.facts.is_altered(name) {
+            return Reason::fail(at, "this name cannot be given a value");
+        }
+        let value = self.value()?;
+        let fixed = word.eq_ignore_ascii_case(b"EQU");
+        Ok(Body::Assign { name, at, end, fixed, value })
+    }
+
+    /// What the statement does; a statement with more on its line stays as it is.
+    fn checked(&mut self, body: Read<Body<'t>>) -> Body<'t> {
+        let end = self.cursor.clone();
+        self.cursor.skip_blanks();
+        let (done, at) = (self.cursor.at_statement_end(), self.here());
+        self.cursor = end;
+        match body {
+            Ok(body) if done => body,
+            Ok(_) => Body::Kept(Reason::new(at, "there is more on the line than belongs there")),
+            Err(reason) => Body::Kept(reason),
+        }
+    }
+
+    fn body(&mut self, word: &'t [u8], at: usize, before: &Cursor<'t>) -> Read<Body<'t>> {
+        if before.at_statement_end() {
+            return Ok(Body::Nothing);
+        }
+        if word.is_empty() {
+            return Reason::fail(at, "nothing of the language begins like this");
+        }
+        if self.facts.is_altered(word) {
+            return Reason::fail(at, "a macro has no counterpart");
+        }
+        let forms = words::zilog_forms(word);
+        let tdl = !words::tdl_forms(word).is_empty();
+        self.program.own += usize::from(!forms.is_empty() && !tdl);
+        self.program.foreign += usize::from(forms.is_empty() && tdl);
+        if !forms.is_empty() {
+            return self.instruction(word, forms);
+        }
+        self.directive(word, at)
+    }
+
+    /// Moves to the end of a statement that stays as it is; returns the macro of TDL that it defines.
+    fn keep(&mut self, start: usize, word: &[u8], operator: Stretch) -> Option<&'t [u8]> {
+        let text = &self.source.text[..];
+        if word.eq_ignore_ascii_case(b"IF") {
+            self.ifs += 1;
+        } else if word.eq_ignore_ascii_case(b"ENDIF") {
+            self.ifs = self.ifs.saturating_sub(1);
+        }
+        let line = &text[start..extent::line_end(text, operator.end)];
+        if opens_block(line) {
+            self.cursor.move_to(end_of_block(text, operator.end) as u32);
+            return None;
+        }
+        let (end, defines) = self.mode.keep(self.source, start, operator);
+        self.cursor.move_to(end as u32);
+        defines
+    }
+}
+
+fn is_assignment(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"EQU") || word.eq_ignore_ascii_case(b"DEFL")
+}
+
+/// The first two words of a line without its comment and without a colon.
+fn first_words(line: &[u8]) -> [&[u8]; 2] {
+    let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
+    let mut words =
+        code.split(|byte| !zilog_expr::is_symbol(*byte)).filter(|word| !word.is_empty());
+    [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
+}
+
+/// Whether `ENDM` ends what a line begins.
+fn opens_block(line: &[u8]) -> bool {
+    const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
+    let opens = |word: &&[u8]| OPENERS.iter().any(|opener| word.eq_ignore_ascii_case(opener));
+    first_words(line).iter().any(opens)
+}
+
+/// The end of the line with the `ENDM` of the block whose first line holds the byte at `at`.
+fn end_of_block(text: &[u8], at: usize) -> usize {
+    let mut depth = 1usize;
+    let first = extent::line_end(text, at);
+    let mut end = first;
+    while end < text.len() {
+        let next = extent::line_end(text, end + 1);
+        let line = &text[end + 1..next];
+        end = next;
+        if first_words(line).iter().any(|word| word.eq_ignore_ascii_case(b"ENDM")) {
+            depth -= 1;
+        } else if opens_block(line) {
+            depth += 1;
+        }
+        if depth == 0 {
+            return end;
+        }
+    }
+    first
+}
