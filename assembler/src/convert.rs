@@ -30,7 +30,7 @@ use crate::source::{Loader, Origin, Source, SourceMap};
 use facts::{Facts, Search};
 use names::Names;
 use program::{Body, Program, Reason};
-use write::{Known, Output};
+use write::Known;
 
 /// The ways to write Z80 source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +39,15 @@ pub enum Dialect {
     Tdl,
     /// Zilog's mnemonics, with the directives and expressions that pasmo, z80asm and GNU as have in common.
     Zilog,
+}
+
+impl Dialect {
+    fn other(self) -> Self {
+        match self {
+            Dialect::Tdl => Dialect::Zilog,
+            Dialect::Zilog => Dialect::Tdl,
+        }
+    }
 }
 
 /// How to convert.
@@ -92,8 +101,8 @@ impl Conversion {
 
 /// Converts a file.
 ///
-/// A source that seems to be in the wanted dialect already, since more of its instructions exist only there, stays as it
-/// is; a note says so.
+/// A source that seems to be in the wanted dialect already, since more of its statements have a meaning only there,
+/// stays as it is; a note says so.
 ///
 /// # Errors
 /// The file cannot be read, or is larger than 4 GB.
@@ -114,49 +123,55 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
         .add(name.as_str().into(), Origin::File, text.clone())
         .ok_or(io::ErrorKind::FileTooLarge)?;
     let source = map.get(index);
-    let search = Search { loader, folders: &options.include_dirs };
-    let facts = Facts::gather(file, &source.text, options, &search);
-    let program = match options.to {
-        Dialect::Tdl => zilog_read::read(source, &facts),
-        Dialect::Zilog => tdl_read::read(source, &facts),
-    };
-    let mut conversion = if program.foreign > program.own {
-        unchanged(source)
-    } else {
-        converted(source, &program, &facts, options)
-    };
+    let (mut conversion, distinct) = attempt(loader, file, source, options);
+    if conversion.kept() > 0 {
+        let to = options.to.other();
+        let (_, others) = attempt(loader, file, source, &Options { to, ..options.clone() });
+        if others > distinct {
+            conversion = unchanged(source);
+        }
+    }
     // What follows the end of the text is nobody's, but the author's.
     conversion.text.extend_from_slice(&text[source.text.len()..]);
     Ok(conversion)
 }
 
 fn unchanged(source: &Source) -> Conversion {
-    let message = "most instructions are of the wanted dialect already; the source stays as it is";
+    let message = "most statements are in the wanted dialect already; the source stays as it is";
     let note = Note { line: 1, column: 1, kept: false, message: message.into() };
     Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
 }
 
-fn converted(
+/// Converts, and counts the statements that have a meaning in the dialect of the source only.
+fn attempt(
+    loader: &dyn Loader,
+    file: &Path,
     source: &Source,
-    program: &Program<'_>,
-    facts: &Facts,
     options: &Options,
-) -> Conversion {
-    let from = match options.to {
-        Dialect::Tdl => Dialect::Zilog,
-        Dialect::Zilog => Dialect::Tdl,
+) -> (Conversion, usize) {
+    let search = Search { loader, folders: &options.include_dirs };
+    let facts = Facts::gather(file, &source.text, options, &search);
+    let program = match options.to {
+        Dialect::Tdl => zilog_read::read(source, &facts),
+        Dialect::Zilog => tdl_read::read(source, &facts),
     };
-    let scopes = names::scopes(from, program, facts);
-    let names = Names::new(from, program, &scopes, options.long_symbols);
-    let known = Known { names: &names, scopes: &scopes, facts };
-    let Output { text, kept, written } = write::write(&source.text, program, options.to, &known);
-    let missing = missing_files(program, facts);
-    let remarks = names.notes.iter().chain(&missing).map(|reason| (false, reason));
-    let mut reasons: Vec<(bool, &Reason)> =
+    let from = options.to.other();
+    let scopes = names::scopes(from, &program, &facts);
+    let names = Names::new(from, &program, &scopes, &facts, options.long_symbols);
+    let known = Known { names: &names, scopes: &scopes, facts: &facts };
+    let output = write::write(&source.text, &program, options.to, &known);
+    let remarks = [names.notes, missing_files(&program, &facts)].concat();
+    let notes = notes(source, &remarks, &output.kept);
+    (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
+}
+
+/// All that there is to say, by place.
+fn notes(source: &Source, remarks: &[Reason], kept: &[Reason]) -> Vec<Note> {
+    let remarks = remarks.iter().map(|reason| (false, reason));
+    let mut all: Vec<(bool, &Reason)> =
         remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
-    reasons.sort_by_key(|(_, reason)| reason.at);
-    let notes = reasons.into_iter().map(|(kept, reason)| note(source, kept, reason));
-    Conversion { notes: notes.collect(), text, converted: written }
+    all.sort_by_key(|(_, reason)| reason.at);
+    all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
 }
 
 /// Inserted files that could not be looked at.

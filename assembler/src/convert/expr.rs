@@ -134,15 +134,14 @@ impl<'t> Node<'t> {
     }
 
     /// Whether the value is the same number, 0..=65535, for assemblers that count with 16 bits and for those
-    /// that count with more; `known` tells it of symbols. The operands of divisions and right shifts are seen
-    /// to when they are written.
-    pub(super) fn is_natural(&self, known: &mut impl FnMut(&'t [u8]) -> bool) -> bool {
-        if let Some(value) = self.exact() {
+    /// that count with more. The operands of divisions and right shifts are seen to when they are written.
+    pub(super) fn is_natural(&self, known: &mut impl FnMut(&'t [u8]) -> Worth) -> bool {
+        if let Some(value) = self.exact(&mut |name| known(name).value) {
             return u16::try_from(value).is_ok();
         }
         match self {
             Node::Number(_) | Node::Char(_) | Node::Here => true,
-            Node::Name(name) => known(name),
+            Node::Name(name) => known(name).natural,
             Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.is_natural(known),
             Node::Unary(..) => false,
             Node::Binary(op, sides, _) => match op {
@@ -154,19 +153,37 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The value by the arithmetic of integers without bounds, if it has no symbols and stays small.
-    pub(super) fn exact(&self) -> Option<i64> {
+    /// The value if there are no symbols in it.
+    pub(super) fn constant(&self) -> Option<i64> {
+        self.exact(&mut |_| None)
+    }
+
+    /// The value by the arithmetic of integers without bounds, if all symbols are known and it stays small.
+    pub(super) fn exact(&self, known: &mut impl FnMut(&'t [u8]) -> Option<i64>) -> Option<i64> {
         match self {
             Node::Number(number) => Some(number.value.into()),
             Node::Char(byte) => Some((*byte).into()),
-            Node::Here | Node::Name(_) => None,
-            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.exact(),
-            Node::Unary(Unary::Negate, inner) => Some(-inner.exact()?),
-            Node::Unary(Unary::Not, inner) => Some(!inner.exact()?),
-            Node::Binary(op, sides, _) => apply(*op, sides[0].exact()?, sides[1].exact()?)
-                .filter(|value| value.abs() < 1 << 31),
+            Node::Here => None,
+            Node::Name(name) => known(name),
+            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.exact(known),
+            Node::Unary(Unary::Negate, inner) => Some(-inner.exact(known)?),
+            Node::Unary(Unary::Not, inner) => Some(!inner.exact(known)?),
+            Node::Binary(op, sides, _) => {
+                let [left, right] = &**sides;
+                apply(*op, left.exact(known)?, right.exact(known)?)
+                    .filter(|value| value.abs() < 1 << 31)
+            }
         }
     }
+}
+
+/// What is known of a symbol's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Worth {
+    /// Whether it is natural: see [`Node::is_natural`].
+    pub(super) natural: bool,
+    /// The value, if nothing but this source decides it.
+    pub(super) value: Option<i64>,
 }
 
 /// One operation on integers without bounds, where all assemblers agree on it.
@@ -200,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_assemblers_disagree_on_has_no_exact_value() {
-        let divide = |left, right| Node::binary(BinaryOp::Divide, left, right).exact();
+        let divide = |left, right| Node::binary(BinaryOp::Divide, left, right).constant();
         let minus = |value| Node::Unary(Unary::Negate, Box::new(Node::number(value)));
         assert_eq!(divide(Node::number(7), Node::number(2)), Some(3));
         assert_eq!(divide(minus(6), Node::number(2)), None);

@@ -1,7 +1,8 @@
 //! What a source and the files that it inserts say before they are read statement by statement.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::source::Loader;
 use crate::syntax::lex;
@@ -16,10 +17,10 @@ const MAX_FILES: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     long_symbols: bool,
-    altered: HashSet<Vec<u8>>,
-    assigned: HashMap<Vec<u8>, u32>,
-    defined: HashSet<Vec<u8>>,
-    inserts: HashMap<Vec<u8>, Option<String>>,
+    altered: FxHashSet<Vec<u8>>,
+    assigned: FxHashMap<Vec<u8>, u32>,
+    defined: FxHashSet<Vec<u8>>,
+    inserts: FxHashMap<Vec<u8>, Option<String>>,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
 }
@@ -36,7 +37,7 @@ impl Facts {
         // On Zilog's side all letters count anyway.
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
         let mut facts = Self { long_symbols, ..Self::default() };
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         let mut open = facts.scan(text, file, search);
         while let Some(path) = open.pop() {
             if seen.len() < MAX_FILES
@@ -55,8 +56,7 @@ impl Facts {
         let folder = file.parent().unwrap_or(Path::new(""));
         let mut found = Vec::new();
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
-            if let Some(name) = self.line(code)
+            if let Some(name) = self.line(line)
                 && !self.inserts.contains_key(&name)
             {
                 let spelling = String::from_utf8_lossy(&name).into_owned();
@@ -69,8 +69,8 @@ impl Facts {
     }
 
     /// Collects from one line; returns the file that it inserts.
-    fn line(&mut self, code: &[u8]) -> Option<Vec<u8>> {
-        let words = words(code);
+    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        let words = words(line);
         let next = |at: usize| words.get(at + 1).map(|(word, _)| *word);
         for (at, (word, behind)) in words.iter().enumerate() {
             match behind.trim_ascii_start().first() {
@@ -84,6 +84,9 @@ impl Facts {
                 _ => {}
             }
             match directive_key(word).as_str() {
+                "EQU" | "DEFL" if at > 0 => {
+                    *self.assigned.entry(self.key(words[at - 1].0)).or_default() += 1;
+                }
                 ".DEFIN" => self.alter(next(at)),
                 ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => self.alter(next(at + 1)),
                 "MACRO" => {
@@ -119,7 +122,7 @@ impl Facts {
         self.defined.contains(&self.key(name))
     }
 
-    /// Whether the name is assigned more than once by `=`.
+    /// Whether the name is assigned more than once.
     pub(super) fn is_variable(&self, name: &[u8]) -> bool {
         self.assigned.get(&self.key(name)).is_some_and(|count| *count > 1)
     }
@@ -141,17 +144,26 @@ impl Search<'_> {
     }
 }
 
-/// The words of a line, each with what stands behind it.
-fn words(code: &[u8]) -> Vec<(&[u8], &[u8])> {
+/// The words of a line outside of quotes, each with what stands behind it, up to the comment.
+fn words(line: &[u8]) -> Vec<(&[u8], &[u8])> {
     let is_word = |byte: u8| lex::is_symbol(byte) || super::zilog_expr::is_symbol(byte);
     let mut words = Vec::new();
-    let mut rest = code;
-    while let Some(start) = rest.iter().position(|byte| is_word(*byte)) {
-        let length = rest[start..].iter().take_while(|byte| is_word(**byte)).count();
-        words.push((&rest[start..start + length], &rest[start + length..]));
-        rest = &rest[start + length..];
+    let mut at = 0;
+    while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
+        let rest = &line[at + 1..];
+        let length = if is_word(*byte) {
+            1 + rest.iter().take_while(|byte| is_word(**byte)).count()
+        } else if matches!(byte, b'\'' | b'"') {
+            memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
+        } else {
+            1
+        };
+        if is_word(*byte) {
+            words.push((at, at + length));
+        }
+        at += length;
     }
-    words
+    words.into_iter().map(|(start, end)| (&line[start..end], &line[end..at])).collect()
 }
 
 /// The name of a file, perhaps in quotes.

@@ -7,9 +7,10 @@
 mod scopes;
 mod spelling;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Dialect;
+use super::expr::Worth;
 use super::facts::Facts;
 use super::program::{Body, Program, Reason};
 
@@ -23,7 +24,7 @@ use spelling::Locality;
 #[derive(Debug, Clone, Default)]
 struct Target {
     spelling: Vec<u8>,
-    natural: bool,
+    worth: Worth,
 }
 
 /// The spellings of all symbols of a source.
@@ -31,10 +32,10 @@ struct Target {
 pub(super) struct Names {
     from: Dialect,
     significant: usize,
-    targets: HashMap<(Vec<u8>, Scope), Target>,
+    targets: FxHashMap<(Vec<u8>, Scope), Target>,
     /// Names in TDL's spelling as far as they count, to find those that become one.
-    short: HashMap<Vec<u8>, Vec<u8>>,
-    used: HashSet<(Vec<u8>, Scope)>,
+    short: FxHashMap<Vec<u8>, Vec<u8>>,
+    used: FxHashSet<(Vec<u8>, Scope)>,
     /// What there is to say about them.
     pub(super) notes: Vec<Reason>,
 }
@@ -45,15 +46,16 @@ impl Names {
         from: Dialect,
         program: &Program<'_>,
         scopes: &Scopes,
+        facts: &Facts,
         long_symbols: bool,
     ) -> Self {
         let significant = if long_symbols { usize::MAX } else { 6 };
         let mut names = Self {
             from,
             significant,
-            targets: HashMap::new(),
-            short: HashMap::new(),
-            used: HashSet::new(),
+            targets: FxHashMap::default(),
+            short: FxHashMap::default(),
+            used: FxHashSet::default(),
             notes: Vec::new(),
         };
         let spellings = names.preferred_spellings(program, scopes);
@@ -61,7 +63,7 @@ impl Names {
             let scope = scopes.scope_of(&names.key(name), scope);
             names.assign(name, &spellings, scopes, scope, at);
         });
-        names.find_natural(program, scopes);
+        names.find_worths(program, scopes, facts);
         names
     }
 
@@ -75,8 +77,8 @@ impl Names {
         &self,
         program: &Program<'_>,
         scopes: &Scopes,
-    ) -> HashMap<Vec<u8>, (Vec<u8>, bool)> {
-        let mut spellings: HashMap<Vec<u8>, (Vec<u8>, bool)> = HashMap::new();
+    ) -> FxHashMap<Vec<u8>, (Vec<u8>, bool)> {
+        let mut spellings: FxHashMap<Vec<u8>, (Vec<u8>, bool)> = FxHashMap::default();
         scopes::walk(program, scopes, |name, _, _, role| {
             let defines = role != Role::Use;
             let entry = spellings.entry(self.key(name));
@@ -91,7 +93,7 @@ impl Names {
     fn assign(
         &mut self,
         name: &[u8],
-        spellings: &HashMap<Vec<u8>, (Vec<u8>, bool)>,
+        spellings: &FxHashMap<Vec<u8>, (Vec<u8>, bool)>,
         scopes: &Scopes,
         scope: Scope,
         at: usize,
@@ -123,7 +125,7 @@ impl Names {
         }
         self.note_short(&spelling, at);
         self.used.insert((spelling.to_ascii_uppercase(), within));
-        self.targets.insert((key, scope), Target { spelling, natural: false });
+        self.targets.insert((key, scope), Target { spelling, worth: Worth::default() });
     }
 
     /// The spelling, or the first like it that neither is taken nor means something else.
@@ -153,27 +155,32 @@ impl Names {
         }
     }
 
-    /// Finds the symbols whose value is the same number to all assemblers: labels, and what is made of them.
-    fn find_natural(&mut self, program: &Program<'_>, scopes: &Scopes) {
+    /// Finds what is known of the values of symbols: labels, and what is made of them and of numbers.
+    fn find_worths(&mut self, program: &Program<'_>, scopes: &Scopes, facts: &Facts) {
+        let label = Worth { natural: true, value: None };
         scopes::walk(program, scopes, |name, _, scope, role| {
             if role == Role::Label {
-                self.set_natural(name, scopes.scope_of(&self.key(name), scope));
+                self.set_worth(name, scopes.scope_of(&self.key(name), scope), label);
             }
         });
-        for (at, statement) in program.statements.iter().enumerate() {
-            let scope = scopes.bodies[at];
-            if let Body::Assign { name, fixed: true, value, .. } = &statement.body {
-                let known = |name: &[u8]| self.is_natural(name, scope);
-                if value.is_natural(&mut { known }) {
-                    self.set_natural(name, scopes.scope_of(&self.key(name), scope));
-                }
+        for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
+            // What has two definitions may be in conditionals.
+            if let Body::Assign { name, fixed: true, value, .. } = &statement.body
+                && !facts.is_variable(name)
+            {
+                let known = |name: &[u8]| self.worth(name, *scope);
+                let worth = Worth {
+                    natural: value.is_natural(&mut { known }),
+                    value: value.exact(&mut |name| known(name).value),
+                };
+                self.set_worth(name, scopes.scope_of(&self.key(name), *scope), worth);
             }
         }
     }
 
-    fn set_natural(&mut self, name: &[u8], scope: Scope) {
+    fn set_worth(&mut self, name: &[u8], scope: Scope, worth: Worth) {
         if let Some(target) = self.targets.get_mut(&(self.key(name), scope)) {
-            target.natural = true;
+            target.worth = worth;
         }
     }
 
@@ -188,9 +195,9 @@ impl Names {
         found.unwrap_or_else(|| spelling::global(self.from, name))
     }
 
-    /// Whether a symbol's value is the same number, 0..=65535, to all assemblers.
-    pub(super) fn is_natural(&self, name: &[u8], scope: Scope) -> bool {
-        self.target(name, scope).is_some_and(|target| target.natural)
+    /// What is known of a symbol's value.
+    pub(super) fn worth(&self, name: &[u8], scope: Scope) -> Worth {
+        self.target(name, scope).map(|target| target.worth).unwrap_or_default()
     }
 }
 

@@ -79,6 +79,8 @@ pub(super) enum Body<'t> {
     End(Option<Node<'t>>),
     /// Stays as it is.
     Kept(Reason),
+    /// Is in the dialect that is written, as the period before its mnemonic says: see [`super::words::is_marked`].
+    Marked,
 }
 
 /// A label before a statement.
@@ -118,10 +120,6 @@ pub(super) struct Statement<'t> {
 #[derive(Debug, Default)]
 pub(super) struct Program<'t> {
     pub(super) statements: Vec<Statement<'t>>,
-    /// Instructions that only the dialect read knows.
-    pub(super) own: usize,
-    /// Instructions that only the other dialect knows.
-    pub(super) foreign: usize,
 }
 
 impl<'t> Body<'t> {
@@ -153,6 +151,7 @@ impl<'t> Body<'t> {
             | Body::External(_)
             | Body::Global(_)
             | Body::End(None)
+            | Body::Marked
             | Body::Kept(_) => {}
         }
     }

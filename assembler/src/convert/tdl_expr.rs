@@ -8,7 +8,7 @@ use super::program::{Read, Reason};
 use super::writing::Context;
 
 /// Expressions with more operators, parentheses and operands than this are kept.
-pub(super) const MAX_NODES: usize = 400;
+pub(super) const MAX_NODES: usize = 200;
 
 /// The rank of an operator, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
 fn rank(op: BinaryOp) -> u8 {

@@ -140,6 +140,10 @@ impl<'t> Reading<'t, '_> {
             return Reason::fail(at, "brackets of conditional text have no counterpart");
         }
         let word = self.slice(operator);
+        if words::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::Marked);
+        }
         if word.is_empty() {
             return Reason::fail(at, "nothing of the language begins like this");
         }
@@ -158,9 +162,6 @@ impl<'t> Reading<'t, '_> {
             return Reason::fail(at, "this is a macro, or a word that was given another meaning");
         }
         let forms = words::tdl_forms(word);
-        let zilog = words::is_zilog_mnemonic(word);
-        self.program.own += usize::from(!forms.is_empty() && !zilog);
-        self.program.foreign += usize::from(forms.is_empty() && zilog);
         if !forms.is_empty() {
             return self.instruction(forms);
         }

@@ -62,7 +62,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             })?;
             if matches!(body, Body::External(_)) { ".EXTERN" } else { ".INTERN" }
         }
-        Body::Nothing | Body::Kept(_) => "",
+        Body::Nothing | Body::Marked | Body::Kept(_) => "",
     };
     Ok(Written { operator: context.cased(operator), operands: out })
 }

@@ -1,27 +1,32 @@
 //! The words of both dialects: which is a mnemonic, and of which instruction.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::isa::{FORMS, Form, Register};
 
 /// The directives of Zilog's side that are written or read.
-pub(super) const ZILOG_DIRECTIVES: [&str; 15] = [
+const ZILOG_DIRECTIVES: [&str; 15] = [
     "ORG", "EQU", "DEFL", "DB", "DEFB", "DEFM", "DW", "DEFW", "DS", "DEFS", "END", "INCLUDE",
     "EXTERN", "GLOBAL", "PUBLIC",
 ];
 
-static TDL: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+static TDL: LazyLock<FxHashMap<&str, usize>> = LazyLock::new(|| {
     // Of several forms the first must win, so it goes in last.
     FORMS.iter().enumerate().rev().map(|(at, form)| (form.mnemonic, at)).collect()
 });
 
-static ZILOG: LazyLock<HashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
-    let mut forms: HashMap<&str, Vec<&Form>> = HashMap::new();
+static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
+    let mut forms: FxHashMap<&str, Vec<&Form>> = FxHashMap::default();
     for form in FORMS {
         forms.entry(template(form).0).or_default().push(form);
     }
     forms
+});
+
+static TDL_DIRECTIVES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+    crate::asm::directive_names().map(|name| directive_key(name.as_bytes())).collect()
 });
 
 /// The mnemonic and the operands of Zilog's spelling.
@@ -42,9 +47,25 @@ pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
     !zilog_forms(word).is_empty()
 }
 
+/// Whether it is one of the directives of Zilog's side that have a counterpart.
+pub(super) fn is_zilog_directive(word: &[u8]) -> bool {
+    ZILOG_DIRECTIVES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
+}
+
 /// The forms of a mnemonic of Zilog's, none if it is no mnemonic.
 pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
     upper(word).and_then(|word| ZILOG.get(&*word)).map_or(&[], Vec::as_slice)
+}
+
+/// Whether both dialects have this mnemonic. If such a statement stays as it is, it gets a period before it: no
+/// assembler takes it for the other dialect's then, and the way back finds it.
+pub(super) fn is_shared(word: &[u8]) -> bool {
+    is_zilog_mnemonic(word) && !tdl_forms(word).is_empty()
+}
+
+/// Whether a period marks it as a mnemonic of the dialect that the source is not in.
+pub(super) fn is_marked(word: &[u8]) -> bool {
+    word.strip_prefix(b".").is_some_and(is_shared)
 }
 
 /// The register that TDL knows by this name.
@@ -66,9 +87,7 @@ pub(super) fn directive_key(word: &[u8]) -> String {
 
 /// Whether TDL has this directive.
 pub(super) fn is_tdl_directive(word: &[u8]) -> bool {
-    let key = directive_key(word);
-    word.first() == Some(&b'.')
-        && crate::asm::directive_names().any(|name| directive_key(name.as_bytes()) == key)
+    word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&directive_key(word))
 }
 
 /// A word of usual length in capitals.

@@ -8,7 +8,7 @@ use super::layout::{Line, column};
 use super::names::{Names, Scopes};
 use super::program::{Body, Program, Read, Reason, Statement};
 use super::writing::Context;
-use super::{tdl_write, zilog_write};
+use super::{tdl_write, words, zilog_write};
 
 /// A statement in the other dialect: its operator and operands.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct Output {
     pub(super) kept: Vec<Reason>,
     /// How many statements were written anew.
     pub(super) written: usize,
+    /// How many of them have a meaning in the dialect of the source only.
+    pub(super) distinct: usize,
 }
 
 /// What is known of the whole program.
@@ -94,13 +96,11 @@ impl<'t, 'k> Writing<'t, 'k> {
         match self.written(statement, &context) {
             Ok(Some(written)) => {
                 self.output.written += 1;
+                self.output.distinct += usize::from(self.is_distinct(statement));
                 self.line(statement, &written, first_label, &context);
             }
             Ok(None) => self.copy(statement),
-            Err(reason) => {
-                self.copy(statement);
-                self.output.kept.push(reason);
-            }
+            Err(reason) => self.keep(statement, reason),
         }
         self.remember_style(statement);
     }
@@ -128,6 +128,7 @@ impl<'t, 'k> Writing<'t, 'k> {
         }
         match &statement.body {
             Body::Kept(reason) => Err(reason.clone()),
+            Body::Marked => Ok(None),
             Body::Nothing if statement.labels.is_empty() => Ok(None),
             Body::Nothing => Ok(Some(Written::default())),
             body => match self.to {
@@ -137,8 +138,34 @@ impl<'t, 'k> Writing<'t, 'k> {
         }
     }
 
+    fn is_distinct(&self, statement: &Statement<'t>) -> bool {
+        let word = &self.text[statement.operator.start..statement.operator.end];
+        statement.body != Body::Nothing && !words::is_shared(word)
+    }
+
+    /// Copies a statement; a period that marked it goes.
     fn copy(&mut self, statement: &Statement<'t>) {
-        self.output.text.extend_from_slice(&self.text[statement.span.start..statement.span.end]);
+        let (span, operator) = (statement.span, statement.operator);
+        let marked = usize::from(statement.body == Body::Marked);
+        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
+        self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
+    }
+
+    /// Copies a statement without counterpart; a mnemonic that means something else on the other side gets a
+    /// period.
+    fn keep(&mut self, statement: &Statement<'t>, mut reason: Reason) {
+        let (span, operator) = (statement.span, statement.operator);
+        let word = &self.text[operator.start..operator.end];
+        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
+        if words::is_shared(word) {
+            self.output.text.push(b'.');
+            let word = String::from_utf8_lossy(word);
+            let what =
+                format!("{}; marked .{word}, since both dialects have {word}", reason.message);
+            reason.message = what.into();
+        }
+        self.output.text.extend_from_slice(&self.text[operator.start..span.end]);
+        self.output.kept.push(reason);
     }
 
     /// The column of a place in the line where the statement ends, which begins where the statement does.

@@ -48,7 +48,7 @@ impl Context<'_> {
 
     /// Whether a value is natural: see [`Node::is_natural`].
     pub(super) fn is_natural(&self, node: &Node<'_>) -> bool {
-        node.is_natural(&mut |name| self.names.is_natural(name, self.scope))
+        node.is_natural(&mut |name| self.names.worth(name, self.scope))
     }
 
     /// Whether an operand must be natural for the operation to have the same result everywhere.
@@ -60,15 +60,18 @@ impl Context<'_> {
         }
     }
 
-    /// Refuses shifts by unknown counts and divisions by zero, whose results differ.
+    /// Refuses shifts by unknown counts and divisions by what may be zero, whose results differ.
     pub(super) fn check_right_side(&self, op: BinaryOp, right: &Node<'_>) -> Read<()> {
-        match (op, right.exact()) {
+        let value = right.exact(&mut |name| self.names.worth(name, self.scope).value);
+        // Zero to one that counts with 16 bits is enough to refuse.
+        let zero = value.is_none_or(|value| value & 0xFFFF == 0);
+        match (op, value) {
             (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, Some(0..=15)) => Ok(()),
             (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => {
                 self.fail("only shifts by a constant from 0 to 15 mean the same everywhere")
             }
-            (BinaryOp::Divide | BinaryOp::Remainder, Some(0)) => {
-                self.fail("division by zero has a value in TDL source only")
+            (BinaryOp::Divide | BinaryOp::Remainder, _) if zero => {
+                self.fail("only TDL divides by zero, and this may be zero")
             }
             _ => Ok(()),
         }

@@ -117,7 +117,14 @@ impl<'t> Reading<'_, 't> {
         };
         if let Some(op) = unary {
             self.cursor.advance(word.len().max(1));
-            return Ok(Node::Unary(op, Box::new(self.operand()?)));
+            let inner = self.operand()?;
+            if matches!(inner, Node::Unary(..)) {
+                return Reason::fail(
+                    self.here(),
+                    "assemblers disagree on signs without parentheses",
+                );
+            }
+            return Ok(Node::Unary(op, Box::new(inner)));
         }
         match self.cursor.peek() {
             Some(b'(') => self.group(),
@@ -374,7 +381,7 @@ pub(super) fn write_displacement(
     out: &mut Vec<u8>,
 ) -> Read<()> {
     let node = node.bare();
-    if let Some(value) = node.exact() {
+    if let Some(value) = node.constant() {
         let byte = match value {
             -256..=255 | 0xFF00..=0xFFFF => value as i8,
             _ => return context.fail("the displacement is no byte"),

@@ -1,7 +1,10 @@
 //! Reads source in Zilog's mnemonics: which statements it has, and which of them have a counterpart.
 
+mod blocks;
 mod directive;
 mod instruction;
+
+use rustc_hash::FxHashMap;
 
 use crate::source::Source;
 use crate::syntax::Cursor;
@@ -15,8 +18,8 @@ use super::{extent, words, zilog_expr};
 pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let (mode, program) = (Mode::new(), Program::default());
-    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, program };
+    let (mode, blocks, program) = (Mode::new(), blocks::find(text), Program::default());
+    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks, program };
     while !reading.cursor.rest().is_empty() {
         let statement = reading.statement();
         let ended = matches!(statement.body, Body::End(_));
@@ -36,6 +39,8 @@ struct Reading<'t, 'f> {
     mode: Mode,
     /// How many `IF`s are open.
     ifs: usize,
+    /// The ends of the first and last lines of macros and repetitions.
+    blocks: FxHashMap<usize, usize>,
     program: Program<'t>,
 }
 
@@ -144,6 +149,10 @@ impl<'t> Reading<'t, '_> {
         if before.at_statement_end() {
             return Ok(Body::Nothing);
         }
+        if words::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::Marked);
+        }
         if word.is_empty() {
             return Reason::fail(at, "nothing of the language begins like this");
         }
@@ -151,9 +160,6 @@ impl<'t> Reading<'t, '_> {
             return Reason::fail(at, "a macro has no counterpart");
         }
         let forms = words::zilog_forms(word);
-        let tdl = !words::tdl_forms(word).is_empty();
-        self.program.own += usize::from(!forms.is_empty() && !tdl);
-        self.program.foreign += usize::from(forms.is_empty() && tdl);
         if !forms.is_empty() {
             return self.instruction(word, forms);
         }
@@ -163,14 +169,15 @@ impl<'t> Reading<'t, '_> {
     /// Moves to the end of a statement that stays as it is; returns the macro of TDL that it defines.
     fn keep(&mut self, start: usize, word: &[u8], operator: Stretch) -> Option<&'t [u8]> {
         let text = &self.source.text[..];
-        if word.eq_ignore_ascii_case(b"IF") {
+        if self.facts.is_altered(word) {
+            // It is no IF then, whatever its name.
+        } else if word.eq_ignore_ascii_case(b"IF") {
             self.ifs += 1;
         } else if word.eq_ignore_ascii_case(b"ENDIF") {
             self.ifs = self.ifs.saturating_sub(1);
         }
-        let line = &text[start..extent::line_end(text, operator.end)];
-        if opens_block(line) {
-            self.cursor.move_to(end_of_block(text, operator.end) as u32);
+        if let Some(end) = self.blocks.get(&extent::line_end(text, operator.end)) {
+            self.cursor.move_to(*end as u32);
             return None;
         }
         let (end, defines) = self.mode.keep(self.source, start, operator);
@@ -181,40 +188,4 @@ impl<'t> Reading<'t, '_> {
 
 fn is_assignment(word: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"EQU") || word.eq_ignore_ascii_case(b"DEFL")
-}
-
-/// The first two words of a line without its comment and without a colon.
-fn first_words(line: &[u8]) -> [&[u8]; 2] {
-    let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
-    let mut words =
-        code.split(|byte| !zilog_expr::is_symbol(*byte)).filter(|word| !word.is_empty());
-    [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
-}
-
-/// Whether `ENDM` ends what a line begins.
-fn opens_block(line: &[u8]) -> bool {
-    const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
-    let opens = |word: &&[u8]| OPENERS.iter().any(|opener| word.eq_ignore_ascii_case(opener));
-    first_words(line).iter().any(opens)
-}
-
-/// The end of the line with the `ENDM` of the block whose first line holds the byte at `at`.
-fn end_of_block(text: &[u8], at: usize) -> usize {
-    let mut depth = 1usize;
-    let first = extent::line_end(text, at);
-    let mut end = first;
-    while end < text.len() {
-        let next = extent::line_end(text, end + 1);
-        let line = &text[end + 1..next];
-        end = next;
-        if first_words(line).iter().any(|word| word.eq_ignore_ascii_case(b"ENDM")) {
-            depth -= 1;
-        } else if opens_block(line) {
-            depth += 1;
-        }
-        if depth == 0 {
-            return end;
-        }
-    }
-    first
 }

@@ -55,7 +55,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             })?;
             if matches!(body, Body::External(_)) { "EXTERN" } else { "GLOBAL" }
         }
-        Body::Instruction(..) | Body::Nothing | Body::Kept(_) => "",
+        Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Kept(_) => "",
     };
     Ok(Written { operator: context.cased(operator), operands: out })
 }
@@ -86,12 +86,23 @@ fn write_size(unit: u8, size: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8
 
 fn write_item(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
     match item {
-        Item::Value(node) => zilog_expr::write(node, context, out),
+        Item::Value(node) => write_byte(node, context, out),
         Item::Text(text) => {
             write_text(text, out);
             Ok(())
         }
     }
+}
+
+/// Appends an expression that does not begin with a quote unless that is all: some take it for a text.
+fn write_byte(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    let mut text = Vec::new();
+    zilog_expr::write(node, context, &mut text)?;
+    if text.starts_with(b"'") && !node.is_atom() {
+        text = [b"(", &text[..], b")"].concat();
+    }
+    out.append(&mut text);
+    Ok(())
 }
 
 /// Appends a text in quotes; bytes that do not stand for themselves there become numbers.
@@ -171,7 +182,7 @@ fn write_operand(
 
 /// The address that a restart number stands for.
 fn write_restart(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
-    match node.exact() {
+    match node.constant() {
         Some(number @ 0..=7) => {
             let address = format!("{:02X}H", number * 8);
             out.extend_from_slice(context.cased(&address).as_bytes());

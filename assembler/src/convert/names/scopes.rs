@@ -1,6 +1,6 @@
 //! Scopes of local symbols: a scope reaches from one new global symbol to the next.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::facts::Facts;
 use super::super::program::{Body, Program, Statement};
@@ -30,14 +30,14 @@ pub(in super::super) struct Scopes {
     /// The global symbol that begins each scope.
     globals: Vec<Vec<u8>>,
     /// The symbols that may differ from scope to scope.
-    locals: HashSet<Vec<u8>>,
+    locals: FxHashSet<Vec<u8>>,
 }
 
 impl Scopes {
     /// In TDL a local symbol begins with two periods. Those with one definition are no different from others.
     pub(super) fn of_tdl(program: &Program<'_>, facts: &Facts) -> Self {
-        let mut definitions: HashMap<Vec<u8>, Scope> = HashMap::new();
-        let mut several = HashSet::new();
+        let mut definitions: FxHashMap<Vec<u8>, Scope> = FxHashMap::default();
+        let mut several = FxHashSet::default();
         let is_local = |name: &[u8], _: &[u8]| name.starts_with(b"..");
         let key = |name: &[u8]| facts.key(name);
         let mut scopes = Self::found(program, is_local, key);
@@ -55,14 +55,14 @@ impl Scopes {
 
     /// On the other side `__L`, and `G__L` behind the symbol G, are local if they stay within one scope.
     pub(super) fn of_zilog(program: &Program<'_>) -> Self {
-        let mut global: HashSet<Vec<u8>> = HashSet::new();
+        let mut global: FxHashSet<Vec<u8>> = FxHashSet::default();
         for round in 0.. {
             let is_local = |name: &[u8], outer: &[u8]| {
                 round < MAX_ROUNDS && local_rest(name, outer).is_some() && !global.contains(name)
             };
             let mut scopes = Self::found(program, is_local, <[u8]>::to_vec);
-            let mut places: HashMap<Vec<u8>, Option<Scope>> = HashMap::new();
-            let mut torn = HashSet::new();
+            let mut places: FxHashMap<Vec<u8>, Option<Scope>> = FxHashMap::default();
+            let mut torn = FxHashSet::default();
             walk(program, &scopes, |name, _, scope, _| {
                 let local = is_local(name, scopes.global_of(scope).unwrap_or_default());
                 let place = local.then_some(scope);
@@ -87,8 +87,8 @@ impl Scopes {
         key: impl Fn(&[u8]) -> Vec<u8>,
     ) -> Self {
         let mut scopes = Self { globals: vec![Vec::new()], ..Self::default() };
-        let (mut symbols, mut macros) = (HashSet::new(), HashSet::new());
-        let enter = |scopes: &mut Self, known: &mut HashSet<Vec<u8>>, name: &[u8]| {
+        let (mut symbols, mut macros) = (FxHashSet::default(), FxHashSet::default());
+        let enter = |scopes: &mut Self, known: &mut FxHashSet<Vec<u8>>, name: &[u8]| {
             let outer = scopes.globals.last().map_or(&[][..], Vec::as_slice);
             if !is_local(name, outer) && known.insert(key(name)) {
                 scopes.globals.push(name.to_vec());

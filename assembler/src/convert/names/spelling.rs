@@ -38,12 +38,10 @@ pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
 }
 
 fn is_zilog_word(name: &[u8]) -> bool {
-    let known =
-        |words: &[&str]| words.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()));
     is_zilog_operand(name)
         || words::is_zilog_mnemonic(name)
-        || known(&RESERVED)
-        || known(&words::ZILOG_DIRECTIVES)
+        || words::is_zilog_directive(name)
+        || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 fn is_tdl_word(name: &[u8]) -> bool {

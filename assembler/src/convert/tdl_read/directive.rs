@@ -144,5 +144,5 @@ fn mark_last(items: &mut Vec<Item<'_>>) {
         None => return,
     };
     let mark = Node::Number(Number::new(0x80, 16));
-    items.push(Item::Value(Node::binary(BinaryOp::Or, last, mark)));
+    items.push(Item::Value(Node::binary(BinaryOp::Or, mark, last)));
 }

@@ -128,7 +128,7 @@ impl<'t> Reading<'t, '_> {
 /// Room in bytes, or in words if it is twice something.
 fn reserve(size: Node<'_>) -> Body<'_> {
     match size {
-        Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].exact() == Some(2) => {
+        Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(2) => {
             let [count, _] = *sides;
             Body::Reserve(2, count.bare().clone())
         }

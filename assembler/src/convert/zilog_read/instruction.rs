@@ -230,12 +230,12 @@ fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
 /// The operand of RST, an address here and its eighth in TDL.
 fn restart_number<'t>(node: &Node<'t>) -> Node<'t> {
     if let (Some(address @ 0..=0x38), true) =
-        (node.exact(), node.exact().is_some_and(|n| n % 8 == 0))
+        (node.constant(), node.constant().is_some_and(|n| n % 8 == 0))
     {
         return Node::number(address as u16 / 8);
     }
     match node {
-        Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].exact() == Some(8) => {
+        Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(8) => {
             sides[0].bare().clone()
         }
         _ => Node::binary(BinaryOp::Divide, node.clone(), Node::number(8)),
