@@ -43,12 +43,14 @@ impl Peer {
     }
 
     fn is_installed(self) -> bool {
-        let name = self.commands()[0][0];
-        let found = Command::new(name).arg("--version").stdin(Stdio::null()).output().is_ok();
-        if !found {
-            eprintln!("{name} is not installed, so nothing is compared with it");
+        let found = |command: &&[&str]| {
+            Command::new(command[0]).arg("--version").stdin(Stdio::null()).output().is_ok()
+        };
+        let missing = self.commands().iter().find(|command| !found(command));
+        if let Some(command) = missing {
+            eprintln!("{} is not installed, so nothing is compared with it", command[0]);
         }
-        found
+        missing.is_none()
     }
 
     /// The bytes that it makes of a source which begins at `origin`.

@@ -11,14 +11,15 @@ use super::Failed;
 use super::files;
 
 const POLICY: &str = "\
-Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: EQU e,
-DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END; GNU's EXTERN and GLOBAL; numbers as 10, 0FFH, 101B, 17O;
-$ for the address; the operators + - * / % & | ^ ~ << >> with parentheses wherever assemblers differ.
+Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: EQU e, \
+DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, 0FFH, 101B, 17O; \
+$ for the address; the operators + - * / % & | ^ ~ << >> with parentheses wherever assemblers differ. \
 pasmo knows no & and ^, z80asm no % and DEFL.
 
-What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: macros
-(their bodies too), conditionals (their texts are converted), .RADIX (numbers are written with their
-radix), listing directives, texts of several lines, and expressions on whose value assemblers disagree.";
+What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: macros \
+with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written with their \
+radix), listing directives, texts of several lines, and expressions on whose value assemblers disagree. \
+The language manual, docs/LANGUAGE.md, says more.";
 
 /// What `tdlasm convert` takes.
 #[derive(Debug, Args)]
