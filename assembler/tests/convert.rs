@@ -143,13 +143,14 @@ fn zilog_expressions_are_taken_if_all_assemblers_agree() {
         ("A1-(2-3)", "A1-(2-3)"),
         ("(A1&0FFFFH)/2", "(A1&0FFFFH)/2"),
         ("(~A1)^5", "(#A1)^5"),
+        ("\"A\"+1", "'A'+1"),
     ] {
         let to = to.replace("2bH", "2bh");
         assert_eq!(tdl(&format!(" DW {from}\n")), format!(" .WORD {to}\n"), "{from}");
     }
     for disputed in [
-        "1|2+3", "-~A1", "-A1+2", "1<<A1", "010", "A1/2", "70000", "'AB'", "\"A\"+1", "7%101",
-        "5>3", "A+1", "HL", "1 1", "(1", "''''", "'\\'",
+        "1|2+3", "-~A1", "-A1+2", "1<<A1", "010", "A1/2", "70000", "'AB'", "7%101", "5>3", "A+1",
+        "HL", "1 1", "(1", "''''", "'\\'",
     ] {
         assert_eq!(kept(&format!(" DW {disputed}\n"), Dialect::Tdl).len(), 1, "{disputed}");
     }

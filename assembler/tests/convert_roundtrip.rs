@@ -178,7 +178,7 @@ fn the_evaluator_is_the_same_after_there_and_back() {
         files.iter().map(|(name, _)| (name.clone(), text(name))).collect()
     };
     let back = convert_all(&convert_all(&files, Dialect::Zilog), Dialect::Tdl);
-    assert_eq!(files.len(), 9);
+    assert!(files.len() > 8, "{} files", files.len());
     assert_eq!(modules(&files), modules(&back));
     assert!(modules(&files).iter().all(|module| module.starts_with("Ok(")));
 }

@@ -153,17 +153,18 @@ impl<'t> Reading<'_, 't> {
         Ok(Node::Name(word))
     }
 
-    /// A single character; assemblers disagree on escapes and on several characters.
+    /// A single character; on escapes, and on several characters, assemblers disagree. GNU as takes double quotes
+    /// for a symbol's, which is an error there and no other value.
     fn character(&mut self) -> Read<Node<'t>> {
         let (at, rest) = (self.here(), self.cursor.rest());
         match *rest {
-            [b'\'', byte, b'\'', ..] if is_plain(byte) && byte < 0x80 && byte != b'\'' => {
+            [open, byte, close, ..]
+                if open == close && byte != open && is_plain(byte) && byte < 0x80 =>
+            {
                 self.cursor.advance(3);
                 Ok(Node::Char(byte))
             }
-            _ => {
-                Reason::fail(at, "only a character in single quotes has a value to all assemblers")
-            }
+            _ => Reason::fail(at, "only single characters have a value to all assemblers"),
         }
     }
 
