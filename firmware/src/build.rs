@@ -156,10 +156,16 @@ fn assemble_all(
     files: impl Iterator<Item = &'static str>,
 ) -> Result<Vec<Module>, BuildError> {
     let uart = &profile.uart;
-    let ports = [("UARTC", uart.control_port.into()), ("UARTD", uart.data_port.into())];
+    let ports = [
+        ("UARTC", uart.control_port.into()),
+        ("UARTD", uart.data_port.into()),
+        ("BANKED", u16::from(profile.banks.is_some())),
+        ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),
+    ];
     let options = options(&[&ports, defines].concat());
     let driver = match uart.kind {
         UartKind::Acia => sources::ACIA.0,
+        UartKind::Sio => sources::SIO.0,
     };
     let mut modules = Vec::new();
     for file in files.chain([driver]) {

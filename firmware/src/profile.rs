@@ -5,8 +5,10 @@ use std::ops::RangeInclusive;
 use serde::Deserialize;
 
 /// The profiles that ship, by name.
-const SHIPPED: &[(&str, &str)] =
-    &[("rc2014-classic", include_str!("../boards/rc2014-classic.toml"))];
+const SHIPPED: &[(&str, &str)] = &[
+    ("rc2014-classic", include_str!("../boards/rc2014-classic.toml")),
+    ("rc2014-zed", include_str!("../boards/rc2014-zed.toml")),
+];
 
 /// A board.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,9 +22,13 @@ pub struct Profile {
     pub clock_hz: u64,
     /// The serial chip.
     pub uart: Uart,
-    /// The ROM that is there after reset.
+    /// What is in the ROM socket.
+    pub chip: Chip,
+    /// The page registers, on boards that have them.
+    pub banks: Option<Banks>,
+    /// The ROM as programs see it.
     pub rom: Range,
-    /// The RAM.
+    /// The RAM as programs see it.
     pub ram: Range,
     /// The boot monitor's image.
     pub monitor: Program,
@@ -52,6 +58,48 @@ pub struct Uart {
 pub enum UartKind {
     /// Motorola 68B50.
     Acia,
+    /// Zilog SIO, channel A.
+    Sio,
+}
+
+/// The chip in the ROM socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chip {
+    /// Which one.
+    pub kind: ChipKind,
+    /// Whether the board can write it.
+    pub writable: bool,
+}
+
+/// Chips for ROM sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum ChipKind {
+    /// An EPROM of 64 KiB.
+    #[serde(rename = "27c512")]
+    Eprom27c512,
+    /// A flash chip of 512 KiB in sectors of 4 KiB.
+    #[serde(rename = "sst39sf040")]
+    Sst39sf040,
+}
+
+impl ChipKind {
+    /// Bytes.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Self::Eprom27c512 => 0x1_0000,
+            Self::Sst39sf040 => 0x8_0000,
+        }
+    }
+}
+
+/// Four page registers for windows of 16 KiB, and their enable bit at the port behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Banks {
+    /// The first register's port.
+    pub port: u8,
 }
 
 /// Addresses, first and last.

@@ -22,6 +22,9 @@ const COMMON: &[(&str, &str)] = &[
 /// The driver of the 68B50.
 pub(crate) const ACIA: (&str, &str) = ("acia.asm", include_str!("../z80/acia.asm"));
 
+/// The driver of the SIO.
+pub(crate) const SIO: (&str, &str) = ("sio.asm", include_str!("../z80/sio.asm"));
+
 /// The boot monitor's own files.
 const MONITOR: &[(&str, &str)] = &[
     ("reset.asm", include_str!("../z80/reset.asm")),
@@ -51,8 +54,8 @@ const APPLICATION: &[(&str, &str)] = &[
 
 /// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("classic-monitor", include_str!("../layouts/classic-monitor.toml")),
-    ("classic-app", include_str!("../layouts/classic-app.toml")),
+    ("monitor", include_str!("../layouts/monitor.toml")),
+    ("ram-app", include_str!("../layouts/ram-app.toml")),
 ];
 
 /// A program of the board.
@@ -111,7 +114,7 @@ impl Loader for Sources {
 
 /// All files that we carry.
 fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA]].into_iter().flatten().copied()
+    [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA, SIO]].into_iter().flatten().copied()
 }
 
 /// The text of one of the Z80 sources, by its file name.

@@ -7,6 +7,8 @@
         .EXTERN R.LEN,R.DATA,P.LEN,STACK,LOADLO,LOADHI
         .INSERT wire.asm
 
+RAMPGE  == 20H                  ; the first page of RAM, where there are page registers
+
 ; MONITR - sets the board up and answers requests for ever.
 ;   Entry:    reset
 ;   Exit:     only by RUN and RESET
@@ -14,7 +16,19 @@
 ;   Clobbers: everything
 ;   Stack:    64 bytes
 ;   Cycles:   does not end
-MONITR: LXI SP,STACK
+MONITR: .IFN BANKED,[
+        XRA A
+        OUT BANKS               ; the first two windows show flash, of which this is the first page
+        INR A
+        OUT BANKS+1
+        MVI A,RAMPGE
+        OUT BANKS+2             ; the others RAM
+        INR A
+        OUT BANKS+3
+        MVI A,1
+        OUT BANKS+4             ; from here on the registers count
+        ]
+        LXI SP,STACK
         CALL UINIT
         IM1
         EI

@@ -47,6 +47,7 @@ Examples:
 Examples:
   rcflash image -o monitor.bin                          64 KiB for a 27C512: the 8 KiB page eight times
   rcflash image -o monitor.bin --size 32                for a 27C256 or 28C256
+  rcflash image -o monitor.bin --board rc2014-zed       512 KiB for an SST39SF040: the monitor at its start
   rcflash image --application -o evaluator.hex          what `rcflash write` loads into RAM
   rcflash image --application -o own.hex --sargon-dir mine")]
     Image(image::ImageArgs),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build, build_with};
 use firmware::evaluator::{Behaviour as Built, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::{self, Profile};
 use firmware::wire::{Identity, Role, capability, status};
 use rcflash::exit::{Failure, RIG};
 use rcflash::link::{Link, LinkError, LinkStats};
@@ -21,7 +21,7 @@ use crate::board::{Board, BoardError, Choice, Outfit};
 use crate::compare::Standard;
 use crate::encode;
 use crate::reference::Behaviour;
-use crate::sim::{BoardSpec, ChipKind, MemoryMap, Pace, UartModel};
+use crate::sim::{BoardSpec, ChipKind, MemoryMap, Pace, SstModel, UartModel};
 use watch::Watch;
 
 /// What to prepare.
@@ -204,10 +204,19 @@ pub fn board_spec(profile: &Profile) -> BoardSpec {
         clock_hz: profile.clock_hz,
         uart_clock_hz: profile.uart.clock_hz,
         baud: profile.uart.baud,
-        uart: UartModel::Acia,
-        memory: MemoryMap::Plain { rom: profile.rom.addresses(), ram: profile.ram.addresses() },
-        chip: ChipKind::Eprom,
-        writable: false,
+        uart: match profile.uart.kind {
+            profile::UartKind::Acia => UartModel::Acia,
+            profile::UartKind::Sio => UartModel::Sio,
+        },
+        memory: match profile.banks {
+            Some(_) => MemoryMap::Banked,
+            None => MemoryMap::Plain { rom: profile.rom.addresses(), ram: profile.ram.addresses() },
+        },
+        chip: match profile.chip.kind {
+            profile::ChipKind::Eprom27c512 => ChipKind::Eprom,
+            profile::ChipKind::Sst39sf040 => ChipKind::Sst(SstModel::Sf040),
+        },
+        writable: profile.chip.writable,
         ctc: false,
         dtr_resets: false,
         seed: 1,

@@ -58,14 +58,28 @@ fn fails_naming_a_square(change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) {
 }
 
 #[test]
-fn the_whole_corpus_passes_on_the_simulated_board() {
-    let output = hw_tests(&["run"]);
-    let shown = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{shown}{}", text(&output.stderr));
-    assert!(shown.contains("PASS: "), "{shown}");
-    // Nine pieces around a square are too many for the bytes of queen and king.
-    assert!(shown.contains("overflow odd.overflow: d5\n"), "{shown}");
-    assert!(shown.contains("count too high array.short: array\n"), "{shown}");
+fn the_whole_corpus_passes_on_both_simulated_boards() {
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let output = hw_tests(&["run", "--board", board]);
+        let shown = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{board}: {shown}{}", text(&output.stderr));
+        assert!(shown.contains("PASS: "), "{board}: {shown}");
+        // Nine pieces around a square are too many for the bytes of queen and king.
+        assert!(
+            shown.contains(
+                "overflow odd.overflow: d5
+"
+            ),
+            "{board}: {shown}"
+        );
+        assert!(
+            shown.contains(
+                "count too high array.short: array
+"
+            ),
+            "{board}: {shown}"
+        );
+    }
 }
 
 #[test]

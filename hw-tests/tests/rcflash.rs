@@ -134,6 +134,18 @@ fn the_programmer_file_is_the_monitor_over_and_over() {
 }
 
 #[test]
+fn the_programmer_file_of_a_board_with_page_registers_has_the_monitor_once() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("monitor.bin");
+    let output = rcflash(&["image", "-o", &path.to_string_lossy(), "--board", "rc2014-zed"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let chip = std::fs::read(&path).expect("it was written");
+    assert_eq!(chip.len(), 512 * 1024);
+    assert_ne!(chip[..0x1000], [0xFF; 0x1000]);
+    assert!(chip[0x1000..].iter().all(|byte| *byte == 0xFF));
+}
+
+#[test]
 fn an_image_is_hex_by_its_extension_and_of_a_size_that_exists() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();

@@ -10,29 +10,37 @@ use hw_tests::rig::board_spec;
 use hw_tests::sim::{BoardSpec, QueueLine, SimBoard, Stop};
 use proptest::prelude::*;
 
+/// Everything here holds on each.
+const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+
 struct Board(SimBoard<QueueLine>);
 
 impl Board {
-    fn monitor() -> Self {
-        Self::start(ProgramKind::Monitor, true)
+    fn monitor(name: &str) -> Self {
+        Self::start(name, true)
     }
 
-    fn application() -> Self {
-        Self::start(ProgramKind::Application, true)
+    fn application(name: &str) -> Self {
+        Self::monitor(name).with_application(name)
     }
 
-    fn start(program: ProgramKind, host_obeys_rts: bool) -> Self {
-        let profile = Profile::named("rc2014-classic").expect("it ships");
-        let image = build(&profile, program).unwrap_or_else(|error| panic!("{error}"));
+    fn start(name: &str, host_obeys_rts: bool) -> Self {
+        let profile = Profile::named(name).expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
         let spec = BoardSpec { host_obeys_rts, ..board_spec(&profile) };
-        let rom = if image.address == 0 { &image.bytes[..] } else { &[0xC3, 0x00, 0x80] };
-        let mut board = SimBoard::new(spec, rom, QueueLine::default());
-        if image.address != 0 {
-            board.bus_mut().load(image.address, &image.bytes);
-        }
-        let mut board = Self(board);
+        let mut board = Self(SimBoard::new(spec, &monitor.bytes, QueueLine::default()));
         board.hear(&[]);
         board
+    }
+
+    /// Puts the application into RAM and starts it.
+    fn with_application(mut self, name: &str) -> Self {
+        let profile = Profile::named(name).expect("it ships");
+        let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+        self.0.bus_mut().load(image.address, &image.bytes);
+        let address = image.address;
+        assert_eq!(self.ask(&Request::Run { address }), Reply::Running(address));
+        self
     }
 
     /// What the board says to these bytes.
@@ -80,129 +88,145 @@ impl Board {
 
 #[test]
 fn the_monitor_stores_reads_and_checks_memory() {
-    let mut board = Board::monitor();
-    let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
-    let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
-    let written = board.ask(&Request::Write { address, data: data.clone() });
-    assert_eq!(written, Reply::Written { address, count: MAX_BLOCK as u8 });
-    let read = board.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
-    assert_eq!(read, Reply::Memory { address, data: data.clone() });
-    let check = board.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
-    assert_eq!(check, Reply::Crc(crc16(&data)));
+    for name in BOARDS {
+        let mut board = Board::monitor(name);
+        let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
+        let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
+        let written = board.ask(&Request::Write { address, data: data.clone() });
+        assert_eq!(written, Reply::Written { address, count: MAX_BLOCK as u8 });
+        let read = board.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
+        assert_eq!(read, Reply::Memory { address, data: data.clone() });
+        let check = board.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
+        assert_eq!(check, Reply::Crc(crc16(&data)));
+    }
 }
 
 #[test]
 fn the_monitor_refuses_what_the_protocol_forbids() {
-    let mut board = Board::monitor();
-    let write = |address: u16, count: usize| [&address.to_le_bytes()[..], &vec![0; count]].concat();
-    use ErrorCode::{Address, BadArgument, BadLength, UnknownType};
-    assert_eq!(board.error(kind::WRITE, &write(0x7FFF, 1)), (Address, kind::WRITE, 0x7FFF));
-    assert_eq!(board.error(kind::WRITE, &write(0x0000, 4)), (Address, kind::WRITE, 0x0000));
-    assert_eq!(board.error(kind::WRITE, &write(0xF000, 1)), (Address, kind::WRITE, 0xF000));
-    assert_eq!(board.error(kind::WRITE, &write(0xFFFF, 2)), (Address, kind::WRITE, 0xFFFF));
-    assert_eq!(board.error(kind::WRITE, &write(0xEFFF, 2)), (Address, kind::WRITE, 0xF000));
-    assert_eq!(board.error(kind::WRITE, &write(0x8000, 0)), (BadLength, kind::WRITE, 2));
-    assert_eq!(board.error(kind::WRITE, &write(0x8000, 237)), (BadLength, kind::WRITE, 239));
-    assert_eq!(board.error(kind::CRC, &[0, 0x80, 0, 0]), (BadArgument, kind::CRC, 2));
-    assert_eq!(board.error(kind::READ, &[0, 0x80, 0]), (BadArgument, kind::READ, 2));
-    assert_eq!(board.error(kind::READ, &[0, 0x80, 237]), (BadArgument, kind::READ, 2));
-    assert_eq!(board.error(kind::IDENT, &[1]), (BadLength, kind::IDENT, 1));
-    assert_eq!(board.error(kind::POSITION, &[0; 32]), (UnknownType, kind::POSITION, 0));
-    assert_eq!(board.error(0x7F, &[]), (UnknownType, 0x7F, 0));
-    board.answers();
+    for name in BOARDS {
+        let mut board = Board::monitor(name);
+        let write =
+            |address: u16, count: usize| [&address.to_le_bytes()[..], &vec![0; count]].concat();
+        use ErrorCode::{Address, BadArgument, BadLength, UnknownType};
+        assert_eq!(board.error(kind::WRITE, &write(0x7FFF, 1)), (Address, kind::WRITE, 0x7FFF));
+        assert_eq!(board.error(kind::WRITE, &write(0x0000, 4)), (Address, kind::WRITE, 0x0000));
+        assert_eq!(board.error(kind::WRITE, &write(0xF000, 1)), (Address, kind::WRITE, 0xF000));
+        assert_eq!(board.error(kind::WRITE, &write(0xFFFF, 2)), (Address, kind::WRITE, 0xFFFF));
+        assert_eq!(board.error(kind::WRITE, &write(0xEFFF, 2)), (Address, kind::WRITE, 0xF000));
+        assert_eq!(board.error(kind::WRITE, &write(0x8000, 0)), (BadLength, kind::WRITE, 2));
+        assert_eq!(board.error(kind::WRITE, &write(0x8000, 237)), (BadLength, kind::WRITE, 239));
+        assert_eq!(board.error(kind::CRC, &[0, 0x80, 0, 0]), (BadArgument, kind::CRC, 2));
+        assert_eq!(board.error(kind::READ, &[0, 0x80, 0]), (BadArgument, kind::READ, 2));
+        assert_eq!(board.error(kind::READ, &[0, 0x80, 237]), (BadArgument, kind::READ, 2));
+        assert_eq!(board.error(kind::IDENT, &[1]), (BadLength, kind::IDENT, 1));
+        assert_eq!(board.error(kind::POSITION, &[0; 32]), (UnknownType, kind::POSITION, 0));
+        assert_eq!(board.error(0x7F, &[]), (UnknownType, 0x7F, 0));
+        board.answers();
+    }
 }
 
 #[test]
 fn the_application_refuses_pieces_that_are_none() {
-    let mut board = Board::application();
-    use ErrorCode::{BadArgument, BadLength, UnknownType};
-    for piece in [0x00, 0x07, 0x80, 0x87] {
-        let payload = [&[piece][..], &[0; 14]].concat();
-        assert_eq!(board.error(kind::EXCHANGE, &payload), (BadArgument, kind::EXCHANGE, 0));
+    for name in BOARDS {
+        let mut board = Board::application(name);
+        use ErrorCode::{BadArgument, BadLength, UnknownType};
+        for piece in [0x00, 0x07, 0x80, 0x87] {
+            let payload = [&[piece][..], &[0; 14]].concat();
+            assert_eq!(board.error(kind::EXCHANGE, &payload), (BadArgument, kind::EXCHANGE, 0));
+        }
+        for (offset, byte) in [(0, 0x07), (0, 0x70), (17, 0x08), (31, 0xF0)] {
+            let mut squares = [0; 32];
+            squares[offset] = byte;
+            let refused = (BadArgument, kind::POSITION, offset as u16);
+            assert_eq!(board.error(kind::POSITION, &squares), refused, "{byte:02X}");
+        }
+        assert_eq!(board.error(kind::POSITION, &[0; 31]), (BadLength, kind::POSITION, 31));
+        assert_eq!(board.error(kind::WRITE, &[0; 3]), (UnknownType, kind::WRITE, 0));
+        board.answers();
     }
-    for (offset, byte) in [(0, 0x07), (0, 0x70), (17, 0x08), (31, 0xF0)] {
-        let mut squares = [0; 32];
-        squares[offset] = byte;
-        let refused = (BadArgument, kind::POSITION, offset as u16);
-        assert_eq!(board.error(kind::POSITION, &squares), refused, "{byte:02X}");
-    }
-    assert_eq!(board.error(kind::POSITION, &[0; 31]), (BadLength, kind::POSITION, 31));
-    assert_eq!(board.error(kind::WRITE, &[0; 3]), (UnknownType, kind::WRITE, 0));
-    board.answers();
 }
 
 #[test]
 fn the_application_refuses_sides_and_values_that_are_none() {
-    let mut board = Board::application();
-    use ErrorCode::{BadArgument, BadLength};
-    let points = |squares: [u8; 32], mover| [&squares[..], &[mover, 0]].concat();
-    let mut seven = [0; 32];
-    seven[3] = 0x70;
-    assert_eq!(board.error(kind::POINTS, &points([0; 32], 1)), (BadArgument, kind::POINTS, 32));
-    assert_eq!(board.error(kind::POINTS, &points(seven, 0x80)), (BadArgument, kind::POINTS, 3));
-    assert_eq!(board.error(kind::POINTS, &[0; 33]), (BadLength, kind::POINTS, 33));
-    for (head, offset) in [([0, 1], 0), ([0x87, 1], 0), ([1, 0], 1), ([0x82, 16], 1)] {
-        let payload = [&head[..], &[0; 14]].concat();
-        assert_eq!(board.error(kind::TRACE, &payload), (BadArgument, kind::TRACE, offset));
+    for name in BOARDS {
+        let mut board = Board::application(name);
+        use ErrorCode::{BadArgument, BadLength};
+        let points = |squares: [u8; 32], mover| [&squares[..], &[mover, 0]].concat();
+        let mut seven = [0; 32];
+        seven[3] = 0x70;
+        assert_eq!(board.error(kind::POINTS, &points([0; 32], 1)), (BadArgument, kind::POINTS, 32));
+        assert_eq!(board.error(kind::POINTS, &points(seven, 0x80)), (BadArgument, kind::POINTS, 3));
+        assert_eq!(board.error(kind::POINTS, &[0; 33]), (BadLength, kind::POINTS, 33));
+        for (head, offset) in [([0, 1], 0), ([0x87, 1], 0), ([1, 0], 1), ([0x82, 16], 1)] {
+            let payload = [&head[..], &[0; 14]].concat();
+            assert_eq!(board.error(kind::TRACE, &payload), (BadArgument, kind::TRACE, offset));
+        }
+        assert_eq!(board.error(kind::TRACE, &[1; 15]), (BadLength, kind::TRACE, 15));
+        let nobody = Request::Trace { piece: 1, stake: 15, array: [0; 14] };
+        assert_eq!(board.ask(&nobody), Reply::Trace { residue: 0, status: 0, steps: Vec::new() });
     }
-    assert_eq!(board.error(kind::TRACE, &[1; 15]), (BadLength, kind::TRACE, 15));
-    let nobody = Request::Trace { piece: 1, stake: 15, array: [0; 14] };
-    assert_eq!(board.ask(&nobody), Reply::Trace { residue: 0, status: 0, steps: Vec::new() });
 }
 
 #[test]
 fn damaged_frames_are_told_and_forgotten() {
-    let good = Frame { seq: 9, kind: kind::IDENT, payload: Vec::new() }.encode();
-    let too_long = [&[0][..], &[1; 300], &[0]].concat();
-    let mut wrong_check = good.clone();
-    wrong_check[4] ^= 0x40;
-    for damaged in [too_long, wrong_check, vec![0, 9, 1, 2, 0], vec![0, 1, 0]] {
-        for mut board in [Board::monitor(), Board::application()] {
-            let told = board.replies(&damaged);
-            let is_told = matches!(told.as_slice(),
-                [(0, Reply::Error(error))] if error.code == ErrorCode::Damaged && error.request == 0);
-            assert!(is_told, "{damaged:02X?}: {told:?}");
-            board.answers();
+    for name in BOARDS {
+        let good = Frame { seq: 9, kind: kind::IDENT, payload: Vec::new() }.encode();
+        let too_long = [&[0][..], &[1; 300], &[0]].concat();
+        let mut wrong_check = good.clone();
+        wrong_check[4] ^= 0x40;
+        for damaged in [too_long, wrong_check, vec![0, 9, 1, 2, 0], vec![0, 1, 0]] {
+            for mut board in [Board::monitor(name), Board::application(name)] {
+                let told = board.replies(&damaged);
+                let is_told = matches!(told.as_slice(),
+                    [(0, Reply::Error(error))] if error.code == ErrorCode::Damaged && error.request == 0);
+                assert!(is_told, "{damaged:02X?}: {told:?}");
+                board.answers();
+            }
         }
     }
 }
 
 #[test]
 fn a_carriage_return_brings_the_banner_and_reset_the_monitor() {
-    let mut board = Board::monitor();
-    let banner = String::from_utf8_lossy(&board.hear(b"\r")).into_owned();
-    assert!(banner.starts_with("\r\nSargon board monitor 1, build "), "{banner:?}");
-    assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
-    assert!(board.hear(&[]).is_empty(), "the banner came with the reply's run");
-    let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
-    assert_eq!((identity.role, identity.loads), (Role::Monitor, (0x8000, 0xEFFF)));
+    for name in BOARDS {
+        let mut board = Board::monitor(name);
+        let banner = String::from_utf8_lossy(&board.hear(b"\r")).into_owned();
+        assert!(banner.starts_with("\r\nSargon board monitor 1, build "), "{banner:?}");
+        assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
+        assert!(board.hear(&[]).is_empty(), "the banner came with the reply's run");
+        let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+        assert_eq!((identity.role, identity.loads), (Role::Monitor, (0x8000, 0xEFFF)));
+    }
 }
 
 #[test]
 fn requests_within_the_window_lose_nothing_without_flow_control() {
-    let mut board = Board::start(ProgramKind::Application, false);
-    let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
-    // A crowded position keeps the processor busy for long; as many as the window holds at once.
-    let squares = [0x55; 32];
-    let request = Request::Position { squares };
-    let frames: Vec<_> = (1..=6)
-        .map(|seq| Frame { seq, kind: request.kind(), payload: request.payload() })
-        .collect();
-    let line: Vec<u8> = frames.iter().flat_map(Frame::encode).collect();
-    assert!(line.len() <= usize::from(identity.window), "{} bytes", line.len());
-    let ends: Vec<u8> = board
-        .replies(&line)
-        .into_iter()
-        .filter_map(|(seq, reply)| matches!(reply, Reply::PositionEnd(_)).then_some(seq))
-        .collect();
-    assert_eq!(ends, [1, 2, 3, 4, 5, 6]);
+    for name in BOARDS {
+        let mut board = Board::start(name, false).with_application(name);
+        let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+        // A crowded position keeps the processor busy for long; as many as the window holds at once.
+        let squares = [0x55; 32];
+        let request = Request::Position { squares };
+        let frames: Vec<_> = (1..=6)
+            .map(|seq| Frame { seq, kind: request.kind(), payload: request.payload() })
+            .collect();
+        let line: Vec<u8> = frames.iter().flat_map(Frame::encode).collect();
+        assert!(line.len() <= usize::from(identity.window), "{} bytes", line.len());
+        let ends: Vec<u8> = board
+            .replies(&line)
+            .into_iter()
+            .filter_map(|(seq, reply)| matches!(reply, Reply::PositionEnd(_)).then_some(seq))
+            .collect();
+        assert_eq!(ends, [1, 2, 3, 4, 5, 6]);
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn whatever_was_on_the_line_the_second_request_is_answered(noise in prop::collection::vec(any::<u8>(), 0..600)) {
-        for mut board in [Board::monitor(), Board::application()] {
+        let both = |name| [Board::monitor(name), Board::application(name)];
+        for mut board in BOARDS.into_iter().flat_map(both) {
             // RESET and RUN in the noise would need a right check of 16 bits.
             board.hear(&noise);
             let request = Frame { seq: 3, kind: kind::IDENT, payload: Vec::new() }.encode();

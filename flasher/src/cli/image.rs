@@ -20,9 +20,9 @@ pub(super) struct ImageArgs {
     /// The file to write: binary, or Intel HEX by its extension `.hex`
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The chip's size in KiB; the board's page is repeated to fill it
-    #[arg(long, value_name = "KIB", default_value_t = 64, conflicts_with = "application")]
-    size: usize,
+    /// The chip's size in KiB, if not that of the board's own; a page that jumpers choose is repeated to fill it
+    #[arg(long, value_name = "KIB", conflicts_with = "application")]
+    size: Option<usize>,
     /// The application in place of the monitor: the exchange evaluator, at the addresses it is loaded to
     #[arg(long)]
     application: bool,
@@ -57,17 +57,19 @@ fn application(args: &ImageArgs, profile: &Profile) -> Outcome {
 
 fn monitor(args: &ImageArgs, profile: &Profile) -> Outcome {
     let monitor = build(profile, ProgramKind::Monitor)?;
-    let page = profile.rom.size();
-    let size = args.size.checked_mul(1024).filter(|size| *size <= MAX_CHIP);
-    let filled = size.and_then(|size| fill_chip(&monitor.program.image, page, size));
-    let chip = filled.ok_or_else(|| {
-        let problem = format!("a chip of {} KiB has no whole pages of {page} bytes", args.size);
+    let kilobytes = args.size.unwrap_or(profile.chip.kind.size() / 1024);
+    let size = kilobytes.checked_mul(1024).filter(|size| *size <= MAX_CHIP).unwrap_or(0);
+    // Where registers choose the page, reset chooses the first.
+    let page = if profile.banks.is_some() { size } else { profile.rom.size() };
+    let chip = fill_chip(&monitor.program.image, page, size).ok_or_else(|| {
+        let problem = format!("a chip of {kilobytes} KiB has no whole pages of {page} bytes");
         Failure::new(USAGE, problem)
     })?;
     let (length, pages) = (chip.len(), chip.len() / page);
     write(&args.output, Run { address: 0, bytes: chip })?;
+    let times = if pages == 1 { "once".to_owned() } else { format!("{pages} times") };
     eprintln!(
-        "{}: the monitor, build {:08X}, {pages} times in {length} bytes",
+        "{}: the monitor, build {:08X}, {times} in {length} bytes",
         args.output.display(),
         monitor.build
     );
