@@ -166,6 +166,7 @@ fn operands_keep_their_meaning() {
         (" MOV A,TAB+1(X)\n", " LD A,(IX+TAB+1)\n"),
         (" MOV -8(Y),B\n", " LD (IY-8),B\n"),
         (" MOV A,-TAB+1(X)\n", " LD A,(IX+0-TAB+1)\n"),
+        (" MOV A,0-TAB(X)\n", " LD A,(IX-TAB)\n"),
         (" MOV A,200(X)\n", " LD A,(IX-56)\n"),
         (" MOV A,(TAB!1) (X)\n", " LD A,(IX+(TAB|1))\n"),
         (" MVI 7,B\n", " LD A,0\n"),

@@ -78,6 +78,18 @@ impl Peer {
         }
     }
 
+    /// Whether a converted source has something that it does not know.
+    fn lacks_part_of(self, source: &str) -> bool {
+        let lacks: &[&str] = match self {
+            Peer::Gnu => &[],
+            Peer::Pasmo => &["&", "^"],
+            Peer::Z80asm => &["%", "DEFL"],
+        };
+        let text = String::from_utf8_lossy(&converted(source, Dialect::Zilog).text).into_owned();
+        let mut code = text.lines().map(|line| line.split(';').next().unwrap_or_default());
+        code.any(|code| lacks.iter().any(|part| code.contains(part)))
+    }
+
     /// Whether it knows an instruction that Zilog does not document.
     fn takes(self, status: Status) -> bool {
         status != Status::Undocumented || self == Peer::Z80asm
@@ -182,7 +194,8 @@ fn other_assemblers_make_the_same_of_the_evaluator() {
     let programs: Vec<String> = programs.filter(|text| image(text.as_str()).is_some()).collect();
     assert!(programs.len() > 4, "{} programs", programs.len());
     for peer in Peer::ALL.into_iter().filter(|peer| peer.is_installed()) {
-        programs.iter().for_each(|program| compare(peer, program, 0x100));
+        let known = programs.iter().filter(|program| !peer.lacks_part_of(program));
+        known.for_each(|program| compare(peer, program, 0x100));
     }
 }
 

@@ -406,6 +406,11 @@ pub(super) fn write_displacement(
             out.push(b'-');
             write_apart(inner, context, out)
         }
+        // With 16 bits this would be a large number to add, which is out of range to pasmo.
+        Node::Binary(BinaryOp::Subtract, sides, _) if sides[0].constant() == Some(0) => {
+            out.push(b'-');
+            write_apart(&sides[1], context, out)
+        }
         Node::Binary(op, ..) if is_sum(*op) || is_product(*op) => {
             out.push(b'+');
             write(node, context, out)
