@@ -241,8 +241,9 @@ impl Assembler<'_> {
             Some(Operator::Directive(directive)) => self.directive(directive, span, cursor),
             None if entry.state != State::Undefined => self.value_word(name, span),
             None => {
-                self.unknown_operator(span);
+                let rest = cursor.rest();
                 cursor.skip_to_line_end();
+                self.unknown_operator(span, &rest[..rest.len() - cursor.rest().len()]);
                 Ok(())
             }
         }
@@ -255,7 +256,7 @@ impl Assembler<'_> {
         self.emit_expression(&expr, Field::Word)
     }
 
-    fn unknown_operator(&mut self, span: Span) {
+    fn unknown_operator(&mut self, span: Span, rest: &[u8]) {
         let word = self.sources.slice(span);
         let shown = &word[..word.len().min(MAX_SHOWN)];
         let word =
@@ -265,7 +266,8 @@ impl Assembler<'_> {
             span,
             format!("{word} is no instruction, directive or macro"),
         );
-        if let Some(help) = super::symbols::operator_hint(&word) {
+        let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
+        if let Some(help) = super::symbols::operator_hint(&word, operands) {
             diagnostic = diagnostic.help(help);
         }
         self.report(diagnostic);

@@ -1,10 +1,13 @@
 //! Definitions of symbols, and guesses at what an unknown word was meant to be.
 
+use std::path::Path;
+
 use smol_str::SmolStr;
 
+use crate::convert::{self, Dialect};
 use crate::diag::{Code, Diagnostic};
 use crate::isa::FORMS;
-use crate::source::Span;
+use crate::source::{MemoryLoader, Span};
 use crate::syntax::Cursor;
 
 use super::directive::Directive;
@@ -159,8 +162,14 @@ const FOREIGN: &[(&str, &str)] = &[
     (".ENDIF", "a closing bracket"),
 ];
 
-/// What an unknown operator may have been meant to be.
-pub(super) fn operator_hint(word: &str) -> Option<String> {
+/// Statements of other assemblers are translated up to this length.
+const MAX_TRANSLATED: usize = 100;
+
+/// What an unknown operator with these operands may have been meant to be.
+pub(super) fn operator_hint(word: &str, operands: &[u8]) -> Option<String> {
+    if let Some(here) = translated(word, operands) {
+        return Some(format!("in this dialect: {here}"));
+    }
     let word = word.to_ascii_uppercase();
     if let Some((_, here)) = FOREIGN.iter().find(|(foreign, _)| *foreign == word) {
         return Some(format!("this dialect has {here}"));
@@ -171,6 +180,19 @@ pub(super) fn operator_hint(word: &str) -> Option<String> {
         .filter(|known| close(&word, known))
         .min_by_key(|known| distance(&word, known))
         .map(|known| format!("did you mean {known}?"))
+}
+
+/// A statement in Zilog's mnemonics, in those of this dialect.
+fn translated(word: &str, operands: &[u8]) -> Option<String> {
+    if word.len() + operands.len() > MAX_TRANSLATED {
+        return None;
+    }
+    let text = [b" ", word.as_bytes(), b" ", operands.trim_ascii(), b"\n"].concat();
+    let loader = MemoryLoader::new().with("line.asm", text);
+    let options = convert::Options::new(Dialect::Tdl);
+    let conversion = convert::convert(&loader, Path::new("line.asm"), &options).ok()?;
+    let done = conversion.converted == 1 && conversion.kept() == 0;
+    done.then(|| String::from_utf8_lossy(conversion.text.trim_ascii()).into_owned())
 }
 
 fn close(wanted: &str, known: &str) -> bool {
@@ -204,10 +226,16 @@ mod tests {
 
     #[test]
     fn zilog_names_lead_to_ours() {
-        assert_eq!(
-            operator_hint("ld").as_deref(),
-            Some("this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD")
-        );
-        assert_eq!(operator_hint("JMPP").as_deref(), Some("did you mean JMP?"));
+        let hint = |word, operands: &str| operator_hint(word, operands.as_bytes());
+        for (word, operands, help) in [
+            ("LD", " A,B", "in this dialect: MOV A,B"),
+            ("ld", " (ix+5),0FFH", "in this dialect: mvi 5(x),0FFH"),
+            ("JP", " NZ,LOOP", "in this dialect: JNZ LOOP"),
+            ("DB", " 1,2,COUNT", "in this dialect: .BYTE 1,2,COUNT"),
+            ("ld", "", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+            ("JMPP", " LOOP", "did you mean JMP?"),
+        ] {
+            assert_eq!(hint(word, operands).as_deref(), Some(help));
+        }
     }
 }
