@@ -1,171 +1,99 @@
-//! Requests and their replies over a line: sequence numbers, deadlines, bounded repetition.
+//! Requests and their replies over a line: sequence numbers, deadlines, bounded repetition, and as many requests
+//! under way as the board's window takes.
+
+mod error;
+mod flight;
+mod stats;
+
+pub use error::LinkError;
+pub use flight::{Answer, Judge, Progress, Question, Ticket};
+pub(crate) use stats::show;
+pub use stats::{LinkStats, Overheard};
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware::wire::{
-    Decoder, ErrorCode, ErrorReply, Event, Frame, MAX_PAYLOAD, MessageError, Reply, Request,
-};
+use firmware::wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
 
 use crate::transport::Transport;
+use flight::{Flight, Outcome, Pending, SILENCES};
+use stats::Cause;
 
-/// How often a request is sent before the link gives up.
-const ATTEMPTS: u32 = 3;
+/// How often a request may be damaged on the line before the link gives it up.
+const SPOILT: u32 = 8;
 /// What USB adapters and this computer may add to a reply's time.
 const SLACK: Duration = Duration::from_millis(1500);
 /// A line on which nothing came for this long is quiet.
 const QUIET: Duration = Duration::from_millis(20);
 /// How long a banner may go on: 480 characters at 9600 baud.
 const BANNER: Duration = Duration::from_millis(500);
-/// Bytes of the conversation kept for messages, each way.
-const KEPT: usize = 64;
+/// Most bytes of a frame on the line, its delimiters included.
+const MAX_FRAME: usize = MAX_ENCODED + 2;
 /// Bits of a character on the line.
 const BITS: u64 = 10;
-
-/// What passed over a link, and what went wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Requests answered.
-    pub requests: u64,
-    /// Bytes sent and received.
-    pub bytes: (u64, u64),
-    /// Repetitions because no reply came in time.
-    pub timeouts: u64,
-    /// Repetitions because the board said that a frame arrived damaged.
-    pub damaged_there: u64,
-    /// Repetitions because the board's receiver lost a byte.
-    pub overruns: u64,
-    /// Frames that arrived damaged here.
-    pub damaged_here: u64,
-    /// Replies to requests that had been given up.
-    pub strays: u64,
-}
-
-impl LinkStats {
-    /// Requests that had to be repeated.
-    #[must_use]
-    pub fn repeated(&self) -> u64 {
-        self.timeouts + self.damaged_there + self.overruns
-    }
-}
-
-/// The last bytes of a conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overheard {
-    /// Sent to the board.
-    pub sent: VecDeque<u8>,
-    /// Heard from it.
-    pub heard: VecDeque<u8>,
-}
-
-impl fmt::Display for Overheard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "last sent: {}; last heard: {}", show(&self.sent), show(&self.heard))
-    }
-}
-
-impl Overheard {
-    /// Adds what was sent.
-    pub(crate) fn sent(&mut self, bytes: &[u8]) {
-        keep(&mut self.sent, bytes);
-    }
-
-    /// Adds what was heard.
-    pub(crate) fn heard(&mut self, bytes: &[u8]) {
-        keep(&mut self.heard, bytes);
-    }
-}
-
-/// Printable text as such, other bytes in hexadecimal.
-pub(crate) fn show<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
-    let one = |byte: &u8| match byte {
-        0x20..=0x7E => char::from(*byte).to_string(),
-        _ => format!("<{byte:02X}>"),
-    };
-    let text: String = bytes.into_iter().map(one).collect();
-    if text.is_empty() { "nothing".to_owned() } else { text }
-}
-
-/// Why a request has no reply.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    /// The line failed.
-    #[error("{port}: the line failed while {what}: {source}")]
-    Line {
-        /// The line.
-        port: String,
-        /// What was being done.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Nobody answered.
-    #[error(
-        "{port}: no answer while {what}, asked {ATTEMPTS} times within {:.1} s; {overheard}",
-        waited.as_secs_f64()
-    )]
-    Timeout {
-        /// The line.
-        port: String,
-        /// What was being done.
-        what: &'static str,
-        /// How long all attempts took.
-        waited: Duration,
-        /// The last bytes.
-        overheard: Box<Overheard>,
-    },
-    /// The board refused.
-    #[error("the board refused while {what}: {error}")]
-    Refused {
-        /// What was being done.
-        what: &'static str,
-        /// Why.
-        error: ErrorReply,
-    },
-    /// The board answered something that makes no sense here.
-    #[error("the board's answer while {what} makes no sense: {why}")]
-    Nonsense {
-        /// What was being done.
-        what: &'static str,
-        /// Why not.
-        why: String,
-    },
-}
-
-impl LinkError {
-    fn nonsense(what: &'static str, error: MessageError) -> Self {
-        Self::Nonsense { what, why: error.to_string() }
-    }
-}
 
 /// A conversation with a board.
 pub struct Link {
     transport: Box<dyn Transport + Send>,
     baud: u32,
+    /// Bytes of requests that may be under way together; one request always may.
+    window: usize,
     seq: u8,
+    tickets: u64,
     decoder: Decoder,
     waiting: VecDeque<Frame>,
-    damage: Option<ErrorCode>,
+    flight: Flight,
+    finished: VecDeque<Answer>,
+    occupied_since: Option<Instant>,
     stats: LinkStats,
     overheard: Overheard,
 }
 
 impl Link {
-    /// A conversation over `transport` at `baud`.
+    /// A conversation over `transport` at `baud`, with one request under way at a time.
     #[must_use]
     pub fn new(transport: Box<dyn Transport + Send>, baud: u32) -> Self {
+        let flight = Flight::new(transport.now());
         Self {
             transport,
             baud: baud.max(1),
+            window: 0,
             seq: 0,
+            tickets: 0,
             decoder: Decoder::default(),
             waiting: VecDeque::new(),
-            damage: None,
+            flight,
+            finished: VecDeque::new(),
+            occupied_since: None,
             stats: LinkStats::default(),
             overheard: Overheard::default(),
         }
+    }
+
+    /// Goes on over another line, as after a board was unplugged; what was under way is forgotten.
+    pub fn reconnect(&mut self, transport: Box<dyn Transport + Send>) {
+        self.abandon();
+        self.transport = transport;
+        self.flight = Flight::new(self.transport.now());
+        self.decoder.clear();
+        self.waiting.clear();
+    }
+
+    /// Lets several requests be under way: as many as fit into the window that the board told in its identity.
+    pub fn set_window(&mut self, bytes: u16) {
+        self.window = bytes.into();
+    }
+
+    /// The last sequence number used; the next request gets the one after it.
+    #[must_use]
+    pub fn seq(&self) -> u8 {
+        self.seq
+    }
+
+    /// Goes on after this sequence number.
+    pub fn set_seq(&mut self, seq: u8) {
+        self.seq = seq;
     }
 
     /// What passed so far.
@@ -174,10 +102,22 @@ impl Link {
         self.stats
     }
 
+    /// The last bytes each way.
+    #[must_use]
+    pub fn overheard(&self) -> &Overheard {
+        &self.overheard
+    }
+
     /// The line's name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.transport.name()
+    }
+
+    /// The line's clock, which runs ahead where time is simulated.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.transport.now()
     }
 
     /// Asks, and waits for the one reply. `what` names the wait in messages; `work` is what the board may
@@ -191,41 +131,75 @@ impl Link {
         request: &Request,
         work: Duration,
     ) -> Result<Reply, LinkError> {
-        let replies = self.ask_until(what, request, work, 1, |_| true)?;
+        let replies = self.ask_all(&Question::new(what, request.clone(), work))?;
         replies
             .into_iter()
             .next_back()
             .ok_or_else(|| LinkError::Nonsense { what, why: "it is empty".to_owned() })
     }
 
-    /// Asks, and gathers replies until `last` says that one was the last; at most `frames` are expected. All of
-    /// them are asked for again when one is missing.
+    /// Asks, and waits for all replies. Answers to requests that were under way before stay for [`Self::next_answer`].
     ///
     /// # Errors
     /// As [`Self::ask`].
-    pub fn ask_until(
-        &mut self,
-        what: &'static str,
-        request: &Request,
-        work: Duration,
-        frames: u32,
-        last: impl Fn(&[Reply]) -> bool,
-    ) -> Result<Vec<Reply>, LinkError> {
-        self.seq = self.seq.wrapping_add(1).max(1);
-        let frame = Frame { seq: self.seq, kind: request.kind(), payload: request.payload() };
-        let line = frame.encode();
-        let time = self.line_time(line.len() + frames as usize * (MAX_PAYLOAD + 8)) + work + SLACK;
-        let began = Instant::now();
-        for _ in 0..ATTEMPTS {
-            self.send(what, &line, time)?;
-            if let Some(replies) = self.gather(what, frame.seq, Instant::now() + time, &last)? {
-                self.stats.requests += 1;
-                return Ok(replies);
+    pub fn ask_all(&mut self, question: &Question) -> Result<Vec<Reply>, LinkError> {
+        let ticket = self.submit(question)?;
+        loop {
+            if let Some(place) = self.finished.iter().position(|done| done.ticket == ticket)
+                && let Some(answer) = self.finished.remove(place)
+            {
+                return answer.replies;
             }
+            self.make_way()?;
         }
-        let overheard = Box::new(self.overheard.clone());
-        let port = self.name().to_owned();
-        Err(LinkError::Timeout { port, what, waited: began.elapsed(), overheard })
+    }
+
+    /// Whether the board has room for one more request.
+    #[must_use]
+    pub fn has_room(&self, request: &Request) -> bool {
+        let line = request.payload().len() + (MAX_FRAME - MAX_PAYLOAD);
+        self.flight.is_empty() || self.flight.bytes() + line <= self.window
+    }
+
+    /// Sends a request, and leaves its answer for [`Self::next_answer`].
+    ///
+    /// # Errors
+    /// The line failed.
+    pub fn submit(&mut self, question: &Question) -> Result<Ticket, LinkError> {
+        self.seq = self.seq.wrapping_add(1).max(1);
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let time = self.line_time(question.frames * MAX_FRAME) + question.work + SLACK;
+        let now = self.now();
+        if self.flight.is_empty() {
+            self.occupied_since = Some(now);
+        }
+        self.flight.add(Pending::new(ticket, self.seq, question, time, now));
+        self.send(self.seq)?;
+        Ok(ticket)
+    }
+
+    /// Waits for the next request to end; `None` when none is under way.
+    ///
+    /// # Errors
+    /// The line failed. What was under way still is, until [`Self::abandon`].
+    pub fn next_answer(&mut self) -> Result<Option<Answer>, LinkError> {
+        loop {
+            if let Some(answer) = self.finished.pop_front() {
+                return Ok(Some(answer));
+            }
+            if self.flight.is_empty() {
+                return Ok(None);
+            }
+            self.make_way()?;
+        }
+    }
+
+    /// Forgets all requests under way, and tells which they were.
+    pub fn abandon(&mut self) -> Vec<Ticket> {
+        let tickets = self.flight.abandon().into_iter().map(|pending| pending.ticket).collect();
+        self.count_occupied();
+        tickets
     }
 
     /// Lets a program that was just started say its banner: listens up to `patience` for it to begin, then
@@ -234,12 +208,12 @@ impl Link {
     /// # Errors
     /// The line failed.
     pub fn hear_out(&mut self, what: &'static str, patience: Duration) -> Result<(), LinkError> {
-        let deadline = Instant::now() + patience + BANNER;
+        let deadline = self.now() + patience + BANNER;
         let mut timeout = patience;
         loop {
             let before = self.stats.bytes.1;
             self.listen(timeout).map_err(|source| self.line_error(what, source))?;
-            if self.stats.bytes.1 == before || Instant::now() >= deadline {
+            if self.stats.bytes.1 == before || self.now() >= deadline {
                 self.waiting.clear();
                 return Ok(());
             }
@@ -247,55 +221,73 @@ impl Link {
         }
     }
 
-    /// Gathers the replies to one attempt; `None` when it must be repeated.
-    fn gather(
-        &mut self,
-        what: &'static str,
-        seq: u8,
-        deadline: Instant,
-        last: impl Fn(&[Reply]) -> bool,
-    ) -> Result<Option<Vec<Reply>>, LinkError> {
-        let mut replies = Vec::new();
-        loop {
-            let Some(frame) = self.next_frame(what, deadline)? else {
-                self.count_repetition();
-                return Ok(None);
-            };
-            if frame.seq != seq {
-                self.stats.strays += 1;
-                continue;
+    /// Works off what was heard, or listens until something comes or the deadline passes.
+    fn make_way(&mut self) -> Result<(), LinkError> {
+        if let Some(frame) = self.waiting.pop_front() {
+            let outcomes = self.flight.heard(&frame, self.now());
+            return self.carry_out(outcomes);
+        }
+        let deadline = self.flight.deadline(|bytes| self.line_time(bytes));
+        let left = deadline.saturating_duration_since(self.now());
+        if left.is_zero() {
+            let outcomes = self.flight.silent();
+            return self.carry_out(outcomes);
+        }
+        let what = self.flight.what();
+        self.listen(left).map_err(|source| self.line_error(what, source))
+    }
+
+    fn carry_out(&mut self, outcomes: Vec<Outcome>) -> Result<(), LinkError> {
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Stray => self.stats.strays += 1,
+                Outcome::Repeat(seq, cause) => self.repeat(seq, cause)?,
+                Outcome::Finished(pending, replies) => {
+                    self.stats.requests += u64::from(replies.is_ok());
+                    self.finish(*pending, replies);
+                }
             }
-            let reply = Reply::parse(frame.kind, &frame.payload)
-                .map_err(|error| LinkError::nonsense(what, error))?;
-            if let Reply::Error(error) = reply {
-                return Err(LinkError::Refused { what, error });
+        }
+        Ok(())
+    }
+
+    /// Sends a request again, unless that was done too often.
+    fn repeat(&mut self, seq: u8, cause: Cause) -> Result<(), LinkError> {
+        let Some(pending) = self.flight.find(seq) else { return Ok(()) };
+        let is_spoilt = cause != Cause::Silence && pending.repeats >= SPOILT;
+        if is_spoilt || pending.silences >= SILENCES {
+            if let Some(pending) = self.flight.take(seq) {
+                let error = self.given_up(&pending, is_spoilt);
+                self.finish(pending, Err(error));
             }
-            replies.push(reply);
-            if last(&replies) {
-                return Ok(Some(replies));
-            }
+            return Ok(());
+        }
+        pending.repeats += 1;
+        self.stats.count_repetition(cause);
+        self.send(seq)
+    }
+
+    fn given_up(&self, pending: &Pending, is_spoilt: bool) -> LinkError {
+        let (port, what) = (self.name().to_owned(), pending.what);
+        let overheard = Box::new(self.overheard.clone());
+        if is_spoilt {
+            return LinkError::Damaged { port, what, attempts: pending.repeats + 1, overheard };
+        }
+        let waited = self.now().saturating_duration_since(pending.first_sent);
+        LinkError::Timeout { port, what, waited, overheard }
+    }
+
+    fn finish(&mut self, pending: Pending, replies: Result<Vec<Reply>, LinkError>) {
+        let (ticket, repeats) = (pending.ticket, pending.repeats);
+        self.finished.push_back(Answer { ticket, replies, repeats });
+        if self.flight.is_empty() {
+            self.count_occupied();
         }
     }
 
-    /// The next good frame; `None` when the deadline passes or the board tells that it got a damaged one.
-    fn next_frame(
-        &mut self,
-        what: &'static str,
-        deadline: Instant,
-    ) -> Result<Option<Frame>, LinkError> {
-        loop {
-            if let Some(frame) = self.waiting.pop_front() {
-                if let Some(code) = damage(&frame) {
-                    self.damage = Some(code);
-                    return Ok(None);
-                }
-                return Ok(Some(frame));
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            self.listen(left).map_err(|source| self.line_error(what, source))?;
+    fn count_occupied(&mut self) {
+        if let Some(since) = self.occupied_since.take() {
+            self.stats.occupied += self.now().saturating_duration_since(since);
         }
     }
 
@@ -314,21 +306,15 @@ impl Link {
         Ok(())
     }
 
-    fn send(&mut self, what: &'static str, line: &[u8], time: Duration) -> Result<(), LinkError> {
-        self.transport
-            .write(line, Instant::now() + time)
-            .map_err(|source| self.line_error(what, source))?;
+    fn send(&mut self, seq: u8) -> Result<(), LinkError> {
+        let now = self.now();
+        self.flight.sent(seq, now);
+        let Some(pending) = self.flight.find(seq) else { return Ok(()) };
+        let (what, line, deadline) = (pending.what, pending.line.clone(), now + pending.time);
+        self.transport.write(&line, deadline).map_err(|source| self.line_error(what, source))?;
         self.stats.bytes.0 += line.len() as u64;
-        self.overheard.sent(line);
+        self.overheard.sent(&line);
         Ok(())
-    }
-
-    fn count_repetition(&mut self) {
-        match self.damage.take() {
-            Some(ErrorCode::Overrun) => self.stats.overruns += 1,
-            Some(_) => self.stats.damaged_there += 1,
-            None => self.stats.timeouts += 1,
-        }
     }
 
     fn line_error(&self, what: &'static str, source: io::Error) -> LinkError {
@@ -339,21 +325,4 @@ impl Link {
     fn line_time(&self, characters: usize) -> Duration {
         Duration::from_micros(characters as u64 * BITS * 1_000_000 / u64::from(self.baud))
     }
-}
-
-/// The cause, when the frame tells that a request arrived damaged.
-fn damage(frame: &Frame) -> Option<ErrorCode> {
-    match Reply::parse(frame.kind, &frame.payload) {
-        Ok(Reply::Error(error))
-            if matches!(error.code, ErrorCode::Damaged | ErrorCode::Overrun) =>
-        {
-            Some(error.code)
-        }
-        _ => None,
-    }
-}
-
-fn keep(store: &mut VecDeque<u8>, bytes: &[u8]) {
-    store.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
-    store.drain(..store.len().saturating_sub(KEPT));
 }

@@ -43,6 +43,11 @@ pub trait Transport {
         Capabilities::default()
     }
 
+    /// The time by which waits are measured. It runs ahead of the computer's where the board's time is simulated.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
     /// How many bytes have passed, if the line counts them.
     fn passed(&self) -> Option<Passed> {
         None

@@ -1,11 +1,11 @@
 //! Link and loader against a board made of a few lines, on a line that spoils what it is told to.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware::wire::{Decoder, Event, Frame, Identity, REPLY, Role, crc16, kind};
-use rcflash::link::{Link, LinkError};
+use firmware::wire::{Decoder, Event, Frame, Identity, REPLY, Reply, Request, Role, crc16, kind};
+use rcflash::link::{Link, LinkError, Question};
 use rcflash::loader::{LoadError, identify, load, reach_monitor, run};
 use rcflash::transport::Transport;
 
@@ -36,6 +36,8 @@ struct Peer {
     decoder: Decoder,
     to_host: VecDeque<u8>,
     gone: bool,
+    /// Nothing here takes time, so waiting moves the clock.
+    now: Instant,
 }
 
 impl Peer {
@@ -48,6 +50,7 @@ impl Peer {
             decoder: Decoder::default(),
             to_host: VecDeque::new(),
             gone: false,
+            now: Instant::now(),
         }
     }
 
@@ -111,12 +114,16 @@ impl Transport for Peer {
         "peer"
     }
 
+    fn now(&self) -> Instant {
+        self.now
+    }
+
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         if self.gone {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         if self.to_host.is_empty() {
-            std::thread::sleep(timeout);
+            self.now += timeout;
         }
         let count = buffer.len().min(self.to_host.len());
         for (place, byte) in buffer.iter_mut().zip(self.to_host.drain(..count)) {
@@ -172,6 +179,69 @@ fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() 
     assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
 }
 
+/// Asks for the checks of eight places, as many at a time as the window takes; each must be the right one.
+fn ask_for_checks(link: &mut Link, memory: &[u8]) {
+    let mut expected = HashMap::new();
+    for (index, length) in (1..=8).enumerate() {
+        let address = 0x8000 + index as u16 * 100;
+        let request = Request::Crc { address, length };
+        assert!(link.has_room(&request));
+        let question = Question::new("checking", request, Duration::from_millis(1));
+        let ticket = link.submit(&question).unwrap_or_else(|error| panic!("{error}"));
+        let place = usize::from(address);
+        expected.insert(ticket, crc16(&memory[place..place + usize::from(length)]));
+    }
+    while let Some(answer) = link.next_answer().unwrap_or_else(|error| panic!("{error}")) {
+        let replies = answer.replies.unwrap_or_else(|error| panic!("{error}"));
+        let check = expected.remove(&answer.ticket).expect("asked once, answered once");
+        assert_eq!(replies, [Reply::Crc(check)]);
+    }
+    assert!(expected.is_empty());
+}
+
+/// A link with some requests under way at a time, and what the memory behind it holds.
+fn wide_link(faults: &[Option<Fault>]) -> (Link, Vec<u8>) {
+    let mut peer = Peer::new(faults);
+    for (at, byte) in peer.memory.iter_mut().enumerate() {
+        *byte = (at * 7 + at / 256) as u8;
+    }
+    let memory = peer.memory.clone();
+    let mut link = link(peer);
+    link.set_window(250);
+    (link, memory)
+}
+
+#[test]
+fn requests_under_way_together_get_each_its_own_answer_whatever_the_line_does() {
+    use Fault::{DamageReply, DamageRequest, DropReply, DropRequest, NoiseBefore};
+    let kinds = [DamageReply, DamageRequest, DropReply, DropRequest, NoiseBefore];
+    for (fault, place) in kinds.into_iter().flat_map(|fault| (0..8).map(move |at| (fault, at))) {
+        let mut faults = vec![None; 8];
+        faults[place] = Some(fault);
+        let (mut link, memory) = wide_link(&faults);
+        ask_for_checks(&mut link, &memory);
+        assert_eq!(link.stats().requests, 8);
+        assert_eq!(link.stats().repeated(), u64::from(fault != NoiseBefore), "{place}");
+    }
+}
+
+#[test]
+fn a_lost_request_is_repeated_as_soon_as_a_later_one_is_answered() {
+    let (mut link, memory) = wide_link(&[None, Some(Fault::DropRequest)]);
+    let began = link.now();
+    ask_for_checks(&mut link, &memory);
+    assert_eq!((link.stats().missing, link.stats().timeouts), (1, 0));
+    assert_eq!(link.now(), began, "nobody had to wait");
+}
+
+#[test]
+fn a_request_that_the_line_always_spoils_is_given_up() {
+    let (mut link, _) = wide_link(&[Some(Fault::DamageRequest); 20]);
+    let error = identify(&mut link).expect_err("it never arrives");
+    assert!(matches!(error, LinkError::Damaged { attempts: 9, .. }), "{error}");
+    assert_eq!(link.stats().damaged_there, 8);
+}
+
 #[test]
 fn a_running_application_is_asked_to_make_way() {
     let mut peer = Peer::new(&[]);
@@ -182,13 +252,14 @@ fn a_running_application_is_asked_to_make_way() {
 #[test]
 fn silence_ends_with_the_name_of_the_wait_and_the_last_bytes() {
     let peer = Peer::new(&[Some(Fault::DropRequest); 9]);
-    let began = Instant::now();
-    let error = identify(&mut link(peer)).expect_err("nobody answers");
+    let mut link = link(peer);
+    let began = link.now();
+    let error = identify(&mut link).expect_err("nobody answers");
     assert!(matches!(error, LinkError::Timeout { .. }));
     let said = error.to_string();
     assert!(said.contains("no answer while asking who is there"), "{said}");
     assert!(said.contains("last heard: nothing"), "{said}");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(link.now() - began < Duration::from_secs(10));
 }
 
 #[test]

@@ -164,13 +164,14 @@ pub fn summary(results: &[CaseResult], ended: Ended, stats: LinkStats, took: Dur
 #[must_use]
 pub fn line_quality(stats: LinkStats) -> String {
     format!(
-        "line: {} requests, {} repeated ({} without answer, {} damaged there, {} overruns), {} frames \
-         damaged here, {} bytes out, {} in\n",
+        "line: {} requests, {} repeated ({} without answer, {} damaged there, {} overruns, {} replies \
+         missing), {} frames damaged here, {} bytes out, {} in\n",
         stats.requests,
         stats.repeated(),
         stats.timeouts,
         stats.damaged_there,
         stats.overruns,
+        stats.missing,
         stats.damaged_here,
         stats.bytes.0,
         stats.bytes.1

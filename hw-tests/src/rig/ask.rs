@@ -5,7 +5,7 @@ use std::time::Duration;
 use firmware::wire::{
     ExhaustRequest, PointsReply, PositionEnd, Reply, Request, SquareRecord, StepRecord, Tally,
 };
-use rcflash::link::LinkError;
+use rcflash::link::{LinkError, Progress, Question};
 
 use super::Rig;
 use super::watch::BookedThere;
@@ -21,9 +21,9 @@ const ARRAY_BUDGET: u64 = 5_000;
 /// T-states that it may take to make the sections of a space.
 const SECTIONS_BUDGET: u64 = 1_000_000;
 /// Most frames of a reply to POSITION: 64 squares, 13 a frame, and the last.
-const POSITION_FRAMES: u32 = 6;
-/// How often a position is asked for when frames of its reply are missing.
-const POSITION_ATTEMPTS: u32 = 3;
+const POSITION_FRAMES: usize = 6;
+/// What a board does that was asked for a position.
+const EXAMINING: &str = "examining a position";
 
 /// What the board says of a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,22 +110,24 @@ impl Rig {
     /// # Errors
     /// The link failed.
     pub fn position(&mut self, position: &Position) -> Result<Observation, LinkError> {
-        let request = Request::Position { squares: encode::squares(position) };
-        let work = self.work(POSITION_BUDGET);
-        for _ in 0..POSITION_ATTEMPTS {
-            let ended = |replies: &[Reply]| matches!(replies.last(), Some(Reply::PositionEnd(_)));
-            let what = "examining a position";
-            let replies = self.link.ask_until(what, &request, work, POSITION_FRAMES, ended)?;
-            let records = self.board.instruments().map(|board| board.take_records());
-            if let Some((squares, end)) = assemble(replies) {
-                let t_states = records.map(|records| self.watch.per_square(&squares, &records));
-                return Ok(Observation { squares, end, t_states });
-            }
+        let replies = self.link.ask_all(&self.position_question(position))?;
+        let records = self.board.instruments().map(|board| board.take_records());
+        let (squares, end) = assemble(replies).ok_or_else(|| LinkError::Nonsense {
+            what: EXAMINING,
+            why: "parts of it are missing".to_owned(),
+        })?;
+        let t_states = records.map(|records| self.watch.per_square(&squares, &records));
+        Ok(Observation { squares, end, t_states })
+    }
+
+    fn position_question(&self, position: &Position) -> Question {
+        Question {
+            what: EXAMINING,
+            request: Request::Position { squares: encode::squares(position) },
+            work: self.work(POSITION_BUDGET),
+            frames: POSITION_FRAMES,
+            judge: progress,
         }
-        Err(LinkError::Nonsense {
-            what: "examining a position",
-            why: format!("parts of it were missing {POSITION_ATTEMPTS} times"),
-        })
     }
 
     /// Has the board play out an exchange step by step: XCHNG's residue, the status, and the steps.
@@ -173,20 +175,30 @@ impl Rig {
     }
 }
 
-/// The squares and the end, if no part is missing.
+/// What the replies to POSITION amount to.
+fn progress(replies: &[Reply]) -> Progress {
+    let Some(Reply::PositionEnd(end)) = replies.last() else { return Progress::More };
+    let mut squares = 0;
+    for (index, reply) in replies[..replies.len() - 1].iter().enumerate() {
+        match reply {
+            Reply::Squares { part, records } if usize::from(*part) == index => {
+                squares += records.len();
+            }
+            _ => return Progress::Broken,
+        }
+    }
+    let is_complete =
+        usize::from(end.parts) + 1 == replies.len() && usize::from(end.squares) == squares;
+    if is_complete { Progress::Complete } else { Progress::Broken }
+}
+
+/// The squares and the end of a complete answer.
 fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
     let mut squares = Vec::new();
-    let mut parts = 0;
     for reply in replies {
         match reply {
-            Reply::Squares { part, records } if part == parts => {
-                squares.extend(records);
-                parts += 1;
-            }
-            Reply::PositionEnd(end) => {
-                let complete = end.parts == parts && usize::from(end.squares) == squares.len();
-                return complete.then_some((squares, end));
-            }
+            Reply::Squares { records, .. } => squares.extend(records),
+            Reply::PositionEnd(end) => return Some((squares, end)),
             _ => return None,
         }
     }

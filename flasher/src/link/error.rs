@@ -1,0 +1,73 @@
+//! Why a request has no reply.
+
+use std::io;
+use std::time::Duration;
+
+use firmware::wire::{ErrorReply, MessageError};
+
+use super::flight::SILENCES;
+use super::stats::Overheard;
+
+/// Why a request has no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The line failed.
+    #[error("{port}: the line failed while {what}: {source}")]
+    Line {
+        /// The line.
+        port: String,
+        /// What was being done.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nobody answered.
+    #[error(
+        "{port}: no answer while {what}, asked {SILENCES} times within {:.1} s; {overheard}",
+        waited.as_secs_f64()
+    )]
+    Timeout {
+        /// The line.
+        port: String,
+        /// What was being done.
+        what: &'static str,
+        /// How long all attempts took.
+        waited: Duration,
+        /// The last bytes.
+        overheard: Box<Overheard>,
+    },
+    /// The line spoilt every attempt.
+    #[error("{port}: {attempts} attempts at {what} were damaged on the line; {overheard}")]
+    Damaged {
+        /// The line.
+        port: String,
+        /// What was being done.
+        what: &'static str,
+        /// How often it was tried.
+        attempts: u32,
+        /// The last bytes.
+        overheard: Box<Overheard>,
+    },
+    /// The board refused.
+    #[error("the board refused while {what}: {error}")]
+    Refused {
+        /// What was being done.
+        what: &'static str,
+        /// Why.
+        error: ErrorReply,
+    },
+    /// The board answered something that makes no sense here.
+    #[error("the board's answer while {what} makes no sense: {why}")]
+    Nonsense {
+        /// What was being done.
+        what: &'static str,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl LinkError {
+    pub(super) fn nonsense(what: &'static str, error: MessageError) -> Self {
+        Self::Nonsense { what, why: error.to_string() }
+    }
+}

@@ -1,0 +1,119 @@
+//! What passed over a link: counts, and the last bytes for messages.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+/// Bytes of the conversation kept for messages, each way.
+const KEPT: usize = 64;
+
+/// What passed over a link, and what went wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Requests answered.
+    pub requests: u64,
+    /// Bytes sent and received.
+    pub bytes: (u64, u64),
+    /// Repetitions because no reply came in time.
+    pub timeouts: u64,
+    /// Repetitions because the board said that a frame arrived damaged.
+    pub damaged_there: u64,
+    /// Repetitions because the board's receiver lost a byte.
+    pub overruns: u64,
+    /// Repetitions because a reply, or a part of it, was missing when a later one came.
+    pub missing: u64,
+    /// Frames that arrived damaged here.
+    pub damaged_here: u64,
+    /// Replies to requests that had been answered or given up.
+    pub strays: u64,
+    /// How long at least one request was under way.
+    pub occupied: Duration,
+}
+
+impl LinkStats {
+    /// Times that a request was repeated.
+    #[must_use]
+    pub fn repeated(&self) -> u64 {
+        self.timeouts + self.damaged_there + self.overruns + self.missing
+    }
+
+    /// What passed since an earlier moment of the same link.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            requests: self.requests - earlier.requests,
+            bytes: (self.bytes.0 - earlier.bytes.0, self.bytes.1 - earlier.bytes.1),
+            timeouts: self.timeouts - earlier.timeouts,
+            damaged_there: self.damaged_there - earlier.damaged_there,
+            overruns: self.overruns - earlier.overruns,
+            missing: self.missing - earlier.missing,
+            damaged_here: self.damaged_here - earlier.damaged_here,
+            strays: self.strays - earlier.strays,
+            occupied: self.occupied.saturating_sub(earlier.occupied),
+        }
+    }
+
+    pub(super) fn count_repetition(&mut self, cause: Cause) {
+        match cause {
+            Cause::Silence => self.timeouts += 1,
+            Cause::DamagedThere => self.damaged_there += 1,
+            Cause::Overrun => self.overruns += 1,
+            Cause::Missing => self.missing += 1,
+        }
+    }
+}
+
+/// Why a request is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// No reply came in time.
+    Silence,
+    /// The board got it damaged.
+    DamagedThere,
+    /// The board's receiver lost a byte.
+    Overrun,
+    /// Its reply, or a part of it, was missing when a later one came.
+    Missing,
+}
+
+/// The last bytes of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overheard {
+    /// Sent to the board.
+    pub sent: VecDeque<u8>,
+    /// Heard from it.
+    pub heard: VecDeque<u8>,
+}
+
+impl Overheard {
+    /// Adds what was sent.
+    pub(crate) fn sent(&mut self, bytes: &[u8]) {
+        keep(&mut self.sent, bytes);
+    }
+
+    /// Adds what was heard.
+    pub(crate) fn heard(&mut self, bytes: &[u8]) {
+        keep(&mut self.heard, bytes);
+    }
+}
+
+fn keep(store: &mut VecDeque<u8>, bytes: &[u8]) {
+    store.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
+    store.drain(..store.len().saturating_sub(KEPT));
+}
+
+impl fmt::Display for Overheard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "last sent: {}; last heard: {}", show(&self.sent), show(&self.heard))
+    }
+}
+
+/// Printable text as such, other bytes in hexadecimal.
+pub(crate) fn show<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
+    let one = |byte: &u8| match byte {
+        0x20..=0x7E => char::from(*byte).to_string(),
+        _ => format!("<{byte:02X}>"),
+    };
+    let text: String = bytes.into_iter().map(one).collect();
+    if text.is_empty() { "nothing".to_owned() } else { text }
+}
