@@ -3,6 +3,7 @@
 #[path = "convert/programs.rs"]
 mod programs;
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -32,11 +33,23 @@ enum Peer {
 impl Peer {
     const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
 
+    /// What it takes from a source to its bytes.
     fn commands(self) -> &'static [&'static [&'static str]] {
         match self {
             Peer::Gnu => &[
                 &["z80-unknown-coff-as", "-o", "a.o", "a.asm"],
-                &["z80-unknown-coff-ld", "-e", "0", "--oformat", "binary", "-o", "a.bin", "a.o"],
+                &[
+                    "z80-unknown-coff-ld",
+                    "-e",
+                    "0",
+                    "-Ttext",
+                    "0",
+                    "--oformat",
+                    "binary",
+                    "-o",
+                    "a.bin",
+                    "a.o",
+                ],
             ],
             Peer::Pasmo => &[&["pasmo", "a.asm", "a.bin"]],
             Peer::Z80asm => &[&["z80asm", "-o", "a.bin", "a.asm"]],
@@ -45,11 +58,12 @@ impl Peer {
 
     fn is_installed(self) -> bool {
         let found = |command: &&[&str]| {
-            Command::new(command[0]).arg("--version").stdin(Stdio::null()).output().is_ok()
+            tool(command[0]).arg("--version").stdin(Stdio::null()).output().is_ok()
         };
         let missing = self.commands().iter().find(|command| !found(command));
         if let Some(command) = missing {
-            eprintln!("{} is not installed, so nothing is compared with it", command[0]);
+            // Written past the test harness, which keeps back what eprintln! says in a test that passes.
+            let _ = writeln!(std::io::stderr(), "no {}: nothing compared with it", command[0]);
         }
         missing.is_none()
     }
@@ -96,9 +110,17 @@ impl Peer {
     }
 }
 
+/// A program; GNU's may be those that `.ci/binutils-z80-elf` builds.
+fn tool(name: &str) -> Command {
+    let built = std::env::var_os("Z80_ELF_BIN").filter(|bin| !bin.is_empty());
+    match (name.strip_prefix("z80-unknown-coff-"), built) {
+        (Some(gnu), Some(folder)) => Command::new(Path::new(&folder).join(gnu)),
+        _ => Command::new(name),
+    }
+}
+
 fn run(command: &[&str], folder: &Path, text: &[u8]) {
-    let output =
-        Command::new(command[0]).args(&command[1..]).current_dir(folder).output().expect("to run");
+    let output = tool(command[0]).args(&command[1..]).current_dir(folder).output().expect("to run");
     let said = [output.stdout, output.stderr].concat();
     assert!(
         output.status.success(),
