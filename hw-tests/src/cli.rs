@@ -26,7 +26,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::board::Choice;
 use hw_tests::reference::Square;
-use hw_tests::rig::Plan;
+use hw_tests::rig::{Plan, Recording};
 use hw_tests::sim::Pace;
 use rcflash::exit::{BUG, Failure, RIG, USAGE, conclude};
 use serde::Serialize;
@@ -169,6 +169,15 @@ struct BoardArgs {
     /// Hold the simulated board to its own clock
     #[arg(long, conflicts_with = "port")]
     real_time: bool,
+    /// Run the simulated board within this program: no wait takes time, and each run is like the one before
+    #[arg(long, conflicts_with_all = ["port", "real_time"])]
+    direct: bool,
+    /// Write down all that passes over the line, to be replayed without the board
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Replay what was recorded; no board is needed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "rom", "real_time", "direct"])]
+    replay: Option<PathBuf>,
 }
 
 /// Parses the command line and does what it says.
@@ -197,12 +206,16 @@ impl BoardArgs {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
         let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
-        let board = match &self.port {
-            Some(device) => Choice::Serial(device.clone()),
-            None => Choice::Simulated { rom, pace },
+        let board = match (&self.port, &self.replay) {
+            (Some(device), _) => Choice::Serial(device.clone()),
+            (None, Some(file)) => Choice::Replay(file.clone()),
+            (None, None) if self.direct => Choice::Direct { rom },
+            (None, None) => Choice::Simulated { rom, pace },
         };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
-        Ok(Plan { profile, board, evaluator, application, any_monitor: self.any_monitor })
+        let recording = self.record.clone().map(|file| Recording { file, cases: Vec::new() });
+        let any_monitor = self.any_monitor;
+        Ok(Plan { profile, board, evaluator, application, any_monitor, recording })
     }
 }
 

@@ -1,27 +1,29 @@
 //! A board ready to be questioned, with the application loaded, verified and running.
 
 mod ask;
+mod programs;
 mod watch;
 
 pub use ask::{Counted, Observation, Traced};
 pub use watch::BookedThere;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build, build_with};
-use firmware::evaluator::{Behaviour as Built, Evaluator};
+use firmware::build::BuildError;
+use firmware::evaluator::{self, Behaviour as Built, Evaluator};
 use firmware::profile::{self, Profile};
-use firmware::wire::{Identity, Role, capability, status};
+use firmware::wire::{Identity, status};
 use rcflash::exit::{Failure, RIG};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 
-use crate::board::{Board, BoardError, Choice, Outfit};
+use crate::board::{Board, BoardError, Choice, FORMAT, Heading, Outfit, RecordedBoard};
 use crate::compare::Standard;
 use crate::encode;
 use crate::reference::Behaviour;
 use crate::sim::{BoardSpec, ChipKind, MemoryMap, Pace, SstModel, UartModel};
+use programs::Programs;
 use watch::Watch;
 
 /// What to prepare.
@@ -36,6 +38,29 @@ pub struct Plan {
     pub application: Option<(u16, Vec<u8>)>,
     /// Whether a monitor of another build will do.
     pub any_monitor: bool,
+    /// Where to write down all that passes over the line.
+    pub recording: Option<Recording>,
+}
+
+/// A transcript to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// Where it goes.
+    pub file: PathBuf,
+    /// The cases that the board will be asked for.
+    pub cases: Vec<String>,
+}
+
+impl Recording {
+    fn heading(&self, board: &str, profile: &str) -> Heading {
+        Heading {
+            transcript: FORMAT,
+            program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
+            board: board.to_owned(),
+            profile: profile.to_owned(),
+            cases: self.cases.clone(),
+        }
+    }
 }
 
 impl Plan {
@@ -44,7 +69,7 @@ impl Plan {
     pub fn simulated(profile: Profile) -> Self {
         let board = Choice::Simulated { rom: None, pace: Pace::Free };
         let evaluator = Evaluator::default();
-        Self { profile, board, evaluator, application: None, any_monitor: false }
+        Self { profile, board, evaluator, application: None, any_monitor: false, recording: None }
     }
 }
 
@@ -108,22 +133,33 @@ impl Rig {
     /// What kept the board from being ready.
     pub fn prepare(plan: &Plan) -> Result<Self, RigError> {
         let profile = &plan.profile;
-        let monitor = build(profile, ProgramKind::Monitor)?;
-        let application = build_with(profile, ProgramKind::Application, &plan.evaluator)?;
-        let watch = Watch::new(&application.program);
-        let outfit = Outfit { profile, monitor: &monitor.bytes, probe: watch.probe() };
+        let programs = Programs::build(plan)?;
+        let watch = Watch::new(&programs.application.program);
+        let outfit = Outfit { profile, monitor: &programs.monitor.bytes, probe: watch.probe() };
         let mut board = plan.board.power_up(outfit)?;
+        if let Some(recording) = &plan.recording {
+            let heading = recording.heading(board.name(), &profile.name);
+            board = Box::new(RecordedBoard::new(board, &recording.file, &heading)?);
+        }
         let mut link = Link::new(board.open()?, profile.uart.baud);
-        let running = start_application(plan, &mut link, &monitor, &application)?;
+        let ready = match board.take_ready() {
+            Some(ready) => ready,
+            None => programs.bring_up(plan, &mut link)?,
+        };
+        board.note_ready(&ready);
+        link.set_seq(ready.seq);
+        link.set_window(ready.application.window);
         if let Some(instruments) = board.instruments() {
             let _ = instruments.take_records();
         }
+        let is_own = |routine: &&str| ready.own.iter().any(|own| own == routine);
+        let own = evaluator::ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own);
         Ok(Self {
             link,
             clock_hz: profile.clock_hz,
-            application: running,
-            own: application.own,
-            behaviour: encode::behaviour(plan.evaluator.behaviour),
+            own: own.collect(),
+            behaviour: encode::behaviour(programs::behaviour(&ready.application)),
+            application: ready.application,
             watch,
             board,
         })
@@ -167,34 +203,6 @@ impl Rig {
         let clock = self.board.instruments()?.clock();
         Some(Duration::from_secs_f64(clock as f64 / self.clock_hz.max(1) as f64))
     }
-}
-
-fn start_application(
-    plan: &Plan,
-    link: &mut Link,
-    monitor: &BuiltImage,
-    built: &BuiltImage,
-) -> Result<Identity, RigError> {
-    let found = loader::reach_monitor(link)?;
-    if found.build != monitor.build && !plan.any_monitor {
-        return Err(RigError::StaleMonitor(Box::new(found), monitor.build));
-    }
-    let (address, bytes) = match &plan.application {
-        Some((address, bytes)) => (*address, bytes),
-        None => (built.address, &built.bytes),
-    };
-    loader::load(link, &found, address, bytes, |_| {})?;
-    let running = loader::run(link, address)?;
-    let is_ours = plan.application.is_some() || running.build == built.build;
-    if running.role != Role::Application || !is_ours {
-        return Err(RigError::WrongApplication(Box::new(running)));
-    }
-    let faulty = running.capabilities & capability::AS_IN_1978 != 0;
-    let behaviour = if faulty { Built::AsIn1978 } else { Built::Mended };
-    if behaviour != plan.evaluator.behaviour {
-        return Err(RigError::OtherBehaviour(Box::new(running), behaviour));
-    }
-    Ok(running)
 }
 
 /// The simulated board of a profile.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::exhaust::{ExhaustRequest, Tally};
 use super::{ERROR, MAX_BLOCK, MAX_RECORDS, RECORD, REPLY, STEP, VERSION, kind};
 
@@ -186,7 +188,8 @@ pub enum Reply {
 }
 
 /// Which of the two programs answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The boot monitor.
     Monitor,
@@ -195,7 +198,7 @@ pub enum Role {
 }
 
 /// Who is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Monitor or application.
     pub role: Role,

@@ -1,12 +1,21 @@
 //! Boards and the way to them: one trait for what is simulated here, what is plugged in, and what others emulate.
 
+mod direct;
+mod record;
+mod replay;
 mod serial;
 mod simulated;
+mod transcript;
 
+pub use direct::DirectBoard;
+pub use record::RecordedBoard;
+pub use replay::{ReplayBoard, heading};
 pub use serial::SerialBoard;
 pub use simulated::SimulatedBoard;
+pub use transcript::{Entry, Event, FORMAT, Heading, Hex, Ready};
 
 use std::io;
+use std::path::PathBuf;
 
 use firmware::profile::Profile;
 use rcflash::port::OpenError;
@@ -27,6 +36,14 @@ pub trait Board {
 
     /// The reset button, where it can be pressed from here.
     fn button(&self) -> Option<Button> {
+        None
+    }
+
+    /// Hears that the board is ready to be questioned, for a transcript.
+    fn note_ready(&mut self, _ready: &Ready) {}
+
+    /// What is ready on the board without our doing, as on one that is replayed.
+    fn take_ready(&mut self) -> Option<Ready> {
         None
     }
 
@@ -66,8 +83,15 @@ pub enum Choice {
         /// How fast it runs.
         pace: Pace,
     },
+    /// The same within this program, in a time of its own.
+    Direct {
+        /// What is in its ROM socket, if not the monitor built here.
+        rom: Option<Vec<u8>>,
+    },
     /// A real one, by its serial device.
     Serial(String),
+    /// What a transcript tells of one.
+    Replay(PathBuf),
 }
 
 /// What a board needs to know of the programs for it.
@@ -89,6 +113,9 @@ pub enum BoardError {
     /// The system has no pseudo-terminal or no thread left.
     #[error("can't start the simulated board: {0}")]
     Simulator(io::Error),
+    /// A transcript can't be read or written.
+    #[error("transcript {}: {}", .0.display(), .1)]
+    Transcript(PathBuf, io::Error),
 }
 
 impl Choice {
@@ -103,6 +130,11 @@ impl Choice {
                 let (profile, probe) = (outfit.profile, outfit.probe);
                 Box::new(SimulatedBoard::start(profile, rom, *pace, probe)?)
             }
+            Self::Direct { rom } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                Box::new(DirectBoard::new(outfit.profile, rom, outfit.probe))
+            }
+            Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
             Self::Serial(device) => {
                 Box::new(SerialBoard::new(device.clone(), outfit.profile.uart.baud))
             }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use firmware::wire::status;
+use hw_tests::board::heading;
 use hw_tests::corpus::{self, Case};
 use hw_tests::report::{self, Counts};
 use hw_tests::rig::Rig;
@@ -33,7 +34,11 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     }
     let interrupted = interruption()?;
     let began = Instant::now();
-    let mut rig = Rig::prepare(&args.board.plan()?)?;
+    let mut plan = args.board.plan()?;
+    if let Some(recording) = &mut plan.recording {
+        recording.cases = cases.iter().map(|case| case.id.clone()).collect();
+    }
+    let mut rig = Rig::prepare(&plan)?;
     eprintln!("{} on {}", rig.application, rig.board());
     if !rig.own.is_empty() {
         eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
@@ -80,6 +85,10 @@ fn selected(args: &RunArgs) -> Result<Vec<Case>, Failure> {
     }
     if args.corpus.is_empty() {
         cases = corpus::shipped().map_err(|error| Failure::new(RIG, error))?;
+    }
+    if let (Some(file), []) = (&args.board.replay, &args.filter[..]) {
+        let recorded = heading(file).map_err(|error| Failure::new(RIG, error))?.cases;
+        cases.retain(|case| recorded.contains(&case.id));
     }
     let wanted = |case: &Case| {
         let matches = |text: &String| case.tags.contains(text) || case.id.contains(text);

@@ -1,0 +1,150 @@
+//! The simulated board within this program, on a line whose time is the board's: nothing waits, and the same
+//! questions always make the same run.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use firmware::profile::Profile;
+use rcflash::transport::Transport;
+
+use super::{Board, BoardError, Button, Instruments};
+use crate::rig::board_spec;
+use crate::sim::{CallRecord, Probe, QueueLine, Registers, SimBoard, Stop};
+
+/// T-states between two looks at what the board has sent.
+const SLICE: u64 = 2_000;
+
+/// A board that runs while the host listens to it.
+pub struct DirectBoard {
+    name: String,
+    world: World,
+}
+
+/// Board and time, which line and board share.
+#[derive(Clone)]
+struct World(Arc<Mutex<Inner>>);
+
+struct Inner {
+    board: SimBoard<QueueLine>,
+    clock_hz: u64,
+    /// T-states for which the host has listened to an idle board.
+    idle: u64,
+    began: Instant,
+}
+
+impl DirectBoard {
+    /// Powers a board up with these bytes in its ROM.
+    #[must_use]
+    pub fn new(profile: &Profile, rom: &[u8], probe: Probe) -> Self {
+        let mut board = SimBoard::new(board_spec(profile), rom, QueueLine::default());
+        board.set_probe(probe);
+        let clock_hz = profile.clock_hz.max(1);
+        let inner = Inner { board, clock_hz, idle: 0, began: Instant::now() };
+        let name = format!("simulated {} within this program", profile.name);
+        Self { name, world: World(Arc::new(Mutex::new(inner))) }
+    }
+}
+
+impl Board for DirectBoard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(Box::new(DirectLine { name: self.name.clone(), world: self.world.clone() }))
+    }
+
+    fn button(&self) -> Option<Button> {
+        let world = self.world.clone();
+        Some(Box::new(move || world.lock().board.reset()))
+    }
+
+    fn instruments(&self) -> Option<&dyn Instruments> {
+        Some(&self.world)
+    }
+}
+
+impl World {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// T-states since power came on.
+    fn time(&self) -> u64 {
+        self.board.clock() + self.idle
+    }
+
+    fn now(&self) -> Instant {
+        self.began
+            + Duration::from_nanos(
+                (u128::from(self.time()) * 1_000_000_000 / u128::from(self.clock_hz)) as u64,
+            )
+    }
+
+    /// Lets the board run until it has sent something or so many T-states have passed.
+    fn listen(&mut self, t_states: u64) {
+        let end = self.time() + t_states;
+        while self.board.line_mut().from_board.is_empty() && self.time() < end {
+            let slice = SLICE.min(end - self.time());
+            let is_idle = self.board.run_for(slice) == Stop::Idle;
+            if is_idle && self.board.line_mut().from_board.is_empty() {
+                self.idle += end.saturating_sub(self.time());
+            }
+        }
+    }
+}
+
+impl Instruments for World {
+    fn program_counter(&self) -> u16 {
+        self.lock().board.registers().pc
+    }
+
+    fn clock(&self) -> u64 {
+        self.lock().board.clock()
+    }
+
+    fn take_records(&self) -> Vec<CallRecord> {
+        self.lock().board.probe_mut().map(Probe::take).unwrap_or_default()
+    }
+
+    fn take_passages(&self) -> Vec<Registers> {
+        self.lock().board.probe_mut().map(Probe::take_passages).unwrap_or_default()
+    }
+}
+
+/// The line to it.
+struct DirectLine {
+    name: String,
+    world: World,
+}
+
+impl Transport for DirectLine {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn now(&self) -> Instant {
+        self.world.lock().now()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let mut inner = self.world.lock();
+        // One more, so that a wait shorter than a T-state ends too.
+        let t_states = timeout.as_nanos() * u128::from(inner.clock_hz) / 1_000_000_000 + 1;
+        inner.listen(t_states as u64);
+        let heard = &mut inner.board.line_mut().from_board;
+        let count = heard.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(heard.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.world.lock().board.line_mut().to_board.extend(bytes);
+        Ok(())
+    }
+}
