@@ -47,6 +47,9 @@ pub enum BuildError {
     /// The profile names a layout that does not ship.
     #[error("there is no layout '{0}'")]
     UnknownLayout(String),
+    /// The board can't write its ROM.
+    #[error("{0} has no flash that it can write; the application goes to its RAM")]
+    NoFlash(String),
     /// The user's own routines can't be used.
     #[error(transparent)]
     Own(#[from] OwnError),
@@ -88,8 +91,10 @@ pub fn build_replacing(
 ) -> Result<BuiltImage, BuildError> {
     let sources = Sources::ours(replaced);
     let (modules, own) = match kind {
-        ProgramKind::Monitor => (assemble_all(&sources, profile, &[], kind.files())?, Vec::new()),
-        ProgramKind::Application => application(&sources, profile, evaluator)?,
+        ProgramKind::Monitor => (monitor(&sources, profile)?, Vec::new()),
+        ProgramKind::Application | ProgramKind::FlashApplication => {
+            application(&sources, profile, evaluator)?
+        }
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
@@ -106,6 +111,12 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     digest.update(&[0; 4]);
     digest.update(bytes.get(at + 4..).unwrap_or_default());
     digest.finalize()
+}
+
+/// The monitor's modules; those about flash where the board can write its own.
+fn monitor(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildError> {
+    let flash = sources::FLASH.iter().filter(|_| profile.chip.writable).map(|(name, _)| *name);
+    assemble_all(sources, profile, &[], ProgramKind::Monitor.files().chain(flash))
 }
 
 /// The application's modules: ours, but for the routines that the user's own files export; and those routines.
@@ -161,6 +172,8 @@ fn assemble_all(
         ("UARTD", uart.data_port.into()),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),
+        ("RAMPGE", profile.banks.map_or(0, |banks| banks.ram_page.into())),
+        ("INCIRC", u16::from(profile.chip.writable)),
     ];
     let options = options(&[&ports, defines].concat());
     let driver = match uart.kind {
@@ -181,10 +194,12 @@ fn options(defines: &[(&str, u16)]) -> Options {
 }
 
 fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {
-    let name = match kind {
-        ProgramKind::Monitor => &profile.monitor.layout,
-        ProgramKind::Application => &profile.application.layout,
+    let program = match kind {
+        ProgramKind::Monitor => Some(&profile.monitor),
+        ProgramKind::Application => Some(&profile.application),
+        ProgramKind::FlashApplication => profile.flash_application.as_ref(),
     };
+    let name = &program.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?.layout;
     let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.clone()))?;
     Layout::parse(text).map_err(|error| BuildError::Layout(name.clone(), error))
 }

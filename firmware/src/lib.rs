@@ -3,6 +3,7 @@
 pub mod build;
 pub mod evaluator;
 pub mod profile;
+pub mod slot;
 mod sources;
 pub mod wire;
 

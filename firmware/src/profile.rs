@@ -32,8 +32,10 @@ pub struct Profile {
     pub ram: Range,
     /// The boot monitor's image.
     pub monitor: Program,
-    /// The application's image.
+    /// The application's image for RAM.
     pub application: Program,
+    /// Its image for flash, on boards that can write theirs.
+    pub flash_application: Option<Program>,
 }
 
 /// A serial chip.
@@ -100,6 +102,8 @@ impl ChipKind {
 pub struct Banks {
     /// The first register's port.
     pub port: u8,
+    /// The number of the first page of RAM.
+    pub ram_page: u8,
 }
 
 /// Addresses, first and last.

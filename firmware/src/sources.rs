@@ -31,6 +31,14 @@ const MONITOR: &[(&str, &str)] = &[
     ("monitor.asm", include_str!("../z80/monitor.asm")),
 ];
 
+/// What the monitor has more of where the board can write its flash.
+pub(crate) const FLASH: &[(&str, &str)] = &[
+    ("flash.asm", include_str!("../z80/flash.asm")),
+    ("flcmd.asm", include_str!("../z80/flcmd.asm")),
+    ("auto.asm", include_str!("../z80/auto.asm")),
+    ("crc32.asm", include_str!("../z80/crc32.asm")),
+];
+
 /// The application's own files, the evaluator among them.
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../z80/app.asm")),
@@ -55,6 +63,7 @@ const APPLICATION: &[(&str, &str)] = &[
 /// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[
     ("monitor", include_str!("../layouts/monitor.toml")),
+    ("flash-app", include_str!("../layouts/flash-app.toml")),
     ("ram-app", include_str!("../layouts/ram-app.toml")),
 ];
 
@@ -65,6 +74,8 @@ pub enum ProgramKind {
     Monitor,
     /// The application: the exchange evaluator behind the wire protocol.
     Application,
+    /// The same at the addresses of flash.
+    FlashApplication,
 }
 
 impl ProgramKind {
@@ -72,7 +83,7 @@ impl ProgramKind {
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
         let own = match self {
             Self::Monitor => MONITOR,
-            Self::Application => APPLICATION,
+            Self::Application | Self::FlashApplication => APPLICATION,
         };
         own.iter().chain(COMMON).map(|(name, _)| *name)
     }
@@ -114,7 +125,7 @@ impl Loader for Sources {
 
 /// All files that we carry.
 fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [INSERTED, COMMON, MONITOR, APPLICATION, &[ACIA, SIO]].into_iter().flatten().copied()
+    [INSERTED, COMMON, MONITOR, FLASH, APPLICATION, &[ACIA, SIO]].into_iter().flatten().copied()
 }
 
 /// The text of one of the Z80 sources, by its file name.

@@ -1,18 +1,57 @@
 //! The images: they build, fit, and agree with the Rust side of the wire protocol.
 
-use firmware::build::{build, build_id, fill_chip};
+use firmware::build::{BuildError, build, build_id, fill_chip};
 use firmware::profile::Profile;
-use firmware::{ProgramKind, wire};
+use firmware::{ProgramKind, slot, wire};
 
 fn classic() -> Profile {
     Profile::named("rc2014-classic").expect("it ships")
 }
 
 #[test]
-fn the_monitor_fits_the_boot_sector() {
-    let image = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(image.address, 0);
-    assert!(image.bytes.len() <= 0x1000, "{} bytes", image.bytes.len());
+fn the_monitor_fits_the_boot_sector_of_every_board() {
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        let image = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(image.address, 0);
+        assert!(image.bytes.len() <= slot::ADDRESS.into(), "{name}: {} bytes", image.bytes.len());
+    }
+}
+
+#[test]
+fn the_application_for_flash_stands_behind_its_header_and_only_where_flash_is() {
+    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let image = build(&zed, ProgramKind::FlashApplication).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(image.address, slot::PROGRAM);
+    assert_eq!(image.program.symbol("APP"), Some(slot::PROGRAM));
+    assert!(image.bytes.len() <= slot::CAPACITY);
+    let refused = build(&classic(), ProgramKind::FlashApplication);
+    assert!(matches!(refused, Err(BuildError::NoFlash(board)) if board == "rc2014-classic"));
+}
+
+#[test]
+fn both_sides_have_the_same_constants_of_flash() {
+    use wire::{ErrorCode, kind};
+    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let image = build(&zed, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+    let constants: &[(&str, u16)] = &[
+        ("T.CHIP", kind::CHIP.into()),
+        ("T.ERAS", kind::ERASE.into()),
+        ("T.PROG", kind::PROGRAM.into()),
+        ("T.FCRC", kind::FLASH_CRC.into()),
+        ("T.VRFY", kind::FLASH_VERIFY.into()),
+        ("T.FRED", kind::FLASH_READ.into()),
+        ("T.BOOT", kind::BOOT.into()),
+        ("E.CHIP", ErrorCode::Chip.code().into()),
+        ("E.PROT", ErrorCode::Protected.code().into()),
+        ("E.TIME", ErrorCode::Timeout.code().into()),
+        ("E.VRFY", ErrorCode::Verify.code().into()),
+        ("SLOT", slot::ADDRESS),
+        ("SLOTLN", slot::HEADER as u16),
+    ];
+    for (name, value) in constants {
+        assert_eq!(image.program.symbol(name), Some(*value), "{name}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 ; held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
 
         .IDENT ACIA
-        .INTERN UINIT,USERV,GETC,PUTC,UDRAIN,OVRUN
+        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1 stop
 ; bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -112,6 +112,18 @@ FEED:   LHLD TXOUT
 ; SETCTL - sets the control register to A.
 SETCTL: STA CONTRL
         OUT UARTC
+        RET
+
+; UTEST - looks whether a byte is there.
+;   Entry:    nothing
+;   Exit:     Z clear when one is
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   40
+UTEST:  LDA RXOUT
+        LXI H,RXIN
+        CMP M
         RET
 
 ; GETC - waits for a byte, halted while there is none.

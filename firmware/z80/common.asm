@@ -1,7 +1,7 @@
 ; What monitor and application answer alike, and the text for a person at a terminal.
 
         .IDENT COMMON
-        .INTERN BANNER,DOIDNT,DOHOME,TABLE
+        .INTERN BANNER,DOIDNT,DOHOME,TABLE,PUTS
         .EXTERN GETFRM,PUTFRM,PUTERR,PUTC,UDRAIN,NEWRPL
         .EXTERN R.LEN,R.TYPE,P.LEN,P.DATA,IDENT,IDLEN,BUILD,NAME
         .INSERT wire.asm
@@ -63,7 +63,7 @@ DOIDNT: CALL NEWRPL
         LDIR
         JMP PUTFRM
 
-; DOHOME - answers RESET, then starts what is at 0000H.
+; DOHOME - answers RESET, then starts what is at 0000H, which is told to stay.
 ;   Entry:    nothing
 ;   Exit:     never
 ;   Errors:   none
@@ -74,6 +74,8 @@ DOHOME: CALL NEWRPL
         CALL PUTFRM
         CALL UDRAIN
         DI
+        MVI A,STAY
+        STAI
         JMP 0
 
 ; BANNER - says who this is.

@@ -62,7 +62,7 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets
 ;   Stack:    0 bytes
-;   Cycles:   209..30809: 89 and 120 a byte
+;   Cycles:   213..30813: 93 and 120 a byte
 CRC32:  EXX
         LHLD CHECK
         LDED CHECK+2
@@ -92,5 +92,6 @@ CRC32:  EXX
         EXX
         SHLD CHECK
         SDED CHECK+2
+        EXX
         RET
         .END

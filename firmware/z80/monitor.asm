@@ -1,13 +1,15 @@
 ; The boot monitor: takes programs into RAM, proves that they are there, and starts them.
 
         .IDENT MONITR
-        .INTERN MONITR,IDENT,IDLEN,BUILD,NAME
+        .INTERN MONITR,IDENT,IDLEN,BUILD,NAME,PUTDE
         .EXTERN UINIT,TABLE,BANNER,DOIDNT,DOHOME
         .EXTERN PUTFRM,PUTERR,NEWRPL,UDRAIN,CRC16
         .EXTERN R.LEN,R.DATA,P.LEN,STACK,LOADLO,LOADHI
         .INSERT wire.asm
-
-RAMPGE  == 20H                  ; the first page of RAM, where there are page registers
+        .IFN INCIRC,[
+        .EXTERN FLINIT,CRCINI,AUTO
+        .EXTERN DOCHIP,DOERAS,DOPROG,DOFCRC,DOVRFY,DOFRED,DOBOOT
+        ]
 
 ; MONITR - sets the board up and answers requests for ever.
 ;   Entry:    reset
@@ -31,8 +33,17 @@ MONITR: .IFN BANKED,[
         LXI SP,STACK
         CALL UINIT
         IM1
+        .IFN INCIRC,[
+        CALL FLINIT
+        CALL CRCINI
+        ]
         EI
         CALL BANNER
+        .IFN INCIRC,[
+        LDAI
+        ORA A
+        CZ AUTO                 ; after a reset by hardware
+        ]
         LXI X,SERVED
         JMP TABLE
 
@@ -48,6 +59,22 @@ SERVED: .BYTE T.IDNT,0,0
         .WORD DOREAD
         .BYTE T.RUN,2,2
         .WORD DORUN
+        .IFN INCIRC,[
+        .BYTE T.CHIP,0,0
+        .WORD DOCHIP
+        .BYTE T.ERAS,2,2
+        .WORD DOERAS
+        .BYTE T.PROG,4,3+MAXBLK
+        .WORD DOPROG
+        .BYTE T.FCRC,5,5
+        .WORD DOFCRC
+        .BYTE T.VRFY,9,9
+        .WORD DOVRFY
+        .BYTE T.FRED,4,4
+        .WORD DOFRED
+        .BYTE T.BOOT,4,4
+        .WORD DOBOOT
+        ]
         .BYTE 0
 
 ; DOWRIT - answers WRITE: stores bytes and reads each back.
@@ -160,7 +187,7 @@ PUTDE:  MOV M,E
 IDENT:  .BYTE ROLE.M,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD WINDOW,LOADLO,LOADHI
-        .BYTE C.RAM
+        .BYTE C.RAM+INCIRC*C.FLSH
 NAME:   .ASCII /Sargon board monitor 1/
         .BYTE 0                 ; ends the name for BANNER
 IDLEN   == .-IDENT-1

@@ -6,7 +6,7 @@
 ; such an interrupt is still to come; if not, whoever has a byte starts the transmitter.
 
         .IDENT SIO
-        .INTERN UINIT,USERV,GETC,PUTC,UDRAIN,OVRUN
+        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -133,6 +133,18 @@ SETRTS: STA REG5
         OUT UARTC
         LDA REG5
         OUT UARTC
+        RET
+
+; UTEST - looks whether a byte is there.
+;   Entry:    nothing
+;   Exit:     Z clear when one is
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   40
+UTEST:  LDA RXOUT
+        LXI H,RXIN
+        CMP M
         RET
 
 ; GETC - waits for a byte, halted while there is none.

@@ -10,6 +10,13 @@ T.WRIT  == 10H
 T.CRC   == 11H
 T.READ  == 12H
 T.RUN   == 13H
+T.CHIP  == 14H
+T.ERAS  == 15H
+T.PROG  == 16H
+T.FCRC  == 17H
+T.VRFY  == 18H
+T.FRED  == 19H
+T.BOOT  == 1AH
 T.XCHG  == 20H
 T.POSN  == 21H
 T.PEND  == 22H          ; only as a reply: the end of a position
@@ -27,6 +34,10 @@ E.READ  == 04H
 E.ARG   == 05H
 E.DMGD  == 06H
 E.OVRN  == 07H
+E.CHIP  == 08H
+E.PROT  == 09H
+E.TIME  == 0AH
+E.VRFY  == 0BH
 
 ; Sizes.
 MAXPAY  == 240          ; payload
@@ -38,6 +49,14 @@ RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame
 SPCNUM  == 3            ; spaces of EXHAUST
 BINNUM  == 11           ; residues that it counts: 0 to 10
+
+; Flash.
+KEPT    == 1            ; sectors at the start that only BOOT replaces
+SLOT    == 1000H        ; the header of a program in flash
+SLOTLN  == 16           ; its bytes
+
+; What register I holds when RESET jumps to 0000H; a reset by hardware leaves 0 there.
+STAY    == 0FFH
 
 ; Identity.
 ROLE.M  == 4DH

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::exhaust::{ExhaustRequest, Tally};
+use super::flash::{FlashReply, FlashRequest};
 use super::{ERROR, MAX_BLOCK, MAX_RECORDS, RECORD, REPLY, STEP, VERSION, kind};
 
 /// What the host asks for.
@@ -40,6 +41,8 @@ pub enum Request {
         /// Where.
         address: u16,
     },
+    /// Something about the flash chip.
+    Flash(FlashRequest),
     /// Play out an exchange.
     Exchange {
         /// The piece: bit 7 its colour, bits 2-0 its type.
@@ -85,6 +88,7 @@ impl Request {
             Self::Crc { .. } => kind::CRC,
             Self::Read { .. } => kind::READ,
             Self::Run { .. } => kind::RUN,
+            Self::Flash(request) => request.kind(),
             Self::Exchange { .. } => kind::EXCHANGE,
             Self::Position { .. } => kind::POSITION,
             Self::Exhaust(_) => kind::EXHAUST,
@@ -103,6 +107,7 @@ impl Request {
             Self::Crc { address, length } => [at(address), at(length)].concat(),
             Self::Read { address, count } => [&at(address)[..], &[*count]].concat(),
             Self::Run { address } => at(address).to_vec(),
+            Self::Flash(request) => request.payload(),
             Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
             Self::Position { squares } => squares.to_vec(),
             Self::Exhaust(request) => request.payload(),
@@ -154,6 +159,8 @@ pub enum Reply {
     },
     /// To RUN: where.
     Running(u16),
+    /// To something about the flash chip.
+    Flash(FlashReply),
     /// To EXCHANGE.
     Residue {
         /// Points that the owner of the square loses.
@@ -319,6 +326,14 @@ pub enum ErrorCode {
     Damaged,
     /// As damaged, and the receiver lost a byte.
     Overrun,
+    /// The flash chip is none that the monitor knows, or it can't be written; the detail is what it said.
+    Chip,
+    /// Only BOOT may change the sector in the detail.
+    Protected,
+    /// The sector in the detail was not erased in time.
+    Timeout,
+    /// Flash has another CRC-32 than the host said; the detail is its low half.
+    Verify,
     /// A code that this program does not know.
     Unknown(u8),
 }
@@ -335,6 +350,10 @@ impl ErrorCode {
             Self::BadArgument => 5,
             Self::Damaged => 6,
             Self::Overrun => 7,
+            Self::Chip => 8,
+            Self::Protected => 9,
+            Self::Timeout => 10,
+            Self::Verify => 11,
             Self::Unknown(code) => code,
         }
     }
@@ -348,6 +367,10 @@ impl ErrorCode {
             Self::BadArgument,
             Self::Damaged,
             Self::Overrun,
+            Self::Chip,
+            Self::Protected,
+            Self::Timeout,
+            Self::Verify,
         ];
         all.into_iter().find(|one| one.code() == code).unwrap_or(Self::Unknown(code))
     }
@@ -368,6 +391,14 @@ impl fmt::Display for ErrorReply {
             }
             ErrorCode::Damaged => write!(f, "a frame arrived damaged"),
             ErrorCode::Overrun => write!(f, "its receiver lost a byte"),
+            ErrorCode::Chip => write!(
+                f,
+                "no flash chip that it knows answers (identity {detail:04X}h): another chip, or one \
+                 that can't be written"
+            ),
+            ErrorCode::Protected => write!(f, "sector {detail} holds the boot monitor"),
+            ErrorCode::Timeout => write!(f, "sector {detail} was not erased in time"),
+            ErrorCode::Verify => write!(f, "its flash has another check (low half {detail:04X}h)"),
             ErrorCode::Unknown(code) => write!(f, "error code {code} (detail {detail:04X}h)"),
         }
     }
@@ -397,6 +428,9 @@ impl Reply {
                 Self::Memory { address: u16::from_le_bytes([*low, *high]), data: data.to_vec() }
             }
             (kind::RUN, &[low, high]) => Self::Running(u16::from_le_bytes([low, high])),
+            (kind::CHIP..=kind::BOOT, _) => {
+                Self::Flash(FlashReply::parse(kind_byte, payload).ok_or_else(length)?)
+            }
             (kind::EXCHANGE, &[residue, status]) => Self::Residue { residue, status },
             (kind::POSITION, _) => squares(payload).ok_or_else(length)?,
             (kind::POSITION_END, _) => {

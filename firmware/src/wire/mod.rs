@@ -5,10 +5,12 @@
 
 mod cobs;
 mod exhaust;
+mod flash;
 mod frame;
 mod message;
 
 pub use exhaust::{ExhaustRequest, Tally};
+pub use flash::{ChipIdentity, FlashReply, FlashRequest};
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
 pub use message::{
     ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,
@@ -55,6 +57,20 @@ pub mod kind {
     pub const READ: u8 = 0x12;
     /// Start a program.
     pub const RUN: u8 = 0x13;
+    /// Who is the flash chip?
+    pub const CHIP: u8 = 0x14;
+    /// Erase a sector of it.
+    pub const ERASE: u8 = 0x15;
+    /// Program bytes.
+    pub const PROGRAM: u8 = 0x16;
+    /// Compute a check over the chip.
+    pub const FLASH_CRC: u8 = 0x17;
+    /// Compute it and compare.
+    pub const FLASH_VERIFY: u8 = 0x18;
+    /// Fetch bytes of the chip.
+    pub const FLASH_READ: u8 = 0x19;
+    /// Replace the boot sector.
+    pub const BOOT: u8 = 0x1A;
     /// Play out an exchange.
     pub const EXCHANGE: u8 = 0x20;
     /// Examine a whole position.

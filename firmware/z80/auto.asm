@@ -1,0 +1,69 @@
+; The program in flash: a header at SLOT, the program behind it.
+;
+;    0  "SARG"
+;    4  flags: bit 0 start it after a reset
+;    5  0
+;    6  where it is entered
+;    8  bytes of the program behind the header
+;   10  0, 0
+;   12  CRC-32 of the 12 bytes before and of the program
+;
+; Whoever writes it puts the header last, so that half a program has none.
+
+        .IDENT AUTO
+        .INTERN AUTO
+        .EXTERN UTEST,PUTS,UDRAIN,CRCNEW,CRCALL,CRCEQU
+        .INSERT wire.asm
+
+FLAGS   == SLOT+4
+ENTRY   == SLOT+6
+COUNT   == SLOT+8
+CHKLEN == 12                   ; bytes of the header before the check
+CR      == 0DH
+LF      == 0AH
+
+; AUTO - starts the program in flash, if there is a whole one that asks for it and the host says nothing.
+;   Entry:    interrupts on
+;   Exit:     only if nothing is to be started
+;   Errors:   a damaged program is not started
+;   Clobbers: everything
+;   Stack:    12 bytes
+;   Cycles:   98..8500000 and 120 a byte of the program
+AUTO:   LXI H,SLOT
+        LXI D,MAGIC
+        MVI B,FLAGS-SLOT
+..NEXT: LDAX D
+        CMP M
+        RNZ
+        INX H
+        INX D
+        DJNZ ..NEXT
+        BIT 0,M
+        RZ
+        LXI H,SLOT
+        LXI B,CHKLEN
+        CALL CRCNEW
+        LXI H,SLOT+SLOTLN
+        LBCD COUNT
+        CALL CRCALL
+        LXI D,SLOT+CHKLEN
+        CALL CRCEQU
+        RNZ
+        LXI H,SAYS
+        CALL PUTS
+        LXI B,0                 ; 65536 looks, 0.8 s at 7.37 MHz
+..LOOK: CALL UTEST
+        RNZ
+        DCX B
+        MOV A,B
+        ORA C
+        JRNZ ..LOOK
+        CALL UDRAIN
+        DI
+        LHLD ENTRY
+        PCHL
+
+MAGIC:  .ASCII /SARG/
+SAYS:   .ASCII /Starting the program in flash; any key stops it/
+        .BYTE CR,LF,0
+        .END

@@ -1,0 +1,387 @@
+; The monitor's requests about the flash chip (docs/PROTOCOL.md). Its pages are looked at through the third window.
+
+        .IDENT FLASH
+        .INTERN DOCHIP,DOERAS,DOPROG,DOFCRC,DOVRFY,DOFRED,DOBOOT,CRCNEW,CRCALL,CRCEQU
+        .EXTERN IDNTFY,PROGRM,ERASE,REBOOT,CRC32,CHECK
+        .EXTERN PUTDE,PUTFRM,PUTERR,NEWRPL,UDRAIN,R.LEN,R.DATA,P.LEN
+        .INSERT wire.asm
+
+MAKER   == 0BFH                 ; SST
+DEVICE  == 0B5H                 ; SST39SF010A; behind it 020A and 040
+DEVICS  == 3
+WINREG == BANKS+2              ; the page register
+WINADR  == 8000H                ; what it shows is here
+WINEND  == 0C0H                 ; up to here, high byte
+
+; A request's body ends with carry clear and the reply made, or with carry set, C = code and DE = detail.
+DOCHIP: LXI H,CHIP
+        JMPR ANSWER
+DOERAS: LXI H,ERASEC
+        JMPR ANSWER
+DOPROG: LXI H,PROGBL
+        JMPR ANSWER
+DOFCRC: LXI H,FCRC
+        JMPR ANSWER
+DOVRFY: LXI H,VERIFY
+        JMPR ANSWER
+DOFRED: LXI H,FREAD
+ANSWER: CALL ..BODY
+        MVI A,RAMPGE            ; carry stays
+        OUT WINREG
+        JC PUTERR
+        JMP PUTFRM
+..BODY: PCHL
+
+; CHIP - tells the chip's identity and size.
+CHIP:   CALL KNOWN
+        RC
+        PUSH H
+        PUSH D
+        CALL NEWRPL
+        POP D
+        CALL PUTDE
+        POP D
+        CALL PUTDE
+        MVI M,KEPT
+        MVI A,5
+        JMP LENGTH
+
+; ERASEC - erases a sector, and looks that every byte of it is.
+ERASEC: CALL KNOWN
+        RC
+        LDED R.DATA
+        CALL GUARD
+        RC
+        MOV C,E
+        CALL MAPSEC
+        MVI E,0
+        DI
+        CALL ERASE
+        EI
+        MVI C,E.TIME
+        JRNZ ..SAY
+..NEXT: LDAX D
+        INR A
+        MVI C,E.READ
+        JRNZ ..SAY
+        INX D
+        MOV A,D
+        ANI 0FH
+        ORA E
+        JRNZ ..NEXT
+        CALL NEWRPL
+        LDED R.DATA
+        CALL PUTDE
+        MVI A,2
+        JMP LENGTH
+..SAY:  LDED R.DATA             ; the sector
+        STC
+        RET
+
+; PROGBL - programs bytes within a sector. Bytes that are there already are left alone.
+PROGBL: CALL KNOWN
+        RC
+        PUSH H
+        CALL PLACE
+        POP H
+        RC
+        PUSH D
+        MOV E,C
+        MVI D,0
+        CALL GUARD              ; HL = sectors, DE = sector
+        POP H                   ; the address in the window
+        RC
+        XCHG
+        LDA R.LEN
+        SUI 3
+        MOV B,A                 ; bytes
+        DCR A
+        ADD E
+        MOV A,D
+        ACI 0
+        XRA D
+        ANI 0F0H
+        JNZ NOROOM              ; the last is in another sector
+        LXI H,R.DATA+3
+..BYTE: LDAX D
+        CMP M
+        JRZ ..SAME
+        MOV C,M
+        ANA M
+        CMP M
+        JRNZ ..BACK             ; a bit would have to rise
+        PUSH B
+        DI
+        CALL PROGRM
+        EI
+        POP B
+        JRNZ ..BACK
+..SAME: INX H
+        INX D
+        DJNZ ..BYTE
+        CALL NEWADR
+        LDA R.LEN
+        SUI 3
+        MOV M,A
+        MVI A,4
+        JMP LENGTH
+..BACK: CALL BEHIND
+        MVI C,E.READ
+        STC
+        RET
+
+; LENGTH - sets the reply's length to A; carry clear.
+LENGTH: STA P.LEN
+        ORA A
+        RET
+
+; FCRC - tells the CRC-32 of a stretch within a page.
+FCRC:   CALL STRTCH
+        RC
+        CALL NEWRPL
+        XCHG
+        LXI H,CHECK
+        MVI B,4
+..NEXT: MOV A,M
+        CMA
+        STAX D
+        INX H
+        INX D
+        DJNZ ..NEXT
+        MVI A,4
+        JMP LENGTH
+
+; VERIFY - compares the CRC-32 of a stretch within a page with the host's.
+VERIFY: CALL STRTCH
+        RC
+        LXI D,R.DATA+5
+        CALL CRCEQU
+        JRNZ ..BAD
+        CALL NEWRPL
+        XRA A
+        JMP LENGTH
+..BAD:  LHLD CHECK
+        MOV A,L
+        CMA
+        MOV E,A
+        MOV A,H
+        CMA
+        MOV D,A
+        MVI C,E.VRFY
+        STC
+        RET
+
+; FREAD - tells bytes within a page.
+FREAD:  LDA R.DATA+3
+        DCR A
+        CPI MAXBLK
+        JNC NONE
+        CALL PLACE
+        RC
+        LDA R.DATA+3
+        MOV C,A
+        MVI B,0
+        CALL INPAGE
+        RC
+        PUSH D
+        PUSH B
+        CALL NEWADR
+        POP B
+        XTHL                    ; from the window to behind the address
+        POP D
+        MOV A,C
+        ADI 3
+        LDIR
+        JMP LENGTH
+
+; STRTCH - computes the CRC-32 of the stretch that the request names; CHECK has it complemented.
+STRTCH: LBCD R.DATA+3
+        MOV A,B
+        ORA C
+        JRZ NONE
+        CALL PLACE
+        RC
+        LBCD R.DATA+3
+        CALL INPAGE
+        RC
+        XCHG
+        CALL CRCNEW
+        ORA A
+        RET
+NONE:   LXI D,3                 ; what is at offset 3 is out of range
+        MVI C,E.ARG
+        STC
+        RET
+
+; NOROOM - refuses the address.
+NOROOM: LDED R.DATA
+        MVI C,E.ADDR
+        STC
+        RET
+
+; INPAGE - carry set and the address refused unless BC bytes from DE on are in the window.
+INPAGE: LXI H,-1
+        DAD D
+        DAD B                   ; the last one
+        JRC NOROOM
+        MOV A,H
+        CPI WINEND
+        CMC
+        RNC
+        JMPR NOROOM
+
+; PLACE - finds the address that the request names, and has the window show it.
+;   Exit:     DE = where it is seen, C = its sector; carry set and the address refused when no page has it
+PLACE:  LHLD R.DATA
+        LDA R.DATA+2
+        CPI 8                   ; 512 KiB
+        JNC NOROOM
+        RLC
+        RLC
+        RLC
+        RLC
+        MOV C,A
+        MOV A,H
+        RRC
+        RRC
+        RRC
+        RRC
+        ANI 0FH
+        ORA C
+        MOV C,A
+        CALL MAPSEC
+        MOV A,H
+        ANI 0FH
+        ORA D
+        MOV D,A
+        MOV E,L
+        RET                     ; ORA has cleared carry
+
+; MAPSEC - has the window show sector C; D = high byte of where it is seen.
+MAPSEC: MOV A,C
+        RRC
+        RRC
+        ANI 1FH
+        OUT WINREG
+        MOV A,C
+        ANI 3
+        RLC
+        RLC
+        RLC
+        RLC
+        ORI WINADR/256
+        MOV D,A
+        RET
+
+; GUARD - carry set and sector DE refused when it is the boot sector or not below HL, the chip's count.
+GUARD:  MOV A,D
+        ORA E
+        MVI C,E.PROT
+        STC
+        RZ
+        DCX H
+        ORA A
+        DSBC D
+        MVI C,E.ADDR
+        RET
+
+; KNOWN - asks the chip who it is.
+;   Exit:     HL = its sectors, DE = its identity; carry set and the chip refused when it is none we know
+KNOWN:  DI
+        CALL IDNTFY
+        EI
+        XCHG
+        MOV A,E
+        CPI MAKER
+        JRNZ ..BAD
+        MOV A,D
+        SUI DEVICE
+        CPI DEVICS
+        JRNC ..BAD
+        LXI H,16                ; 32 sectors of 4 KiB for the smallest
+        INR A
+..MORE: DAD H
+        DCR A
+        JRNZ ..MORE
+        RET                     ; DAD has cleared carry
+..BAD:  MVI C,E.CHIP
+        STC
+        RET
+
+; NEWADR - starts the reply with the address that the request names; HL is just past it then.
+NEWADR: CALL NEWRPL
+        LDED R.DATA
+        CALL PUTDE
+        LDA R.DATA+2
+        MOV M,A
+        INX H
+        RET
+
+; BEHIND - DE = low half of the chip's address of the byte that the request has at HL.
+BEHIND: LXI D,R.DATA+3
+        ORA A
+        DSBC D
+        LDED R.DATA
+        DAD D
+        XCHG
+        RET
+
+; DOBOOT - answers BOOT, then replaces the boot sector by what waits in RAM.
+DOBOOT: CALL KNOWN
+        JC PUTERR
+        LXI H,WINADR
+        LXI B,1000H
+        CALL CRCNEW
+        LXI D,R.DATA
+        CALL CRCEQU
+        LXI D,0
+        MVI C,E.VRFY
+        JNZ PUTERR
+        CALL NEWRPL
+        CALL PUTFRM
+        CALL UDRAIN
+        DI
+        MVI A,STAY
+        STAI
+        JMP REBOOT
+
+; CRCNEW - computes the CRC-32 of BC bytes at HL; CHECK has it complemented.
+;   Entry:    HL = first byte, BC = count
+;   Exit:     HL = just past the last
+;   Errors:   none
+;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
+;   Stack:    6 bytes
+;   Cycles:   about 120 a byte
+CRCNEW: LXI D,0FFFFH
+        SDED CHECK
+        SDED CHECK+2
+
+; CRCALL - takes BC bytes at HL into CHECK.
+CRCALL: MOV A,C
+        PUSH B
+        MOV B,C
+        ORA A
+        CNZ CRC32
+        POP B
+..NEXT: MOV A,B
+        ORA A
+        RZ
+        PUSH B
+        MVI B,0
+        CALL CRC32
+        POP B
+        DCR B
+        JMPR ..NEXT
+
+; CRCEQU - Z set when the 4 bytes at DE are the check.
+CRCEQU: LXI H,CHECK
+        MVI B,4
+..NEXT: LDAX D
+        CMA
+        CMP M
+        RNZ
+        INX H
+        INX D
+        DJNZ ..NEXT
+        RET
+        .END

@@ -1,0 +1,136 @@
+; Commands to flash chips of the SST39SF family. They run from RAM: while such a chip is busy or tells its identity,
+; no code can be fetched from it. Their interrupts must be off for the same reason.
+;
+; The chip decodes its commands from A14 to A0. The first two windows show its first two pages, so processor and chip
+; agree on the addresses.
+
+        .IDENT FLCMD
+        .INTERN FLINIT,IDNTFY,PROGRM,ERASE,REBOOT
+
+FIRST   == 5555H
+SECOND  == 2AAAH
+STAGE   == 8000H        ; where a new boot sector waits
+SECTOR  == 1000H        ; bytes of a sector
+TRIES   == 3            ; attempts at the boot sector
+ROOM    == 128          ; for the commands in RAM
+
+        .LOC .DATA.
+HERE:   .BLKB ROOM      ; the commands in RAM
+
+        .LOC .PROG.
+; FLINIT - puts the commands into RAM.
+;   Entry:    nothing
+;   Exit:     IDNTFY, PROGRM, ERASE and REBOOT can be called
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    0 bytes
+;   Cycles:   2651
+FLINIT: LXI H,CODE
+        LXI D,HERE
+        LXI B,LENGTH
+        LDIR
+        RET
+
+CODE:
+C.UNLK: MVI A,0AAH
+        STA FIRST
+        MVI A,55H
+        STA SECOND
+        RET
+
+; IDNTFY - asks the chip who it is.
+;   Entry:    interrupts off
+;   Exit:     L = manufacturer, H = device; what is at 0000H when no chip listens
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    2 bytes
+;   Cycles:   135
+C.IDNT: CALL UNLOCK
+        MVI A,90H
+        STA FIRST
+        LHLD 0
+        MVI A,0F0H
+        STA FIRST
+        RET
+
+; PROGRM - programs a byte.
+;   Entry:    C = byte, DE = its address in a window; interrupts off
+;   Exit:     Z set when it is there
+;   Errors:   Z clear when it is not there after 1.3 ms, 60 times what the chip may take
+;   Clobbers: AF, B
+;   Stack:    2 bytes
+;   Cycles:   130..10300
+C.PROG: CALL UNLOCK
+        MVI A,0A0H
+        STA FIRST
+        MOV A,C
+        STAX D
+        MVI B,0
+..WAIT: LDAX D                  ; bit 7 is wrong while the chip is busy
+        CMP C
+        RZ
+        DJNZ ..WAIT
+        RET
+
+; ERASE - erases a sector.
+;   Entry:    DE = any address of it in a window; interrupts off
+;   Exit:     Z set when the byte there is erased
+;   Errors:   Z clear when it is not after 0.4 s, 15 times what the chip may take
+;   Clobbers: AF, BC
+;   Stack:    2 bytes
+;   Cycles:   190..2900000
+C.ERAS: CALL UNLOCK
+        MVI A,80H
+        STA FIRST
+        CALL UNLOCK
+        MVI A,30H
+        STAX D
+        LXI B,0
+..LOOK: LDAX D                  ; bit 7 is 0 while the chip is busy
+        INR A
+        RZ
+        DCX B
+        MOV A,B
+        ORA C
+        JRNZ ..LOOK
+        INR A                   ; not zero
+        RET
+
+; REBOOT - replaces the boot sector by the bytes at STAGE and starts it.
+;   Entry:    interrupts off
+;   Exit:     never
+;   Errors:   after three attempts it halts: only a programmer can help then
+;   Clobbers: everything
+;   Stack:    4 bytes
+;   Cycles:   1600000..10000000
+C.BOOT: MVI A,TRIES
+..TRY:  EXAF
+        LXI D,0
+        CALL ERASE
+        JRNZ ..FAIL
+        LXI H,STAGE
+..BYTE: MOV C,M
+        MOV A,C
+        INR A                   ; nothing to do for FFH
+        CNZ PROGRM
+        JRNZ ..FAIL
+        INX H
+        INX D
+        MOV A,D
+        CPI SECTOR/256
+        JRNZ ..BYTE
+        JMP 0
+..FAIL: EXAF
+        DCR A
+        JRNZ ..TRY
+        HLT
+LENGTH  == .-CODE
+        .IFG LENGTH-ROOM,[.ERROR "the commands need more room in RAM"]
+
+; Where the commands are in RAM.
+UNLOCK  == C.UNLK-CODE+HERE
+IDNTFY  == C.IDNT-CODE+HERE
+PROGRM  == C.PROG-CODE+HERE
+ERASE   == C.ERAS-CODE+HERE
+REBOOT  == C.BOOT-CODE+HERE
+        .END
