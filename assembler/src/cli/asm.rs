@@ -1,6 +1,6 @@
 //! `tdlasm asm`.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,11 +9,11 @@ use tdlasm::diag::{Code, Diagnostic, Levels, render};
 use tdlasm::listing::{Style, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{write_object, write_tdl};
-use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
+use tdlasm::source::{Origin, SourceMap};
 use tdlasm::{Assembly, Failure, Options, assemble, listing};
 
 use super::Failed;
-use super::files::{self, Format};
+use super::files::{self, CommandLoader, Format};
 use super::link::{link_or_say, read_layout, whole_memory};
 
 /// What `tdlasm asm` takes.
@@ -89,24 +89,6 @@ impl From<ListingStyle> for Style {
             ListingStyle::Modern => Style::Modern,
             ListingStyle::Tdl => Style::Tdl,
         }
-    }
-}
-
-/// Reads files from the disk, and `-` from standard input.
-struct CommandLoader;
-
-impl Loader for CommandLoader {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path.as_os_str() != "-" {
-            return DiskLoader.load(path);
-        }
-        let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
-        Ok(text)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        DiskLoader.exists(path)
     }
 }
 

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use tdlasm::convert::{Conversion, Dialect, Options, convert};
-use tdlasm::source::DiskLoader;
 
 use super::Failed;
-use super::files;
+use super::files::{self, CommandLoader};
 
 const POLICY: &str = "\
 Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: EQU e, \
@@ -28,7 +27,7 @@ pub(crate) struct Arguments {
     /// The dialect to write; the source is in the other one
     #[arg(long, value_name = "DIALECT")]
     to: Target,
-    /// Source file
+    /// Source file; `-` is standard input
     file: PathBuf,
     /// File to write; standard output without it
     #[arg(short, long, default_value = "-")]
@@ -58,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
     };
     let (long_symbols, include_dirs) = (arguments.long_symbols, arguments.include.clone());
     let options = Options { to, long_symbols, include_dirs };
-    let conversion = convert(&DiskLoader, &arguments.file, &options).map_err(|error| {
+    let conversion = convert(&CommandLoader, &arguments.file, &options).map_err(|error| {
         eprintln!("error: cannot read {}: {error}", arguments.file.display());
         Failed::File
     })?;

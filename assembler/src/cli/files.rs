@@ -1,7 +1,7 @@
 //! Files that commands write: their formats, and writing them so that no half-written file is ever seen.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -10,6 +10,7 @@ use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
 use tdlasm::output::write_whole;
+use tdlasm::source::{DiskLoader, Loader};
 
 use super::Failed;
 
@@ -69,6 +70,24 @@ impl Format {
                 Err(Failed::Usage)
             }
         }
+    }
+}
+
+/// Reads files from the disk, and `-` from standard input.
+pub(crate) struct CommandLoader;
+
+impl Loader for CommandLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path.as_os_str() != "-" {
+            return DiskLoader.load(path);
+        }
+        let mut text = Vec::new();
+        io::stdin().lock().read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        DiskLoader.exists(path)
     }
 }
 

@@ -10,17 +10,6 @@ use super::writing::Context;
 /// Expressions with more operators, parentheses and operands than this are kept.
 pub(super) const MAX_NODES: usize = 200;
 
-/// The rank of an operator, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
-fn rank(op: BinaryOp) -> u8 {
-    match op {
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => 3,
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => NOT_RANK,
-        BinaryOp::Multiply | BinaryOp::Divide => 5,
-        BinaryOp::Remainder => 6,
-        BinaryOp::Add | BinaryOp::Subtract => LOOSEST,
-    }
-}
-
 const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of what may be negative; \
     write (value&0FFFFH) for a number without sign";
 
@@ -71,13 +60,13 @@ impl<'t> Reading<'_, 't> {
             let before = self.cursor.clone();
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             let found = OPERATORS.iter().find(|(sign, _)| self.cursor.peek() == Some(*sign));
-            let Some((_, op)) = found.filter(|(_, op)| rank(*op) <= loosest) else {
+            let Some((_, op)) = found.filter(|(_, op)| op.rank() <= loosest) else {
                 *self.cursor = before;
                 return Ok(left);
             };
             self.cursor.advance(1);
             let behind = self.cursor.take(lex::blanks).unwrap_or_default();
-            let right = self.level(rank(*op) - 1)?;
+            let right = self.level(op.rank() - 1)?;
             left = Node::Binary(*op, Box::new([left, right]), [blanks, behind]);
         }
     }
@@ -214,7 +203,7 @@ fn write_within(
     let rank_of_all = match node {
         Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
         Node::Unary(Unary::Not, _) => NOT_RANK,
-        Node::Binary(op, ..) => rank(*op),
+        Node::Binary(op, ..) => op.rank(),
         _ => 0,
     };
     if rank_of_all > loosest {
@@ -245,11 +234,11 @@ fn write_within(
                     return context.fail(DISAGREEMENT);
                 }
             }
-            write_within(&sides[0], rank(*op), context, out)?;
+            write_within(&sides[0], op.rank(), context, out)?;
             out.extend_from_slice(blanks[0]);
             out.extend(OPERATORS.iter().find(|(_, known)| known == op).map(|(sign, _)| *sign));
             out.extend_from_slice(blanks[1]);
-            return write_within(&sides[1], rank(*op) - 1, context, out);
+            return write_within(&sides[1], op.rank() - 1, context, out);
         }
     }
     Ok(())

@@ -75,7 +75,7 @@ impl BinaryOp {
     }
 
     /// The rank, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
-    fn rank(self) -> u8 {
+    pub(crate) fn rank(self) -> u8 {
         match self {
             Self::ShiftLeft | Self::ShiftRight => 3,
             Self::And | Self::Or | Self::Xor => 4,
