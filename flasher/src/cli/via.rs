@@ -1,6 +1,7 @@
 //! `rcflash write --via`: the loaders for boards that keep the monitor they came with.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +11,9 @@ use indicatif::ProgressBar;
 use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
-use rcflash::loaders::{Flow, Note, Order, Pace, Stage, Stock, Talk, Watch, deliver};
+use rcflash::loaders::{
+    CpmName, FileOrder, Flow, Note, Order, Pace, Sent, Stage, Stock, Talk, Watch, deliver, transfer,
+};
 use rcflash::port::Port;
 
 use super::write::{Program, progress_bar};
@@ -27,6 +30,8 @@ pub(super) enum Via {
     Scm,
     /// RomWBW's debug monitor, at its prompt or at the boot loader's
     Romwbw,
+    /// CP/M at its prompt, or any receiver of XMODEM: the file goes there as it is
+    Xmodem,
 }
 
 /// Who takes the program, and how it is sent there.
@@ -47,6 +52,18 @@ pub(super) struct ViaArgs {
     /// How fast lines are sent; measured if not given
     #[arg(long, value_name = "PACE", value_parser = pace)]
     pace: Option<Pace>,
+    /// What CP/M is to call the file; as it is called here if not given
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The program that sends and receives files on CP/M
+    #[arg(long, value_name = "PROGRAM", default_value = "XM")]
+    xm: String,
+    /// An XMODEM receiver is waiting already: nothing is typed, and nothing read back
+    #[arg(long, conflicts_with_all = ["name", "no_verify"])]
+    waiting: bool,
+    /// How many seconds to wait for each answer of an XMODEM receiver
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    patience: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,9 +82,17 @@ impl ViaArgs {
     /// The stock monitor, if it is one.
     pub(super) fn stock(&self) -> Option<Stock> {
         match self.via {
-            Via::Monitor => None,
+            Via::Monitor | Via::Xmodem => None,
             Via::Scm => Some(Stock::Scm),
             Via::Romwbw => Some(Stock::Romwbw),
+        }
+    }
+
+    fn flow(&self) -> Flow {
+        match self.flow {
+            None | Some(FlowArg::Auto) => Flow::Auto,
+            Some(FlowArg::Rtscts) => Flow::RtsCts,
+            Some(FlowArg::None) => Flow::None,
         }
     }
 
@@ -77,6 +102,8 @@ impl ViaArgs {
             Self { no_verify: true, .. } => "--no-verify",
             Self { flow: Some(_), .. } => "--flow",
             Self { pace: Some(_), .. } => "--pace",
+            Self { name: Some(_), .. } => "--name",
+            Self { waiting: true, .. } => "--waiting",
             _ => return Ok(()),
         };
         Err(Failure::new(
@@ -86,11 +113,7 @@ impl ViaArgs {
     }
 
     fn order<'a>(&self, program: &'a Program, run: bool) -> Order<'a> {
-        let flow = match self.flow {
-            None | Some(FlowArg::Auto) => Flow::Auto,
-            Some(FlowArg::Rtscts) => Flow::RtsCts,
-            Some(FlowArg::None) => Flow::None,
-        };
+        let flow = self.flow();
         let entry = run.then_some(program.entry);
         Order { image: &program.image, entry, verify: !self.no_verify, pace: self.pace, flow }
     }
@@ -135,17 +158,65 @@ fn greet(mut link: Link, entry: u16) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Sends a file by XMODEM.
+pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, port: (&str, u32)) -> Outcome {
+    let shown = file.display();
+    let bytes = std::fs::read(file)
+        .map_err(|error| Failure::new(RIG, format!("{shown}: can't be read: {error}")))?;
+    let name = args.name.clone().or_else(|| Some(file.file_name()?.to_str()?.to_owned()));
+    let name = name.as_deref().and_then(CpmName::new).ok_or_else(|| {
+        Failure::new(USAGE, format!("{shown}: CP/M does not take this name; give one with --name"))
+    })?;
+    let order = FileOrder {
+        bytes: &bytes,
+        name,
+        program: (!args.waiting).then_some(args.xm.as_str()),
+        run,
+        verify: !args.no_verify,
+        pace: args.pace.unwrap_or(Pace::FULL),
+        flow: args.flow(),
+        patience: Duration::from_secs(args.patience),
+    };
+    if args.dry_run {
+        return print_script(&order.script(), &shown.to_string());
+    }
+    let stop = stop_on_interrupt()?;
+    let (port, baud) = port;
+    let mut talk = Talk::new(Box::new(Port::open(port, baud)?), baud, stop);
+    let mut bar = Bar::default();
+    let outcome = transfer(&mut talk, &order, &mut bar);
+    bar.clear();
+    report_file(&order, outcome?, &shown.to_string());
+    Ok(0)
+}
+
+fn report_file(order: &FileOrder, sent: Sent, file: &str) {
+    let Sent { form, blocks, repeated } = sent;
+    let how = match order.program {
+        Some(_) if order.verify => "verified by reading all of it back",
+        _ => "not read back",
+    };
+    eprintln!("{file}: {blocks} blocks with {form}, {repeated} sent again; {how}");
+    if let Some(command) = order.command() {
+        eprintln!("running {command}");
+    }
+}
+
 fn say_what_would_be_sent(stock: Stock, program: &Program, order: &Order) -> Outcome {
     let script = stock.script(order.image, order.entry, order.pace.unwrap_or(Pace::FULL));
+    print_script(&script, &program.name)
+}
+
+/// Prints what would be sent: data, so that it can be kept.
+fn print_script(script: &[String], name: &str) -> Outcome {
     let mut out = io::stdout().lock();
-    let written = script.iter().try_for_each(|line| writeln!(out, "{line}"));
-    match written {
+    match script.iter().try_for_each(|line| writeln!(out, "{line}")) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             return Err(Failure::new(RIG, format!("can't write to standard output: {error}")));
         }
         _ => {}
     }
-    eprintln!("{}: these {} lines would be sent; no port was opened", program.name, script.len());
+    eprintln!("{name}: these {} lines would be sent; no port was opened", script.len());
     Ok(0)
 }
 

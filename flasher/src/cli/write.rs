@@ -11,7 +11,7 @@ use rcflash::loader::{self, LoadError};
 use rcflash::port::Port;
 use tdlasm::image::{Image, Run};
 
-use super::via::{self, ViaArgs};
+use super::via::{self, Via, ViaArgs};
 use super::{BoardArgs, EvaluatorArgs};
 
 #[derive(Args)]
@@ -50,11 +50,17 @@ pub(super) struct Program {
 
 pub(super) fn write(args: &WriteArgs) -> Outcome {
     let profile = args.board.profile()?;
+    let port = (args.board.port.as_str(), profile.uart.baud);
+    if args.via.via == Via::Xmodem {
+        let file = args.file.as_deref().ok_or_else(|| {
+            Failure::new(USAGE, "XMODEM sends a file: say which, such as PROG.COM")
+        })?;
+        return via::send_file(&args.via, file, !args.no_run, port);
+    }
     let program = match &args.file {
         Some(path) => from_file(path, args.address)?,
         None => built_in(&args.evaluator, &profile)?,
     };
-    let port = (args.board.port.as_str(), profile.uart.baud);
     match args.via.stock() {
         Some(stock) => via::write(stock, &args.via, &program, !args.no_run, port),
         None => to_our_monitor(args, &program, port),

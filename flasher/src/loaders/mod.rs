@@ -10,6 +10,7 @@
 //! The first three take Intel HEX and share one way to deliver it (`deliver`): a burst to measure the line, pieces at
 //! the pace that it bears, everything read back, and what differs sent again.
 
+mod cpm;
 mod deliver;
 mod dump;
 mod error;
@@ -20,6 +21,7 @@ mod records;
 mod romwbw;
 mod scm;
 mod talk;
+mod xmodem;
 
 use std::fmt;
 
@@ -27,12 +29,14 @@ use tdlasm::image::Image;
 
 use error::Result;
 
+pub use cpm::{CpmName, FileOrder, transfer};
 pub use deliver::{Delivered, deliver};
 pub use error::LoaderError;
 pub use pace::Pace;
 pub use prompt::{Peer, recognise};
 pub use records::{Record, records};
 pub use talk::Talk;
+pub use xmodem::{Form, Sender, Sent, receive};
 
 /// The stock monitors that take Intel HEX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

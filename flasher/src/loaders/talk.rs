@@ -68,6 +68,11 @@ impl Talk {
         std::mem::take(&mut self.inbox)
     }
 
+    /// Puts back what was taken too much.
+    pub(super) fn give_back(&mut self, heard: &[u8]) {
+        self.inbox.splice(0..0, heard.iter().copied());
+    }
+
     /// Whether the line has the wires of flow control.
     pub(super) fn has_flow_control(&self) -> bool {
         self.line.capabilities().flow_control
@@ -123,7 +128,7 @@ impl Talk {
     }
 
     /// How long the line still needs for what was sent.
-    fn unsent(&self) -> Duration {
+    pub(super) fn unsent(&self) -> Duration {
         self.carried.saturating_duration_since(Instant::now())
     }
 
@@ -198,6 +203,29 @@ impl Talk {
         }
     }
 
+    /// One byte, for protocols that look at each; `None` when none comes within `patience`.
+    pub(super) fn get(&mut self, what: &'static str, patience: Duration) -> Result<Option<u8>> {
+        let mut left = patience;
+        while self.inbox.is_empty() {
+            self.check_stop(what)?;
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let look = left.min(LOOK);
+            self.listen(what, look)?;
+            left -= look;
+        }
+        Ok(Some(self.inbox.remove(0)))
+    }
+
+    /// Whether anything comes within a time.
+    pub(super) fn is_any_within(&mut self, what: &'static str, time: Duration) -> Result<bool> {
+        if self.inbox.is_empty() {
+            self.listen(what, time)?;
+        }
+        Ok(!self.inbox.is_empty())
+    }
+
     fn check_stop(&self, what: &'static str) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) && !self.closing {
             return Err(LoaderError::Interrupted { what, state: "nothing was sent" });
@@ -215,7 +243,7 @@ impl Talk {
         Box::new(self.overheard.clone())
     }
 
-    fn silence(&self, what: &'static str, waited: Duration) -> LoaderError {
+    pub(super) fn silence(&self, what: &'static str, waited: Duration) -> LoaderError {
         let overheard = self.overheard();
         let try_this = "press reset and try again";
         LoaderError::Silence { port: self.name(), what, waited, overheard, try_this }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm, StandIn};
+use hw_tests::standin::{Cpm, Faults, Options, Peer, Romwbw, Scm, StandIn};
 use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
 use super::{interruption, print};
@@ -20,6 +20,8 @@ enum Part {
     Scm,
     /// RomWBW's boot loader and debug monitor
     Romwbw,
+    /// CP/M with a program XM
+    Cpm,
 }
 
 #[derive(Args)]
@@ -65,6 +67,7 @@ impl StandInArgs {
         match self.part {
             Part::Scm => Box::<Scm>::default(),
             Part::Romwbw => Box::<Romwbw>::default(),
+            Part::Cpm => Box::<Cpm>::default(),
         }
     }
 

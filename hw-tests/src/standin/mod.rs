@@ -5,23 +5,29 @@
 //! |---|---|
 //! | the Small Computer Monitor | `scm` |
 //! | RomWBW's boot loader and debug monitor | `romwbw` |
+//! | CP/M with a program that receives and sends files | `cpm` |
+//! | the two ends of XMODEM | `xmodem` |
 //! | memory, and programs that run in it | `machine` |
 //! | receivers that lose characters | `receiver` |
 //! | the pseudo-terminal, and faults made on purpose | `serve` |
 
+mod cpm;
 mod machine;
 mod receiver;
 mod romwbw;
 mod scm;
 mod serve;
+mod xmodem;
 
 use std::time::Duration;
 
+pub use cpm::Cpm;
 pub use machine::{Memory, Running};
 pub use receiver::{Receiver, Wiring};
 pub use romwbw::Romwbw;
 pub use scm::Scm;
 pub use serve::{Faults, Options, StandIn};
+pub use xmodem::{Outcome, XmodemReceiver, XmodemSender};
 
 /// A monitor's part in a dialogue. Its banner has passed long before anybody opens the port.
 pub trait Peer: Send {
@@ -41,6 +47,11 @@ pub trait Peer: Send {
 
     /// Its memory, to spoil it.
     fn memory(&mut self) -> Option<&mut Memory> {
+        None
+    }
+
+    /// What a file on its disk holds.
+    fn file(&self, _name: &str) -> Option<&[u8]> {
         None
     }
 }

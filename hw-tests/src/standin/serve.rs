@@ -132,6 +132,12 @@ impl StandIn {
         let memory = peer.memory();
         memory.map_or(Vec::new(), |memory| (0..count).map(|i| memory.get(from + i)).collect())
     }
+
+    /// What a file on its disk holds.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<Vec<u8>> {
+        self.shared.peer().file(name).map(<[u8]>::to_vec)
+    }
 }
 
 impl Drop for StandIn {

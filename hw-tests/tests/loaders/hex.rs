@@ -1,89 +1,13 @@
-//! `rcflash write --via` end to end: the real program against stand-ins of stock monitors, over a serial device.
+//! Monitors that take Intel HEX: loads that succeed, lines that lose, memory that does not keep, and whoever does not
+//! answer.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm, StandIn};
-use tdlasm::image::{Image, Run, intel_hex};
+use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm};
+use tdlasm::image::{Image, Run};
 
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
-fn program() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    path
-}
-
-/// A stand-in, a folder with a program for it, and the port.
-struct Bench {
-    server: StandIn,
-    folder: tempfile::TempDir,
-    image: Image,
-}
-
-impl Bench {
-    /// A program at 9000h that counts in its bytes, behind a RET.
-    fn new(peer: Box<dyn Peer>, options: Options) -> Self {
-        let mut bytes: Vec<u8> = (0..700u32).map(|i| (i * 7 + i / 256) as u8).collect();
-        bytes[0] = 0xC9;
-        Self::with(peer, options, Image::new([Run { address: 0x9000, bytes }]))
-    }
-
-    fn with(peer: Box<dyn Peer>, options: Options, image: Image) -> Self {
-        let server = StandIn::start(peer, options).expect("a pseudo-terminal");
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        std::fs::write(folder.path().join("prog.hex"), intel_hex(&image, None)).expect("a file");
-        Self { server, folder, image }
-    }
-
-    fn command(&self, via: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(program());
-        command.args(["write", "--port"]).arg(self.server.path());
-        command.args(["--via", via]).args(more).arg(self.folder.path().join("prog.hex"));
-        command
-    }
-
-    fn write(&self, via: &str, more: &[&str]) -> Said {
-        Said::of(&self.command(via, more).output().expect("it starts"))
-    }
-
-    fn start(&self, via: &str, more: &[&str]) -> Child {
-        let mut command = self.command(via, more);
-        command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
-    }
-
-    /// Whether the whole program is in the stand-in's memory.
-    fn is_there(&self) -> bool {
-        let there =
-            |run: &Run| self.server.memory(run.address, run.bytes.len() as u16) == run.bytes;
-        self.image.runs().iter().all(there)
-    }
-}
-
-/// What a command came to.
-struct Said {
-    code: Option<i32>,
-    text: String,
-    data: String,
-}
-
-impl Said {
-    fn of(output: &Output) -> Self {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Self { code: output.status.code(), text: text(&output.stderr), data: text(&output.stdout) }
-    }
-
-    #[track_caller]
-    fn ends(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code, Some(code), "{}", self.text);
-        for word in words {
-            assert!(self.text.contains(word), "no '{word}' in: {}", self.text);
-        }
-    }
-}
+use super::bench::{Bench, Said, faults, program};
 
 fn scm() -> Box<dyn Peer> {
     Box::<Scm>::default()
@@ -99,10 +23,6 @@ fn peer(via: &str) -> Box<dyn Peer> {
         "romwbw" => romwbw(),
         _ => unreachable!("no stand-in for {via}"),
     }
-}
-
-fn faults(faults: Faults) -> Options {
-    Options { faults, ..Options::default() }
 }
 
 #[test]
@@ -241,9 +161,9 @@ fn a_monitor_that_stops_answering_ends_in_an_error_soon() {
     for via in ["scm", "romwbw"] {
         let bench =
             Bench::new(peer(via), faults(Faults { dies_after: Some(600), ..Faults::default() }));
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         bench.write(via, &[]).ends(3, &["no answer within", "ending a l"]);
-        assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     }
 }
 
@@ -253,11 +173,11 @@ fn an_interruption_leaves_the_monitor_at_its_prompt() {
         let bench = Bench::new(peer(via), Options::default());
         let mut child = bench.start(via, &["--pace", "slow"]);
         let first_line = bench.image.runs()[0].bytes[..16].to_vec();
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(20);
         while bench.server.memory(0x9000, 16) != first_line {
-            assert!(std::time::Instant::now() < deadline, "nothing arrives");
+            assert!(Instant::now() < deadline, "nothing arrives");
             assert!(child.try_wait().expect("it runs").is_none());
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(10));
         }
         let id = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
@@ -273,7 +193,7 @@ fn a_program_killed_in_mid_load_is_followed_by_one_that_succeeds() {
     for via in ["scm", "romwbw"] {
         let bench = Bench::new(peer(via), Options::default());
         let mut child = bench.start(via, &["--pace", "slow"]);
-        std::thread::sleep(std::time::Duration::from_millis(1500));
+        std::thread::sleep(Duration::from_millis(1500));
         child.kill().expect("it runs");
         child.wait().expect("it ends");
         bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
