@@ -164,3 +164,19 @@ fn both_sides_of_the_wire_have_the_same_constants() {
     assert_eq!(bit("B.DNGR"), Some(danger::ARTICLE));
     assert_eq!(bit("B.BOOK"), Some(danger::BOOK));
 }
+
+#[test]
+fn the_rings_and_tables_lie_where_the_routines_need_them() {
+    use ProgramKind::{Application, FlashApplication, Monitor};
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        for kind in [Monitor, Application, FlashApplication] {
+            let Ok(image) = build(&profile, kind) else { continue };
+            let at = |symbol| image.program.symbol(symbol).expect("the driver's and the check's");
+            assert_eq!(at("RXRING") & 0x7FF, 0, "{name}, {kind:?}: bit 10 is clear in the ring");
+            for page in ["TXRING", "HIGHS", "LOWS"] {
+                assert_eq!(at(page) & 0xFF, 0, "{name}, {kind:?}: {page}");
+            }
+        }
+    }
+}

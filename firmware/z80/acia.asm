@@ -1,12 +1,15 @@
-; The driver of the 68B50: a receive ring and a transmit ring of 256 bytes, served by interrupt.
+; The driver of the 68B50: a receive ring of 1024 bytes and a transmit ring of 256, served by interrupt.
 ;
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
 ; The chip can't hold RTS high and interrupt for the transmitter at the same time. So while the host is
 ; held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
+;
+; How full the receive ring is matters only where a pointer comes to a new page, so that nothing else is done
+; for most bytes. The service never enters the page that is being emptied: 768 bytes fit at least.
 
         .IDENT ACIA
-        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN
+        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN,WINDOW
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1 stop
 ; bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -14,11 +17,11 @@ RESET   == 03H
 LISTEN  == 96H          ; receive interrupt, RTS low
 SEND    == 0B6H         ; the same with the transmit interrupt
 HOLD    == 0D6H         ; receive interrupt, RTS high
-HIMARK  == 200          ; bytes in the receive ring at which RTS goes high
-LOMARK  == 64           ; and below which it goes low again
+WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
 
         .LOC .DATA.
-RXRING: .BLKB 256       ; the layout aligns them to pages
+RXRING: .BLKB 1024      ; the layout puts them where bit 10 of the address is clear in all of this ring
+B.WRAP  == 2            ; that bit in the high byte
 TXRING: .BLKB 256
 RXIN:   .BLKW 1         ; where the next byte received goes
 RXOUT:  .BLKW 1         ; where the next byte is taken
@@ -56,46 +59,43 @@ UINIT:  LXI H,RXRING
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    6 bytes
-;   Cycles:   140..400
+;   Cycles:   103..279
 USERV:  PUSH PSW
         PUSH H
-        PUSH B
         IN UARTC
-        MOV B,A
         RRC
         JRNC ..SENT             ; nothing received
+        ANI 10H                 ; overrun, one place further down
         IN UARTD
-        BIT 5,B
         JRNZ ..LOST             ; the byte was read before: one behind it is lost
         LHLD RXIN
         MOV M,A
         INR L
-        LDA RXOUT
-        CMP L
-        JRZ ..LOST              ; the ring is full
-        SHLD RXIN
-        SUB L
-        NEG                     ; bytes in the ring
-        CPI HIMARK
-        JRC ..SENT
-        LDA CONTRL
-        CPI HOLD
-        JRZ ..DONE
-        MVI A,HOLD
-        CALL SETCTL
-        JMPR ..DONE
-..LOST: MVI A,1
-        STA OVRUN
-..SENT: LDA CONTRL
-        CPI SEND
-        JRNZ ..DONE
-        BIT 1,B
-        CNZ FEED
-..DONE: POP B
-        POP H
+        JRZ ..PAGE
+..PUT:  SHLD RXIN
+..DONE: POP H
         POP PSW
         EI
         RETI
+..PAGE: INR H
+        RES B.WRAP,H
+        LDA RXOUT+1
+        SUB H
+        JRZ ..LOST              ; that page is being emptied
+        ANI 3
+        DCR A
+        MVI A,HOLD              ; it is the next one
+        CZ SETCTL
+        JMPR ..PUT
+..LOST: MVI A,1
+        STA OVRUN
+        JMPR ..DONE
+..SENT: RRC
+        JRNC ..DONE
+        LDA CONTRL
+        CPI SEND
+        CZ FEED
+        JMPR ..DONE
 
 ; FEED - gives the transmitter the next byte; with none left its interrupt goes off.
 FEED:   LHLD TXOUT
@@ -120,9 +120,13 @@ SETCTL: STA CONTRL
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   40
+;   Cycles:   41..71
 UTEST:  LDA RXOUT
         LXI H,RXIN
+        CMP M
+        RNZ
+        LDA RXOUT+1
+        INX H
         CMP M
         RET
 
@@ -132,28 +136,45 @@ UTEST:  LDA RXOUT
 ;   Errors:   none
 ;   Clobbers: F
 ;   Stack:    4 bytes
-;   Cycles:   147..240 when a byte is there
+;   Cycles:   105..325 when a byte is there
 GETC:   PUSH H
-..WAIT: DI
-        LHLD RXOUT
+..WAIT: LHLD RXOUT
+        LDA RXIN                ; the service may change the pointer meanwhile, but never to a place with
+        CMP L                   ; nothing behind it
+        JRZ ..SAME
+..TAKE: MOV A,M
+        INR L
+        JRZ ..PAGE
+        SHLD RXOUT
+        POP H
+        RET
+..SAME: DI
         LDA RXIN
         CMP L
-        JRNZ ..TAKE
+        JRNZ ..SOME
+        LDA RXIN+1
+        CMP H
+        JRNZ ..SOME             ; whole pages are full
         EI                      ; takes effect after HLT has begun, so no byte slips through
         HLT
         JMPR ..WAIT
-..TAKE: SUB L
-        CPI LOMARK
-        JRNC ..READ
+..SOME: EI
+        JMPR ..TAKE
+..PAGE: INR H
+        RES B.WRAP,H
+        DI
+        SHLD RXOUT
+        MOV L,A
         LDA CONTRL
         CPI HOLD
-        JRNZ ..READ
-        MVI A,SEND              ; the host may go on, and so may we
-        CALL SETCTL
-..READ: MOV A,M
-        INR L
-        SHLD RXOUT
-        EI
+        JRNZ ..ON
+        LDA RXIN+1
+        SUB H
+        ANI 2                   ; less than two pages are left
+        MVI A,SEND              ; so the host may go on, and so may we
+        CZ SETCTL
+..ON:   EI
+        MOV A,L
         POP H
         RET
 

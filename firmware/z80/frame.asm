@@ -8,7 +8,7 @@
 CR      == 0DH
 
         .LOC .DATA.
-REQ:                    ; the request: encoded while it comes in, then decoded in place
+REQ:                    ; the request, decoded while it comes in
 R.LEN:  .BLKB 1
 R.SEQ:  .BLKB 1
 R.TYPE: .BLKB 1
@@ -33,25 +33,34 @@ GETFRM: CALL GETC
         CZ BANNER
         ORA A
         JRNZ GETFRM
-..OPEN: LXI H,REQ
-        MVI B,0                 ; bytes so far
-..MORE: CALL GETC
+        LXI H,REQ
+        MVI B,MAXENC            ; room for bytes, one more than a frame can have
+..OPEN: CALL GETC               ; how many bytes follow up to the next zero, and one
         ORA A
-        JRZ ..END
-        MOV C,A
-        MOV A,B
-        CPI MAXENC+1
-        JRNC ..MORE             ; too long: its bytes are let go
-        MOV M,C
-        INX H
-        INR B
-        JMPR ..MORE
-..END:  ORA B
         JRZ ..OPEN              ; two delimiters in a row
-        CPI MAXENC+1
-        JRNC ..BAD
-        CALL DECODE
-        JRC ..BAD
+..GRP:  MOV C,A
+..COPY: DCR C
+        JRZ ..ZERO
+        CALL GETC
+        ORA A
+        JRZ ..BAD               ; the frame ends within a group
+        MOV M,A
+        INX H
+        DJNZ ..COPY
+..LONG: CALL GETC               ; too long: its bytes are let go
+        ORA A
+        JRNZ ..LONG
+        JMPR ..BAD
+..ZERO: CALL GETC
+        ORA A
+        JRZ ..END               ; the last group's zero is not there
+        MVI M,0
+        INX H
+        DJNZ ..GRP
+        JMPR ..LONG
+..END:  MVI A,MAXENC
+        SUB B
+        MOV B,A                 ; bytes of the frame
         CALL CHECK
         RZ
 ..BAD:  XRA A                   ; neither SEQ nor TYPE can be trusted
@@ -66,38 +75,6 @@ GETFRM: CALL GETC
 ..SAY:  LXI D,0
         CALL PUTERR
         JMPR GETFRM
-
-; DECODE - undoes COBS in place: B bytes at REQ. Carry set when they can't be COBS; else B = count of
-; decoded bytes.
-DECODE: LXI H,REQ
-        LXI D,REQ
-..GRP:  MOV C,M                 ; one more than the bytes up to the next zero
-        INX H
-        DCR B
-..COPY: DCR C
-        JRZ ..ZERO
-        MOV A,B
-        ORA A
-        STC
-        RZ                      ; the group is longer than the frame
-        MOV A,M
-        STAX D
-        INX H
-        INX D
-        DCR B
-        JMPR ..COPY
-..ZERO: MOV A,B
-        ORA A
-        JRZ ..DONE              ; the last group's zero is not there
-        XRA A
-        STAX D
-        INX D
-        JMPR ..GRP
-..DONE: LXI H,REQ
-        XCHG
-        DSBC D                  ; carry is clear
-        MOV B,L
-        RET
 
 ; CHECK - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
 CHECK:  LDA R.LEN

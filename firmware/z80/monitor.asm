@@ -2,8 +2,8 @@
 
         .IDENT MONITR
         .INTERN MONITR,IDENT,IDLEN,BUILD,NAME,PUTDE
-        .EXTERN UINIT,TABLE,BANNER,DOIDNT,DOHOME
-        .EXTERN PUTFRM,PUTERR,NEWRPL,UDRAIN,CRC16
+        .EXTERN UINIT,WINDOW,TABLE,BANNER,DOIDNT,DOHOME
+        .EXTERN PUTFRM,PUTERR,NEWRPL,UDRAIN,CRC16,C16INI
         .EXTERN R.LEN,R.DATA,P.LEN,STACK,LOADLO,LOADHI
         .INSERT wire.asm
         .IFN INCIRC,[
@@ -31,12 +31,13 @@ MONITR: .IFN BANKED,[
         OUT BANKS+4             ; from here on the registers count
         ]
         LXI SP,STACK
+        CALL C16INI
+        .IFN INCIRC,[
+        CALL CRCINI
+        CALL FLINIT
+        ]
         CALL UINIT
         IM1
-        .IFN INCIRC,[
-        CALL FLINIT
-        CALL CRCINI
-        ]
         EI
         CALL BANNER
         .IFN INCIRC,[

@@ -1,12 +1,16 @@
-; The driver of channel A of the Zilog SIO: a receive ring and a transmit ring of 256 bytes, served by interrupt.
+; The driver of channel A of the Zilog SIO: a receive ring of 1024 bytes and a transmit ring of 256,
+; served by interrupt.
 ;
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
 ; The chip interrupts for the transmitter when its buffer becomes empty, not while it is. So SENDS tells whether
 ; such an interrupt is still to come; if not, whoever has a byte starts the transmitter.
+;
+; The receive ring is kept as the 68B50's driver keeps its own (acia.asm): how full it is matters only where a
+; pointer comes to a new page, and the service never enters the page that is being emptied.
 
         .IDENT SIO
-        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN
+        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN,WINDOW
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -15,17 +19,16 @@ ERROFF  == 30H          ; clears the latched overrun
 ; Write register 5: bit 7 DTR, bits 6-5 word (11 = 8 bits), bit 3 transmitter on, bit 1 RTS.
 LISTEN  == 0EAH         ; RTS low
 HOLD    == 0E8H         ; RTS high, behind the last character
-; Read register 0.
-B.RCVD  == 0            ; a character is there
-B.SENT  == 2            ; the transmit buffer is empty
+; Read register 0, turned right by one: the carry tells that a character is there.
+B.SENT  == 1            ; the transmit buffer is empty
 ; Read register 1.
 ALLSNT  == 01H          ; the shift register is empty, too
 LOST    == 20H          ; overrun
-HIMARK  == 200          ; bytes in the receive ring at which RTS goes high
-LOMARK  == 64           ; and below which it goes low again
+WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
 
         .LOC .DATA.
-RXRING: .BLKB 256       ; the layout aligns them to pages
+RXRING: .BLKB 1024      ; the layout puts them where bit 10 of the address is clear in all of this ring
+B.WRAP  == 2            ; that bit in the high byte
 TXRING: .BLKB 256
 RXIN:   .BLKW 1         ; where the next byte received goes
 RXOUT:  .BLKW 1         ; where the next byte is taken
@@ -70,12 +73,12 @@ UINIT:  LXI H,RXRING
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    6 bytes
-;   Cycles:   95..800
+;   Cycles:   112..900
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: IN UARTC
-        BIT B.RCVD,A
-        JRZ ..SENT
+        RRC
+        JRNC ..SENT             ; nothing received
         MVI A,1
         OUT UARTC
         IN UARTC                ; errors of the character that is next
@@ -85,16 +88,19 @@ USERV:  PUSH PSW
         LHLD RXIN
         MOV M,A
         INR L
-        LDA RXOUT
-        CMP L
-        JRZ ..FULL
-        SHLD RXIN
-        SUB L
-        NEG                     ; bytes in the ring
-        CPI HIMARK
-        MVI A,HOLD
-        CNC SETRTS
+        JRZ ..PAGE
+..PUT:  SHLD RXIN
         JMPR ..NEXT
+..PAGE: INR H
+        RES B.WRAP,H
+        LDA RXOUT+1
+        SUB H
+        JRZ ..FULL              ; that page is being emptied
+        ANI 3
+        DCR A
+        MVI A,HOLD              ; it is the next one
+        CZ SETRTS
+        JMPR ..PUT
 ..LOST: IN UARTD
         MVI A,ERROFF
         OUT UARTC
@@ -141,9 +147,13 @@ SETRTS: STA REG5
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   40
+;   Cycles:   41..71
 UTEST:  LDA RXOUT
         LXI H,RXIN
+        CMP M
+        RNZ
+        LDA RXOUT+1
+        INX H
         CMP M
         RET
 
@@ -153,27 +163,45 @@ UTEST:  LDA RXOUT
 ;   Errors:   none
 ;   Clobbers: F
 ;   Stack:    4 bytes
-;   Cycles:   147..240 when a byte is there
+;   Cycles:   105..384 when a byte is there
 GETC:   PUSH H
-..WAIT: DI
-        LHLD RXOUT
+..WAIT: LHLD RXOUT
+        LDA RXIN                ; the service may change the pointer meanwhile, but never to a place with
+        CMP L                   ; nothing behind it
+        JRZ ..SAME
+..TAKE: MOV A,M
+        INR L
+        JRZ ..PAGE
+        SHLD RXOUT
+        POP H
+        RET
+..SAME: DI
         LDA RXIN
         CMP L
-        JRNZ ..TAKE
+        JRNZ ..SOME
+        LDA RXIN+1
+        CMP H
+        JRNZ ..SOME             ; whole pages are full
         EI                      ; takes effect after HLT has begun, so no byte slips through
         HLT
         JMPR ..WAIT
-..TAKE: SUB L
-        CPI LOMARK
-        JRNC ..READ
+..SOME: EI
+        JMPR ..TAKE
+..PAGE: INR H
+        RES B.WRAP,H
+        DI
+        SHLD RXOUT
+        MOV L,A
         LDA REG5
         CPI HOLD
+        JRNZ ..ON
+        LDA RXIN+1
+        SUB H
+        ANI 2                   ; less than two pages are left
         MVI A,LISTEN
         CZ SETRTS
-..READ: MOV A,M
-        INR L
-        SHLD RXOUT
-        EI
+..ON:   EI
+        MOV A,L
         POP H
         RET
 

@@ -43,7 +43,6 @@ E.VRFY  == 0BH
 MAXPAY  == 240          ; payload
 MAXENC  == 246          ; encoded frame without its delimiters
 MAXBLK  == 236          ; data of WRITE and READ
-WINDOW  == 250          ; bytes of requests taken in before they are answered
 BODY    == 5            ; LEN, SEQ, TYPE and CRC
 RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame

@@ -1,10 +1,11 @@
 //! Puts a program into a board's RAM through the resident monitor, proves that it is there, and starts it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use firmware::wire::{Identity, MAX_BLOCK, Reply, Request, Role, crc16};
 
-use crate::link::{Link, LinkError};
+use crate::link::{Link, LinkError, Question};
 
 /// What the board may take for a request that it answers at once.
 const AT_ONCE: Duration = Duration::from_millis(50);
@@ -93,16 +94,20 @@ pub fn load(
     mut progress: impl FnMut(usize),
 ) -> Result<(), LoadError> {
     check_range(monitor, address, bytes)?;
-    for (index, block) in bytes.chunks(MAX_BLOCK).enumerate() {
-        let at = address.wrapping_add((index * MAX_BLOCK) as u16);
-        let request = Request::Write { address: at, data: block.to_vec() };
-        match link.ask("uploading", &request, AT_ONCE)? {
-            Reply::Written { address, count }
-                if address == at && usize::from(count) == block.len() => {}
-            other => return Err(unexpected("uploading", &other).into()),
-        }
-        progress(index * MAX_BLOCK + block.len());
-    }
+    let place = |index: usize| address.wrapping_add((index * MAX_BLOCK) as u16);
+    let write = |(index, block): (usize, &[u8])| Request::Write {
+        address: place(index),
+        data: block.to_vec(),
+    };
+    let blocks = bytes.chunks(MAX_BLOCK).enumerate().map(write);
+    let mut done = 0;
+    link.set_window(monitor.window);
+    ask_each(link, "uploading", blocks, AT_ONCE, |index, reply| {
+        let count = MAX_BLOCK.min(bytes.len() - index * MAX_BLOCK);
+        done += count;
+        progress(done);
+        reply == Reply::Written { address: place(index), count: count as u8 }
+    })?;
     verify(link, address, bytes)
 }
 
@@ -143,6 +148,37 @@ pub fn jump(link: &mut Link, address: u16) -> Result<(), LoadError> {
     match link.ask("starting the program", &Request::Run { address }, START)? {
         Reply::Running(at) if at == address => Ok(()),
         other => Err(unexpected("starting the program", &other).into()),
+    }
+}
+
+/// Asks requests with a single reply each, as many under way as the link's window takes. `accept` hears each reply with
+/// the number of its request, from 0, and says whether it makes sense.
+fn ask_each(
+    link: &mut Link,
+    what: &'static str,
+    requests: impl Iterator<Item = Request>,
+    work: Duration,
+    mut accept: impl FnMut(usize, Reply) -> bool,
+) -> Result<(), LinkError> {
+    let mut requests = requests.enumerate().peekable();
+    let mut under_way = BTreeMap::new();
+    loop {
+        while let Some((index, request)) = requests.next_if(|(_, request)| link.has_room(request)) {
+            under_way.insert(link.submit(&Question::new(what, request, work))?, index);
+        }
+        let Some(answer) = link.next_answer()? else { return Ok(()) };
+        let Some(index) = under_way.remove(&answer.ticket) else { continue };
+        let reply = answer.replies.map(|mut replies| replies.pop());
+        match reply {
+            Ok(Some(reply)) if accept(index, reply.clone()) => {}
+            other => {
+                link.abandon();
+                return Err(match other {
+                    Ok(reply) => LinkError::Nonsense { what, why: format!("{reply:?}") },
+                    Err(error) => error,
+                });
+            }
+        }
     }
 }
 

@@ -36,6 +36,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("SECTNS", include_str!("../../firmware/z80/sectns.asm")),
     ("SECADR", include_str!("../../firmware/z80/sectns.asm")),
     ("SECNXT", include_str!("../../firmware/z80/sectns.asm")),
+    ("C16INI", include_str!("../../firmware/z80/crc16.asm")),
     ("CRCINI", include_str!("../../firmware/z80/crc32.asm")),
     ("CRC32", include_str!("../../firmware/z80/crc32.asm")),
     ("NEWRPL", include_str!("../../firmware/z80/frame.asm")),

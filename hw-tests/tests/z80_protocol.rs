@@ -199,25 +199,51 @@ fn a_carriage_return_brings_the_banner_and_reset_the_monitor() {
     }
 }
 
+/// Requests that keep the processor busy for long, numbered from 1.
+fn crowded_positions(count: u8) -> Vec<u8> {
+    let request = Request::Position { squares: [0x55; 32] };
+    let frame = |seq| Frame { seq, kind: request.kind(), payload: request.payload() };
+    (1..=count).flat_map(|seq| frame(seq).encode()).collect()
+}
+
+/// The numbers of the positions that were examined to the end.
+fn examined(replies: &[(u8, Reply)]) -> Vec<u8> {
+    let ended = |(seq, reply): &(u8, Reply)| matches!(reply, Reply::PositionEnd(_)).then_some(*seq);
+    replies.iter().filter_map(ended).collect()
+}
+
 #[test]
 fn requests_within_the_window_lose_nothing_without_flow_control() {
     for name in BOARDS {
         let mut board = Board::start(name, false).with_application(name);
         let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
-        // A crowded position keeps the processor busy for long; as many as the window holds at once.
-        let squares = [0x55; 32];
-        let request = Request::Position { squares };
-        let frames: Vec<_> = (1..=6)
-            .map(|seq| Frame { seq, kind: request.kind(), payload: request.payload() })
-            .collect();
-        let line: Vec<u8> = frames.iter().flat_map(Frame::encode).collect();
-        assert!(line.len() <= usize::from(identity.window), "{} bytes", line.len());
-        let ends: Vec<u8> = board
-            .replies(&line)
-            .into_iter()
-            .filter_map(|(seq, reply)| matches!(reply, Reply::PositionEnd(_)).then_some(seq))
-            .collect();
-        assert_eq!(ends, [1, 2, 3, 4, 5, 6]);
+        let fit = (usize::from(identity.window) / crowded_positions(1).len()) as u8;
+        // Several rounds, so that the receive ring is met in every state.
+        for _ in 0..7 {
+            let replies = board.replies(&crowded_positions(fit));
+            assert_eq!(examined(&replies), (1..=fit).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn a_host_that_sends_without_end_is_held_off() {
+    // Not so by the SIO, which lets RTS go high only when it has nothing left to send.
+    let mut board = Board::start("rc2014-classic", true).with_application("rc2014-classic");
+    assert_eq!(examined(&board.replies(&crowded_positions(60))), (1..=60).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_lost_without_flow_control_beyond_the_window_is_told() {
+    for name in BOARDS {
+        let mut board = Board::start(name, false).with_application(name);
+        let done = examined(&board.replies(&crowded_positions(60)));
+        assert!(done.len() < 60 && done.starts_with(&[1, 2, 3]), "{done:?}");
+        // The frame that was cut off ends where the next begins.
+        let next = Frame { seq: 61, kind: kind::IDENT, payload: Vec::new() }.encode();
+        let told = |(_, reply): &(u8, Reply)| matches!(reply, Reply::Error(error) if error.code == ErrorCode::Overrun);
+        assert!(board.replies(&next).iter().any(told), "{name}");
+        assert!(matches!(board.ask(&Request::Identify), Reply::Identity(_)));
     }
 }
 

@@ -1,0 +1,79 @@
+//! How much of the line an upload uses, counted in the board's own T-states.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{QueueLine, SimBoard, Stop};
+use rcflash::link::Link;
+use rcflash::loader::{load, reach_monitor};
+use rcflash::transport::Transport;
+
+/// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
+const CHARACTER: f64 = 640.0;
+/// T-states in which the board answers anything or never will.
+const PATIENCE: u64 = 100_000_000;
+
+/// A board in the test's own thread, at the end of a line without delays.
+#[derive(Clone)]
+struct Near(Arc<Mutex<SimBoard<QueueLine>>>);
+
+impl Near {
+    fn with<T>(&self, act: impl FnOnce(&mut SimBoard<QueueLine>) -> T) -> T {
+        act(&mut self.0.lock().expect("nobody has failed with it"))
+    }
+}
+
+impl Transport for Near {
+    fn name(&self) -> &str {
+        "a board near by"
+    }
+
+    fn read(&mut self, buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        self.with(|board| {
+            let end = board.clock() + PATIENCE;
+            while board.line_mut().from_board.is_empty() && board.clock() < end {
+                if board.run_for(CHARACTER as u64) == Stop::Idle {
+                    break;
+                }
+            }
+            let heard = std::mem::take(&mut board.line_mut().from_board);
+            buffer[..heard.len()].copy_from_slice(&heard);
+            Ok(heard.len())
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.with(|board| board.line_mut().to_board.extend(bytes));
+        Ok(())
+    }
+}
+
+#[test]
+fn an_upload_fills_nine_tenths_of_the_line() {
+    for name in Profile::names() {
+        let used = used_by_an_upload(name);
+        assert!(used >= 0.9, "on {name} an upload uses {:.1} % of the line", used * 100.0);
+    }
+}
+
+/// The part of the time on the line that carried bytes of the program.
+fn used_by_an_upload(board: &str) -> f64 {
+    let profile = Profile::named(board).expect("it ships");
+    let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let board = SimBoard::new(board_spec(&profile), &rom.bytes, QueueLine::default());
+    let near = Near(Arc::new(Mutex::new(board)));
+    let mut link = Link::new(Box::new(near.clone()), profile.uart.baud);
+    let monitor = reach_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
+    let program: Vec<u8> = (0..28 * 1024_u32).map(|at| ((at * at) >> 7) as u8).collect();
+    let began = near.with(|board| board.clock());
+    let mut ended = began;
+    let progress = |_| ended = near.with(|board| board.clock());
+    load(&mut link, &monitor, 0x8000, &program, progress).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(link.stats().repeated(), 0, "{:?}", link.stats());
+    program.len() as f64 * CHARACTER / (ended - began) as f64
+}
