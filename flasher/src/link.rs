@@ -39,6 +39,7 @@ pub struct Link {
     baud: u32,
     /// Bytes of requests that may be under way together; one request always may.
     window: usize,
+    slowness: u32,
     seq: u8,
     tickets: u64,
     decoder: Decoder,
@@ -59,6 +60,7 @@ impl Link {
             transport,
             baud: baud.max(1),
             window: 0,
+            slowness: 1,
             seq: 0,
             tickets: 0,
             decoder: Decoder::default(),
@@ -83,6 +85,11 @@ impl Link {
     /// Lets several requests be under way: as many as fit into the window that the board told in its identity.
     pub fn set_window(&mut self, bytes: u16) {
         self.window = bytes.into();
+    }
+
+    /// Waits so many times longer, for a board that runs slower than by its own clock.
+    pub fn set_slowness(&mut self, times: u32) {
+        self.slowness = times.max(1);
     }
 
     /// The last sequence number used; the next request gets the one after it.
@@ -169,7 +176,8 @@ impl Link {
         self.seq = self.seq.wrapping_add(1).max(1);
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        let time = self.line_time(question.frames * MAX_FRAME) + question.work + SLACK;
+        let work = question.work * self.slowness;
+        let time = self.line_time(question.frames * MAX_FRAME) + work + SLACK;
         let now = self.now();
         if self.flight.is_empty() {
             self.occupied_since = Some(now);
@@ -323,6 +331,7 @@ impl Link {
 
     /// The time that so many characters take on the line.
     fn line_time(&self, characters: usize) -> Duration {
-        Duration::from_micros(characters as u64 * BITS * 1_000_000 / u64::from(self.baud))
+        let bits = characters as u64 * BITS * u64::from(self.slowness);
+        Duration::from_micros(bits * 1_000_000 / u64::from(self.baud))
     }
 }

@@ -149,7 +149,7 @@ struct BoardArgs {
     #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
     board: String,
     /// The serial port of a real board; without it the board is simulated
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, group = "way", value_name = "DEVICE")]
     port: Option<String>,
     /// How the evaluator treats the faults of the program of 1978, on the board and in the reference
     #[arg(long, value_name = "mended|1978", default_value_t)]
@@ -167,16 +167,19 @@ struct BoardArgs {
     #[arg(long)]
     any_monitor: bool,
     /// Hold the simulated board to its own clock
-    #[arg(long, conflicts_with = "port")]
+    #[arg(long, conflicts_with = "way")]
     real_time: bool,
     /// Run the simulated board within this program: no wait takes time, and each run is like the one before
-    #[arg(long, conflicts_with_all = ["port", "real_time"])]
+    #[arg(long, group = "way")]
     direct: bool,
+    /// Take a board that MAME emulates: rc2014mini, rc2014, rc2014cl2, rc2014zedp
+    #[arg(long, group = "way", value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
+    mame: Option<Option<String>>,
     /// Write down all that passes over the line, to be replayed without the board
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Replay what was recorded; no board is needed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "rom", "real_time", "direct"])]
+    #[arg(long, group = "way", value_name = "FILE", conflicts_with = "rom")]
     replay: Option<PathBuf>,
 }
 
@@ -206,11 +209,12 @@ impl BoardArgs {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
         let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
-        let board = match (&self.port, &self.replay) {
-            (Some(device), _) => Choice::Serial(device.clone()),
-            (None, Some(file)) => Choice::Replay(file.clone()),
-            (None, None) if self.direct => Choice::Direct { rom },
-            (None, None) => Choice::Simulated { rom, pace },
+        let board = match (&self.port, &self.replay, &self.mame) {
+            (Some(device), _, _) => Choice::Serial(device.clone()),
+            (_, Some(file), _) => Choice::Replay(file.clone()),
+            (_, _, Some(machine)) => Choice::Mame { machine: machine.clone(), rom },
+            _ if self.direct => Choice::Direct { rom },
+            _ => Choice::Simulated { rom, pace },
         };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let recording = self.record.clone().map(|file| Recording { file, cases: Vec::new() });

@@ -14,7 +14,7 @@ use firmware::build::BuildError;
 use firmware::evaluator::{self, Behaviour as Built, Evaluator};
 use firmware::profile::{self, Profile};
 use firmware::wire::{Identity, status};
-use rcflash::exit::{Failure, RIG};
+use rcflash::exit::{Failure, RIG, USAGE};
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 
@@ -107,6 +107,7 @@ impl From<RigError> for Failure {
         match error {
             RigError::Build(error) => error.into(),
             RigError::Load(error) => error.into(),
+            RigError::Board(error @ BoardError::NoMachine(..)) => Self::new(USAGE, error),
             other => Self::new(RIG, other),
         }
     }
@@ -142,6 +143,7 @@ impl Rig {
             board = Box::new(RecordedBoard::new(board, &recording.file, &heading)?);
         }
         let mut link = Link::new(board.open()?, profile.uart.baud);
+        link.set_slowness(board.slowness());
         let ready = match board.take_ready() {
             Some(ready) => ready,
             None => programs.bring_up(plan, &mut link)?,

@@ -133,7 +133,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
     let path = folder.path().join("bad.epd");
     std::fs::write(&path, "8/8/8/8/8/8/8/8 w - -\n8/8/8/8/8/8/8/7x w - -\n").expect("a file");
     let path = path.to_string_lossy().into_owned();
-    let cases: [(&[&str], i32, &str); 8] = [
+    let cases: [(&[&str], i32, &str); 9] = [
         (&["residues", &path], 3, "bad.epd:2: FEN field 'pieces', column 16: 'x' is not a piece"),
         (&["residues", "--fen", "rubbish"], 3, "a FEN has 4 or 6 fields, this has 1"),
         (&["residues", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
@@ -141,6 +141,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
         (&["run", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
+        (&["run", "--mame=spectrum"], 2, "there are rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
     ];
     for (arguments, code, message) in cases {

@@ -1,13 +1,16 @@
 //! Boards and the way to them: one trait for what is simulated here, what is plugged in, and what others emulate.
 
 mod direct;
+mod mame;
 mod record;
 mod replay;
 mod serial;
 mod simulated;
+mod tcp;
 mod transcript;
 
 pub use direct::DirectBoard;
+pub use mame::{MameBoard, program as mame};
 pub use record::RecordedBoard;
 pub use replay::{ReplayBoard, heading};
 pub use serial::SerialBoard;
@@ -37,6 +40,11 @@ pub trait Board {
     /// The reset button, where it can be pressed from here.
     fn button(&self) -> Option<Button> {
         None
+    }
+
+    /// How many times slower than by its own clock the board may run.
+    fn slowness(&self) -> u32 {
+        1
     }
 
     /// Hears that the board is ready to be questioned, for a transcript.
@@ -90,6 +98,13 @@ pub enum Choice {
     },
     /// A real one, by its serial device.
     Serial(String),
+    /// One that MAME emulates.
+    Mame {
+        /// What MAME calls it, if not the first one for the profile.
+        machine: Option<String>,
+        /// What is in its ROM socket, if not the monitor built here.
+        rom: Option<Vec<u8>>,
+    },
     /// What a transcript tells of one.
     Replay(PathBuf),
 }
@@ -113,6 +128,15 @@ pub enum BoardError {
     /// The system has no pseudo-terminal or no thread left.
     #[error("can't start the simulated board: {0}")]
     Simulator(io::Error),
+    /// MAME is not there.
+    #[error("MAME is not installed; it is the package `mame` of Debian and others")]
+    NoMame,
+    /// It has no such machine: what was asked for, the profile, and what there is.
+    #[error("MAME: {0} is no machine for the board {1}; there are {2}")]
+    NoMachine(String, String, String),
+    /// It failed.
+    #[error("MAME: {0}")]
+    Mame(io::Error),
     /// A transcript can't be read or written.
     #[error("transcript {}: {}", .0.display(), .1)]
     Transcript(PathBuf, io::Error),
@@ -133,6 +157,10 @@ impl Choice {
             Self::Direct { rom } => {
                 let rom = rom.as_deref().unwrap_or(outfit.monitor);
                 Box::new(DirectBoard::new(outfit.profile, rom, outfit.probe))
+            }
+            Self::Mame { machine, rom } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                Box::new(MameBoard::new(outfit.profile, machine.as_deref(), rom)?)
             }
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
             Self::Serial(device) => {

@@ -91,6 +91,10 @@ impl Board for RecordedBoard {
         self.board.instruments()
     }
 
+    fn slowness(&self) -> u32 {
+        self.board.slowness()
+    }
+
     fn note_ready(&mut self, ready: &Ready) {
         let _ = self.tape.note(None, Event::Ready(ready.clone()));
     }
