@@ -5,15 +5,18 @@
 //! twice, and one with a doubly defined symbol, to mark its uses.
 
 mod brackets;
+mod build;
 mod conditional;
 mod directive;
 mod eval;
+mod fields;
 mod finish;
 mod instruction;
 mod macros;
 mod names;
 mod output;
 mod reader;
+mod resolve;
 mod shared;
 mod statement;
 mod symbols;
