@@ -30,6 +30,8 @@ pub(super) enum Via {
     Scm,
     /// RomWBW's debug monitor, at its prompt or at the boot loader's
     Romwbw,
+    /// A ROM BASIC 4.7, Searle's or feilipu's: a hex loader is typed in first
+    Basic,
     /// CP/M at its prompt, or any receiver of XMODEM: the file goes there as it is
     Xmodem,
 }
@@ -85,6 +87,7 @@ impl ViaArgs {
             Via::Monitor | Via::Xmodem => None,
             Via::Scm => Some(Stock::Scm),
             Via::Romwbw => Some(Stock::Romwbw),
+            Via::Basic => Some(Stock::Basic),
         }
     }
 
