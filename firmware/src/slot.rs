@@ -1,7 +1,7 @@
 //! The header in front of a program in flash (`firmware/z80/auto.asm`): by it the monitor knows that the program is
 //! whole, and whether to start it after a reset.
 
-use crc::{CRC_32_ISO_HDLC, Crc};
+use crate::wire::crc32;
 
 /// Where the header is, both in the chip and as the processor sees it.
 pub const ADDRESS: u16 = 0x1000;
@@ -15,7 +15,6 @@ pub const CAPACITY: usize = 0x8000 - PROGRAM as usize;
 const MAGIC: &[u8; 4] = b"SARG";
 /// Bytes of the header in front of its check, which covers them and the program.
 const CHECKED: usize = 12;
-const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// The header of a program; `None` when the program has no bytes or more than [`CAPACITY`].
 #[must_use]
@@ -28,10 +27,8 @@ pub fn header(program: &[u8], entry: u16, autostart: bool) -> Option<[u8; HEADER
     header[4] = u8::from(autostart);
     header[6..8].copy_from_slice(&entry.to_le_bytes());
     header[8..10].copy_from_slice(&length.to_le_bytes());
-    let mut digest = CRC32.digest();
-    digest.update(&header[..CHECKED]);
-    digest.update(program);
-    header[CHECKED..].copy_from_slice(&digest.finalize().to_le_bytes());
+    let crc = crc32(&[&header[..CHECKED], program].concat());
+    header[CHECKED..].copy_from_slice(&crc.to_le_bytes());
     Some(header)
 }
 
@@ -44,7 +41,7 @@ mod tests {
         let header = header(&[1, 2, 3], 0x1010, true).expect("three bytes fit");
         assert_eq!(header[..12], *b"SARG\x01\x00\x10\x10\x03\x00\x00\x00");
         let all = [&header[..12], &[1, 2, 3]].concat();
-        assert_eq!(header[12..], CRC32.checksum(&all).to_le_bytes());
+        assert_eq!(header[12..], crc32(&all).to_le_bytes());
     }
 
     #[test]

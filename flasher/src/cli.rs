@@ -1,23 +1,21 @@
 //! The command line: what is asked for, what is printed, and the exit code.
 
+mod flash;
 mod image;
 mod ports;
-mod target;
 mod terminal;
 mod via;
 mod write;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
-use rcflash::exit::{Failure, INTERRUPTED, RIG, conclude};
+use rcflash::exit::{Failure, conclude};
 
 /// Puts programs on Z80 boards of the RC2014 family over a serial line, and knows that they are there.
 #[derive(Parser)]
@@ -35,14 +33,14 @@ Exit codes: 0 all right, 1 verify failed, 2 usage, 3 port, board or file failed,
 enum Command {
     /// List the serial ports, without opening any
     Ports(ports::PortsArgs),
-    /// Upload a program into the board's RAM, verify it there, and start it
+    /// Upload a program into the board's RAM or flash, verify it there, and start it
     #[command(after_help = "\
 Examples:
   rcflash write --port /dev/ttyUSB0                     the built-in exchange evaluator
-  rcflash write --port bench                            on the board of this name in the rig file
   rcflash write --port /dev/ttyUSB0 --behaviour 1978    the same, with the faults of 1978
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
-  rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run")]
+  rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
+  rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart")]
     Write(write::WriteArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),
@@ -55,6 +53,17 @@ Examples:
   rcflash image --application -o evaluator.hex          what `rcflash write` loads into RAM
   rcflash image --application -o own.hex --sargon-dir mine")]
     Image(image::ImageArgs),
+}
+
+/// Which board, and where.
+#[derive(Args)]
+struct BoardArgs {
+    /// The serial port
+    #[arg(long, value_name = "DEVICE")]
+    port: String,
+    /// The board's profile
+    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
+    board: String,
 }
 
 /// Which exchange evaluator is built.
@@ -74,9 +83,9 @@ impl EvaluatorArgs {
     }
 
     /// Builds the application with it, and says which routines are the user's own.
-    fn build(&self, profile: &Profile) -> Result<BuiltImage, Failure> {
+    fn build(&self, profile: &Profile, kind: ProgramKind) -> Result<BuiltImage, Failure> {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
-        let image = build_with(profile, ProgramKind::Application, &evaluator)?;
+        let image = build_with(profile, kind, &evaluator)?;
         if !image.own.is_empty() {
             eprintln!("with routines of your own: {}", image.own.join(", "));
         }
@@ -84,18 +93,10 @@ impl EvaluatorArgs {
     }
 }
 
-/// The first Ctrl-C asks the loader to end well, the second ends at once.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    let handler = move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
-    Ok(stop)
+impl BoardArgs {
+    fn profile(&self) -> Result<Profile, Failure> {
+        Ok(Profile::named(&self.board)?)
+    }
 }
 
 /// Parses the command line and does what it says.

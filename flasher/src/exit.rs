@@ -6,12 +6,11 @@ use firmware::build::BuildError;
 use firmware::evaluator::OwnError;
 use firmware::profile::ProfileError;
 
+use crate::flash::FlashError;
 use crate::link::LinkError;
 use crate::loader::LoadError;
 use crate::loaders::LoaderError;
 use crate::port::OpenError;
-use crate::reset::ResetError;
-use crate::rig::RigFileError;
 
 /// The thing under test is wrong: a failed verify, a wrong residue.
 pub const WRONG: u8 = 1;
@@ -66,6 +65,7 @@ impl From<BuildError> for Failure {
         let code = match &error {
             BuildError::Own(OwnError::Unreadable { .. }) => RIG,
             BuildError::Own(OwnError::Empty { .. }) => NOTHING,
+            BuildError::NoFlash(_) => USAGE,
             _ => WRONG,
         };
         Self::new(code, error)
@@ -78,37 +78,22 @@ impl From<OpenError> for Failure {
     }
 }
 
-impl From<RigFileError> for Failure {
-    fn from(error: RigFileError) -> Self {
-        let usage = matches!(error, RigFileError::Unknown { .. });
-        Self::new(if usage { USAGE } else { RIG }, error)
-    }
-}
-
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
-        let interrupted = matches!(error, LinkError::Interrupted { .. });
-        Self::new(if interrupted { INTERRUPTED } else { RIG }, error)
-    }
-}
-
-impl From<ResetError> for Failure {
-    fn from(error: ResetError) -> Self {
-        match error {
-            ResetError::Link(error) => error.into(),
-            error => Self::new(RIG, error),
-        }
+        Self::new(RIG, error)
     }
 }
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let code = match &error {
-            LoadError::Verify { .. } => WRONG,
-            LoadError::Link(LinkError::Interrupted { .. }) => INTERRUPTED,
-            _ => RIG,
-        };
-        Self::new(code, error)
+        let wrong = matches!(error, LoadError::Verify { .. });
+        Self::new(if wrong { WRONG } else { RIG }, error)
+    }
+}
+
+impl From<FlashError> for Failure {
+    fn from(error: FlashError) -> Self {
+        Self::new(if error.is_mismatch() { WRONG } else { RIG }, error)
     }
 }
 

@@ -153,7 +153,7 @@ pub fn jump(link: &mut Link, address: u16) -> Result<(), LoadError> {
 
 /// Asks requests with a single reply each, as many under way as the link's window takes. `accept` hears each reply with
 /// the number of its request, from 0, and says whether it makes sense.
-fn ask_each(
+pub(crate) fn ask_each(
     link: &mut Link,
     what: &'static str,
     requests: impl Iterator<Item = Request>,

@@ -1,6 +1,17 @@
 //! The monitor's requests about the flash chip, and their replies.
 
+use std::fmt;
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+
 use super::{MAX_BLOCK, REPLY, kind};
+
+/// The check of flash: zlib's CRC-32.
+#[must_use]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+    CRC.checksum(bytes)
+}
 
 /// What the host asks for. Addresses are the chip's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +109,27 @@ pub struct ChipIdentity {
     pub kept: u8,
 }
 
+impl ChipIdentity {
+    /// What its maker calls it, of the chips that the monitor knows.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match (self.manufacturer, self.device) {
+            (0xBF, 0xB5) => "SST39SF010A",
+            (0xBF, 0xB6) => "SST39SF020A",
+            (0xBF, 0xB7) => "SST39SF040",
+            _ => "a flash chip",
+        }
+    }
+}
+
+impl fmt::Display for ChipIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { manufacturer, device, sectors, .. } = self;
+        let kilobytes = 4 * u32::from(*sectors);
+        write!(f, "{}, identity {manufacturer:02X}h {device:02X}h, {kilobytes} KiB", self.name())
+    }
+}
+
 /// What the board answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlashReply {
@@ -156,6 +188,11 @@ impl FlashReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_check_is_the_catalogues() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
 
     #[test]
     fn requests_are_laid_out_as_the_protocol_says() {

@@ -10,7 +10,7 @@ mod frame;
 mod message;
 
 pub use exhaust::{ExhaustRequest, Tally};
-pub use flash::{ChipIdentity, FlashReply, FlashRequest};
+pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
 pub use message::{
     ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,

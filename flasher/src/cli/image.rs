@@ -46,7 +46,7 @@ pub(super) fn image(args: &ImageArgs) -> Outcome {
 }
 
 fn application(args: &ImageArgs, profile: &Profile) -> Outcome {
-    let image = args.evaluator.build(profile)?;
+    let image = args.evaluator.build(profile, ProgramKind::Application)?;
     let run = Run { address: image.address, bytes: image.bytes };
     let (first, length) = (run.address, run.bytes.len());
     write(&args.output, run)?;

@@ -44,18 +44,12 @@ pub fn deliver(
 ) -> Result<Delivered> {
     stock.check(order.image)?;
     let mut monitor = stock.monitor();
-    match steps(monitor.as_mut(), talk, order, watch) {
-        Err(LoaderError::Interrupted { what, .. }) => {
-            talk.close();
-            Err(LoaderError::Interrupted { what, state: monitor.abandon(talk) })
-        }
-        Err(error) if error.is_mismatch() => {
-            // The mismatch is what the user has to know; a monitor that then fails too adds nothing to it.
-            let _ = monitor.leave(talk);
-            Err(error)
-        }
-        other => other,
+    let outcome = steps(monitor.as_mut(), talk, order, watch);
+    if let Err(LoaderError::Interrupted { what, .. }) = outcome {
+        talk.close();
+        return Err(LoaderError::Interrupted { what, state: monitor.abandon(talk) });
     }
+    outcome
 }
 
 fn steps(
@@ -66,7 +60,6 @@ fn steps(
 ) -> Result<Delivered> {
     let who = reach(monitor, talk, order.flow, watch)?;
     watch.note(Note::Found(who));
-    monitor.prepare(talk, order.image)?;
     let total = order.image.runs().iter().map(|run| run.bytes.len()).sum();
     let pace = order.pace.unwrap_or(Pace::FULL);
     let mut delivery = Delivery { monitor, talk, watch, image: order.image, total, done: 0, pace };
@@ -78,9 +71,8 @@ fn steps(
         delivery.verify()?;
     }
     let pace = delivery.pace;
-    match order.entry {
-        Some(entry) => monitor.start(talk, entry)?,
-        None => monitor.leave(talk)?,
+    if let Some(entry) = order.entry {
+        monitor.start(talk, entry)?;
     }
     Ok(Delivered { bytes: total, verified: order.verify, pace })
 }

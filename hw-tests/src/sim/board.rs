@@ -140,11 +140,12 @@ impl<L: Line> SimBoard<L> {
         self.device_served = false;
     }
 
-    /// Cuts the power, and gives the chip in the ROM socket as that leaves it.
+    /// The chip in the ROM socket as a power cut would leave it now.
     #[must_use]
-    pub fn cut_power(mut self) -> RomChip {
-        self.bus.chip_mut().power_cut(self.clock);
-        self.bus.chip().clone()
+    pub fn chip_after_cut(&self) -> RomChip {
+        let mut chip = self.bus.chip().clone();
+        chip.power_cut(self.clock);
+        chip
     }
 
     /// Starts to measure.

@@ -92,7 +92,7 @@ fn code_in_the_chip_itself_runs_into_its_status() {
 fn a_chip_outlives_its_board_as_the_power_cut_leaves_it() {
     let mut first = board(spec(), &in_ram(&programs_a_byte()));
     first.run_for(100_000);
-    let chip = first.cut_power();
+    let chip = first.chip_after_cut();
     let mut second = SimBoard::with_chip(spec(), chip, QueueLine::default());
     second.run_for(100);
     assert_eq!(second.bus().chip().as_sst().map(|chip| chip.cells()[0x4000]), Some(0x42));

@@ -1,0 +1,291 @@
+//! Writes a board's flash chip through the resident monitor: only the sectors that differ, proven there.
+//!
+//! Nothing remembers how far a write has come. What differs is written, so a write that was broken off is simply begun
+//! again. A program's header goes last (`firmware::slot`): half a program has none, and the monitor does not start it.
+
+mod boot;
+mod content;
+mod error;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use firmware::slot;
+use firmware::wire::{
+    ChipIdentity, ErrorCode, FlashReply, FlashRequest, Identity, MAX_BLOCK, Reply, Request,
+    capability, crc32,
+};
+
+use crate::link::{Link, LinkError};
+use crate::loader::ask_each;
+
+pub use boot::{boot_sector_differs, replace_boot_sector};
+pub use content::{Content, ContentError};
+pub use error::FlashError;
+
+/// Bytes of a sector.
+pub const SECTOR: usize = 0x1000;
+/// What an erased byte holds.
+const ERASED: u8 = 0xFF;
+/// What the board may take for a request that it answers at once, a block to program among them.
+const AT_ONCE: Duration = Duration::from_millis(100);
+/// What it may take to erase a sector, which it gives up itself after 0.4 s at 7.37 MHz and 0.8 s at half of that.
+const ERASE: Duration = Duration::from_secs(1);
+/// What it may take for a check, for each byte: 120 T-states at 3.6864 MHz.
+const CHECK_PER_BYTE: Duration = Duration::from_micros(35);
+
+/// How far a step has come, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done.
+    pub step: &'static str,
+    /// Of it, this is done.
+    pub done: usize,
+    /// Of so much.
+    pub total: usize,
+}
+
+/// A sector, and what it is to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sector {
+    /// Counted from the start of the chip.
+    pub number: u16,
+    /// All its bytes.
+    bytes: Vec<u8>,
+    /// Whether it holds nothing yet.
+    blank: bool,
+}
+
+impl Sector {
+    fn address(&self) -> u32 {
+        u32::from(self.number) * SECTOR as u32
+    }
+
+    /// Bytes at its start that are programmed last: those of a program's header.
+    fn header(&self) -> usize {
+        if self.address() == u32::from(slot::ADDRESS) { slot::HEADER } else { 0 }
+    }
+}
+
+/// What a write came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Sectors that were erased.
+    pub erased: usize,
+    /// Sectors that were programmed.
+    pub programmed: usize,
+}
+
+/// Asks the board who its flash chip is.
+///
+/// # Errors
+/// The monitor can't write flash, or no chip that it knows answers.
+pub fn chip(link: &mut Link, monitor: &Identity) -> Result<ChipIdentity, FlashError> {
+    if monitor.capabilities & capability::WRITES_FLASH == 0 {
+        return Err(FlashError::NoFlash(Box::new(monitor.clone())));
+    }
+    link.set_window(monitor.window);
+    match ask(link, "asking the flash chip who it is", FlashRequest::Chip, AT_ONCE)? {
+        FlashReply::Chip(chip) => Ok(chip),
+        other => Err(nonsense("asking the flash chip who it is", &other)),
+    }
+}
+
+/// Finds the sectors that differ from the content; with `force` all that it touches are taken to differ. Where the content
+/// covers a part of a sector, the rest is to stay as it is. The boot sector is left out.
+///
+/// # Errors
+/// The content does not fit the chip, or the link failed.
+pub fn compare(
+    link: &mut Link,
+    chip: &ChipIdentity,
+    content: &Content,
+    force: bool,
+    mut progress: impl FnMut(Progress),
+) -> Result<Vec<Sector>, FlashError> {
+    content.check_fits(chip)?;
+    let numbers: Vec<u16> =
+        content.sectors().filter(|number| *number >= u16::from(chip.kept)).collect();
+    let total = numbers.len() * SECTOR;
+    let mut differ = Vec::new();
+    for (index, number) in numbers.into_iter().enumerate() {
+        let mut is_same = !force;
+        for (address, bytes) in content.within(number) {
+            is_same = is_same && check(link, address, bytes.len())? == crc32(bytes);
+        }
+        if !is_same {
+            differ.push(wanted(link, content, number)?);
+        }
+        progress(Progress { step: "comparing", done: (index + 1) * SECTOR, total });
+    }
+    Ok(differ)
+}
+
+/// What a sector that differs is to hold, and whether it has to be erased first.
+fn wanted(link: &mut Link, content: &Content, number: u16) -> Result<Sector, FlashError> {
+    let first = u32::from(number) * SECTOR as u32;
+    let blank = check(link, first, SECTOR)? == crc32(&[ERASED; SECTOR]);
+    let mut bytes = match content.covers(number) || blank {
+        true => vec![ERASED; SECTOR],
+        false => read(link, first, SECTOR)?,
+    };
+    for (address, part) in content.within(number) {
+        bytes[(address - first) as usize..][..part.len()].copy_from_slice(part);
+    }
+    Ok(Sector { number, bytes, blank })
+}
+
+/// Erases and programs sectors, has the board check each, and lets it refuse a wrong check.
+///
+/// # Errors
+/// What kept the sectors from holding what they should.
+pub fn write(
+    link: &mut Link,
+    sectors: &[Sector],
+    mut progress: impl FnMut(Progress),
+) -> Result<Written, FlashError> {
+    let total = sectors.len() * SECTOR;
+    let mut written = Written::default();
+    // A header that is there must not outlive the program behind it.
+    for sector in sectors.iter().filter(|sector| sector.header() > 0) {
+        written.erased += erase(link, sector)?;
+    }
+    for (index, sector) in sectors.iter().enumerate() {
+        if sector.header() == 0 {
+            written.erased += erase(link, sector)?;
+        }
+        program(link, sector, sector.header()..SECTOR, |done| {
+            progress(Progress { step: "writing", done: index * SECTOR + done, total });
+        })?;
+        verify(link, sector, sector.header())?;
+        written.programmed += 1;
+        progress(Progress { step: "writing", done: (index + 1) * SECTOR, total });
+    }
+    for sector in sectors.iter().filter(|sector| sector.header() > 0) {
+        program(link, sector, 0..sector.header(), |_| {})?;
+        verify(link, sector, 0)?;
+    }
+    if let Some(sector) = sectors.last() {
+        refuse(link, sector)?;
+    }
+    Ok(written)
+}
+
+fn erase(link: &mut Link, sector: &Sector) -> Result<usize, FlashError> {
+    if sector.blank {
+        return Ok(0);
+    }
+    match ask(link, "erasing flash", FlashRequest::Erase { sector: sector.number }, ERASE)? {
+        FlashReply::Erased(number) if number == sector.number => Ok(1),
+        other => Err(nonsense("erasing flash", &other)),
+    }
+}
+
+/// Programs a part of a sector, but for blocks that are to stay erased. `progress` hears where in the sector it is.
+fn program(
+    link: &mut Link,
+    sector: &Sector,
+    part: Range<usize>,
+    mut progress: impl FnMut(usize),
+) -> Result<(), LinkError> {
+    let block = |first: usize| first..part.end.min(first + MAX_BLOCK);
+    let is_written =
+        |range: &Range<usize>| sector.bytes[range.clone()] != [ERASED; SECTOR][range.clone()];
+    let blocks: Vec<_> = part.clone().step_by(MAX_BLOCK).map(block).filter(is_written).collect();
+    let at = |range: &Range<usize>| sector.address() + range.start as u32;
+    let requests = blocks.iter().map(|range| {
+        let data = sector.bytes[range.clone()].to_vec();
+        Request::Flash(FlashRequest::Program { address: at(range), data })
+    });
+    ask_each(link, "programming flash", requests, AT_ONCE, |index, reply| {
+        let range = &blocks[index];
+        progress(range.end);
+        reply
+            == Reply::Flash(FlashReply::Programmed { address: at(range), count: range.len() as u8 })
+    })
+}
+
+/// Has the board compare a sector, from an offset on, with its check.
+fn verify(link: &mut Link, sector: &Sector, from: usize) -> Result<(), FlashError> {
+    let bytes = &sector.bytes[from..];
+    let crc = crc32(bytes);
+    match compare_there(link, sector.address() + from as u32, bytes.len(), crc)? {
+        None => Ok(()),
+        Some(there) => Err(FlashError::Verify { sector: sector.number, here: crc as u16, there }),
+    }
+}
+
+/// A board that agrees to everything proves nothing.
+fn refuse(link: &mut Link, sector: &Sector) -> Result<(), FlashError> {
+    let wrong = !crc32(&sector.bytes);
+    match compare_there(link, sector.address(), SECTOR, wrong)? {
+        Some(_) => Ok(()),
+        None => Err(FlashError::Blind),
+    }
+}
+
+/// Has the board compare; `None` when it agrees, else the low half of the check that it computed.
+fn compare_there(
+    link: &mut Link,
+    address: u32,
+    length: usize,
+    crc: u32,
+) -> Result<Option<u16>, FlashError> {
+    let request = FlashRequest::Verify { address, length: length as u16, crc };
+    let what = "verifying flash";
+    match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32) {
+        Ok(FlashReply::Verified) => Ok(None),
+        Ok(other) => Err(nonsense(what, &other)),
+        Err(LinkError::Refused { error, .. }) if error.code == ErrorCode::Verify => {
+            Ok(Some(error.detail))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The CRC-32 of a stretch within a page, computed by the board.
+fn check(link: &mut Link, address: u32, length: usize) -> Result<u32, FlashError> {
+    let request = FlashRequest::Crc { address, length: length as u16 };
+    let what = "comparing flash";
+    match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32)? {
+        FlashReply::Crc(crc) => Ok(crc),
+        other => Err(nonsense(what, &other)),
+    }
+}
+
+/// Fetches bytes of flash, from any address on.
+///
+/// # Errors
+/// The addresses are not the chip's, or the link failed.
+pub fn read(link: &mut Link, address: u32, count: usize) -> Result<Vec<u8>, FlashError> {
+    let mut bytes = Vec::with_capacity(count);
+    while bytes.len() < count {
+        let at = address + bytes.len() as u32;
+        let in_sector = SECTOR - at as usize % SECTOR;
+        let count = (count - bytes.len()).min(MAX_BLOCK).min(in_sector);
+        let request = FlashRequest::Read { address: at, count: count as u8 };
+        match ask(link, "reading flash", request, AT_ONCE)? {
+            FlashReply::Memory { address, data } if address == at && data.len() == count => {
+                bytes.extend(data);
+            }
+            other => return Err(nonsense("reading flash", &other)),
+        }
+    }
+    Ok(bytes)
+}
+
+fn ask(
+    link: &mut Link,
+    what: &'static str,
+    request: FlashRequest,
+    work: Duration,
+) -> Result<FlashReply, LinkError> {
+    match link.ask(what, &Request::Flash(request), work)? {
+        Reply::Flash(reply) => Ok(reply),
+        other => Err(LinkError::Nonsense { what, why: format!("{other:?}") }),
+    }
+}
+
+fn nonsense(what: &'static str, reply: &FlashReply) -> FlashError {
+    LinkError::Nonsense { what, why: format!("{reply:?}") }.into()
+}
