@@ -3,19 +3,22 @@
 mod flash;
 mod image;
 mod ports;
+mod target;
 mod terminal;
 mod via;
 mod write;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
-use rcflash::exit::{Failure, conclude};
+use rcflash::exit::{Failure, INTERRUPTED, RIG, conclude};
 
 /// Puts programs on Z80 boards of the RC2014 family over a serial line, and knows that they are there.
 #[derive(Parser)]
@@ -37,6 +40,7 @@ enum Command {
     #[command(after_help = "\
 Examples:
   rcflash write --port /dev/ttyUSB0                     the built-in exchange evaluator
+  rcflash write --port bench                            on the board of this name in the rig file
   rcflash write --port /dev/ttyUSB0 --behaviour 1978    the same, with the faults of 1978
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
   rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
@@ -53,17 +57,6 @@ Examples:
   rcflash image --application -o evaluator.hex          what `rcflash write` loads into RAM
   rcflash image --application -o own.hex --sargon-dir mine")]
     Image(image::ImageArgs),
-}
-
-/// Which board, and where.
-#[derive(Args)]
-struct BoardArgs {
-    /// The serial port
-    #[arg(long, value_name = "DEVICE")]
-    port: String,
-    /// The board's profile
-    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
-    board: String,
 }
 
 /// Which exchange evaluator is built.
@@ -93,10 +86,18 @@ impl EvaluatorArgs {
     }
 }
 
-impl BoardArgs {
-    fn profile(&self) -> Result<Profile, Failure> {
-        Ok(Profile::named(&self.board)?)
-    }
+/// The first Ctrl-C asks the loader to end well, the second ends at once.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    let handler = move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler)
+        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
+    Ok(stop)
 }
 
 /// Parses the command line and does what it says.

@@ -11,6 +11,8 @@ use crate::link::LinkError;
 use crate::loader::LoadError;
 use crate::loaders::LoaderError;
 use crate::port::OpenError;
+use crate::reset::ResetError;
+use crate::rig::RigFileError;
 
 /// The thing under test is wrong: a failed verify, a wrong residue.
 pub const WRONG: u8 = 1;
@@ -78,16 +80,37 @@ impl From<OpenError> for Failure {
     }
 }
 
+impl From<RigFileError> for Failure {
+    fn from(error: RigFileError) -> Self {
+        let usage = matches!(error, RigFileError::Unknown { .. });
+        Self::new(if usage { USAGE } else { RIG }, error)
+    }
+}
+
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
-        Self::new(RIG, error)
+        let interrupted = matches!(error, LinkError::Interrupted { .. });
+        Self::new(if interrupted { INTERRUPTED } else { RIG }, error)
+    }
+}
+
+impl From<ResetError> for Failure {
+    fn from(error: ResetError) -> Self {
+        match error {
+            ResetError::Link(error) => error.into(),
+            error => Self::new(RIG, error),
+        }
     }
 }
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let wrong = matches!(error, LoadError::Verify { .. });
-        Self::new(if wrong { WRONG } else { RIG }, error)
+        let code = match &error {
+            LoadError::Verify { .. } => WRONG,
+            LoadError::Link(LinkError::Interrupted { .. }) => INTERRUPTED,
+            _ => RIG,
+        };
+        Self::new(code, error)
     }
 }
 

@@ -1,10 +1,14 @@
 //! Puts images on Z80 boards over a serial line, and knows that they are there.
 
+mod busy;
 pub mod exit;
 pub mod flash;
 pub mod link;
 pub mod loader;
 pub mod loaders;
+pub mod lock;
 pub mod port;
+pub mod reset;
+pub mod rig;
 pub mod terminal;
 pub mod transport;

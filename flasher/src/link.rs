@@ -12,6 +12,8 @@ pub use stats::{LinkStats, Overheard};
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use firmware::wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
@@ -28,6 +30,8 @@ const SLACK: Duration = Duration::from_millis(1500);
 const QUIET: Duration = Duration::from_millis(20);
 /// How long a banner may go on: 480 characters at 9600 baud.
 const BANNER: Duration = Duration::from_millis(500);
+/// The longest time without a look whether the user wants to stop.
+const LOOK: Duration = Duration::from_millis(100);
 /// Most bytes of a frame on the line, its delimiters included.
 const MAX_FRAME: usize = MAX_ENCODED + 2;
 /// Bits of a character on the line.
@@ -47,6 +51,7 @@ pub struct Link {
     flight: Flight,
     finished: VecDeque<Answer>,
     occupied_since: Option<Instant>,
+    stop: Option<Arc<AtomicBool>>,
     stats: LinkStats,
     overheard: Overheard,
 }
@@ -68,6 +73,7 @@ impl Link {
             flight,
             finished: VecDeque::new(),
             occupied_since: None,
+            stop: None,
             stats: LinkStats::default(),
             overheard: Overheard::default(),
         }
@@ -80,6 +86,16 @@ impl Link {
         self.flight = Flight::new(self.transport.now());
         self.decoder.clear();
         self.waiting.clear();
+    }
+
+    /// Ends waits with [`LinkError::Interrupted`] soon after `stop` is set.
+    pub fn set_stop(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = Some(stop);
+    }
+
+    /// The line itself, to set its wires.
+    pub fn line(&mut self) -> &mut dyn Transport {
+        &mut *self.transport
     }
 
     /// Lets several requests be under way: as many as fit into the window that the board told in its identity.
@@ -301,7 +317,7 @@ impl Link {
 
     fn listen(&mut self, timeout: Duration) -> io::Result<()> {
         let mut buffer = [0; 1024];
-        let count = self.transport.read(&mut buffer, timeout)?;
+        let count = self.read(&mut buffer, timeout)?;
         self.stats.bytes.1 += count as u64;
         self.overheard.heard(&buffer[..count]);
         for byte in &buffer[..count] {
@@ -312,6 +328,22 @@ impl Link {
             }
         }
         Ok(())
+    }
+
+    /// Reads, in short looks where the user can stop it.
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let Some(stop) = &self.stop else { return self.transport.read(buffer, timeout) };
+        let end = self.transport.now() + timeout;
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let left = end.saturating_duration_since(self.transport.now());
+            let count = self.transport.read(buffer, left.min(LOOK))?;
+            if count > 0 || left <= LOOK {
+                return Ok(count);
+            }
+        }
     }
 
     fn send(&mut self, seq: u8) -> Result<(), LinkError> {
@@ -326,6 +358,9 @@ impl Link {
     }
 
     fn line_error(&self, what: &'static str, source: io::Error) -> LinkError {
+        if source.kind() == io::ErrorKind::Interrupted {
+            return LinkError::Interrupted { what };
+        }
         LinkError::Line { port: self.name().to_owned(), what, source }
     }
 

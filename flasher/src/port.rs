@@ -2,12 +2,16 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serialport::{ClearBuffer, FlowControl, SerialPort, SerialPortType, TTYPort};
 
+use crate::busy;
+pub use crate::busy::User;
+use crate::lock::{Holder, LockError, PortLock};
 use crate::transport::{Capabilities, ControlLine, Passed, Transport};
 
 /// An open serial port, 8 data bits, no parity, 1 stop bit.
@@ -20,6 +24,8 @@ pub struct Port {
     settings: TTYPort,
     capabilities: Capabilities,
     passed: Passed,
+    /// The last field, so that it is let go when all else is closed.
+    lock: PortLock,
 }
 
 /// Why a port could not be opened.
@@ -34,8 +40,11 @@ pub enum OpenError {
     )]
     Permission(String),
     /// Another program has it.
-    #[error("{0} is in use by another program; close that first")]
-    Busy(String),
+    #[error("{0} is in use by {who}; close that first", who = user(.1.as_ref()))]
+    Busy(String, Option<User>),
+    /// A program of this project has it, or no lock could be kept.
+    #[error("{0}: {1}{advice}", advice = advice(.1))]
+    Locked(String, LockError),
     /// It is no serial port.
     #[error("{0} is not a serial port")]
     NotSerial(String),
@@ -44,12 +53,56 @@ pub enum OpenError {
     Other(String, io::Error),
 }
 
+fn user(user: Option<&User>) -> String {
+    user.map_or_else(|| "another program".to_owned(), ToString::to_string)
+}
+
+fn advice(error: &LockError) -> &'static str {
+    match error {
+        LockError::Held { .. } => "; wait until that ends",
+        LockError::Failed(..) => "; set XDG_RUNTIME_DIR to a folder of your own",
+    }
+}
+
 impl Port {
-    /// Opens the port that the user named, with the host obeying the board's RTS.
+    /// Opens the port that the user named, with the host obeying the board's RTS. To open a port sets its wires, so
+    /// that is not done while another program is known to use it.
     ///
     /// # Errors
     /// Why not, with what to try.
     pub fn open(name: &str, baud: u32) -> Result<Self, OpenError> {
+        let path = Path::new(name);
+        let kind = std::fs::metadata(path).map_err(|error| Self::explain(name, error))?.file_type();
+        if !kind.is_char_device() {
+            return Err(OpenError::NotSerial(name.to_owned()));
+        }
+        if let Some(user) = busy::has_locked(path) {
+            return Err(OpenError::Busy(name.to_owned(), Some(user)));
+        }
+        let lock =
+            PortLock::take(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
+        let device = Self::open_device(name)?;
+        let mut settings = serialport::new(name, baud)
+            .flow_control(FlowControl::Hardware)
+            .open_native()
+            .map_err(|error| match error.kind() {
+                serialport::ErrorKind::NoDevice => Self::busy(name),
+                _ => Self::explain(name, error.into()),
+            })?;
+        // Reading a line changes none; a pseudo-terminal has none to read.
+        let has_lines = settings.read_clear_to_send().is_ok();
+        let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
+        let passed = Passed::default();
+        Ok(Self { name: name.to_owned(), device, settings, capabilities, passed, lock })
+    }
+
+    /// Who held the port last, if that program ended without letting go.
+    #[must_use]
+    pub fn left_by(&self) -> Option<&Holder> {
+        self.lock.left_by()
+    }
+
+    fn open_device(name: &str) -> Result<File, OpenError> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         let device = OpenOptions::new()
             .read(true)
@@ -57,21 +110,15 @@ impl Port {
             .custom_flags(flags.bits().cast_signed())
             .open(name)
             .map_err(|error| Self::explain(name, error))?;
-        if !rustix::termios::isatty(&device) {
-            return Err(OpenError::NotSerial(name.to_owned()));
+        if rustix::termios::isatty(&device) {
+            Ok(device)
+        } else {
+            Err(OpenError::NotSerial(name.to_owned()))
         }
-        let mut settings = serialport::new(name, baud)
-            .flow_control(FlowControl::Hardware)
-            .open_native()
-            .map_err(|error| match error.kind() {
-                serialport::ErrorKind::NoDevice => OpenError::Busy(name.to_owned()),
-                _ => Self::explain(name, error.into()),
-            })?;
-        // Reading a line changes none; a pseudo-terminal has none to read.
-        let has_lines = settings.read_clear_to_send().is_ok();
-        let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
-        let passed = Passed::default();
-        Ok(Self { name: name.to_owned(), device, settings, capabilities, passed })
+    }
+
+    fn busy(name: &str) -> OpenError {
+        OpenError::Busy(name.to_owned(), busy::has_open(Path::new(name)))
     }
 
     fn explain(name: &str, error: io::Error) -> OpenError {
@@ -79,7 +126,7 @@ impl Port {
         match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(name),
             io::ErrorKind::PermissionDenied => OpenError::Permission(name),
-            io::ErrorKind::ResourceBusy => OpenError::Busy(name),
+            io::ErrorKind::ResourceBusy => Self::busy(&name),
             io::ErrorKind::IsADirectory => OpenError::NotSerial(name),
             _ => OpenError::Other(name, error),
         }

@@ -28,7 +28,8 @@ use hw_tests::board::Choice;
 use hw_tests::reference::Square;
 use hw_tests::rig::{Plan, Recording};
 use hw_tests::sim::Pace;
-use rcflash::exit::{BUG, Failure, RIG, USAGE, conclude};
+use rcflash::exit::{BUG, Failure, RIG, conclude};
+use rcflash::rig::{DEFAULT_BOARD, RigFile};
 use serde::Serialize;
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
@@ -145,12 +146,15 @@ Example:
 /// Which board, and what goes onto it.
 #[derive(Args)]
 struct BoardArgs {
-    /// The board's profile
-    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
-    board: String,
-    /// The serial port of a real board; without it the board is simulated
-    #[arg(long, group = "way", value_name = "DEVICE")]
+    /// The board's profile; rc2014-classic if nothing names another
+    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
+    board: Option<String>,
+    /// A real board: its name in the rig file, or its serial device; without it the board is simulated
+    #[arg(long, group = "way", value_name = "NAME|DEVICE")]
     port: Option<String>,
+    /// The rig file; if not given, rcflash/rig.toml in your folder for settings
+    #[arg(long, value_name = "FILE", requires = "port")]
+    rig: Option<PathBuf>,
     /// How the evaluator treats the faults of the program of 1978, on the board and in the reference
     #[arg(long, value_name = "mended|1978", default_value_t)]
     behaviour: Behaviour,
@@ -205,12 +209,15 @@ pub(crate) fn main() -> ExitCode {
 
 impl BoardArgs {
     fn plan(&self) -> Result<Plan, Failure> {
-        let profile = Profile::named(&self.board).map_err(|error| Failure::new(USAGE, error))?;
+        let find = |port: &String| RigFile::read(self.rig.as_deref())?.find(port);
+        let rig = self.port.as_ref().map(find).transpose()?;
+        let named = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
+        let profile = Profile::named(self.board.as_deref().unwrap_or(named))?;
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
         let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
-        let board = match (&self.port, &self.replay, &self.mame) {
-            (Some(device), _, _) => Choice::Serial(device.clone()),
+        let board = match (rig, &self.replay, &self.mame) {
+            (Some(rig), _, _) => Choice::Serial(rig),
             (_, Some(file), _) => Choice::Replay(file.clone()),
             (_, _, Some(machine)) => Choice::Mame { machine: machine.clone(), rom },
             _ if self.direct => Choice::Direct { rom },

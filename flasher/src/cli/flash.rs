@@ -12,9 +12,9 @@ use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 use rcflash::flash::{self, Content, FlashError, Progress, SECTOR, Sector};
 use rcflash::link::Link;
 use rcflash::loader;
-use rcflash::port::Port;
 
 use super::EvaluatorArgs;
+use super::target::BoardArgs;
 use super::write::{Bytes, progress_bar, read_file, start};
 
 #[derive(Args)]
@@ -61,15 +61,16 @@ pub(super) fn write(
     args: &FlashArgs,
     order: &Order,
     evaluator: &EvaluatorArgs,
-    profile: &Profile,
-    (port, baud): (&str, u32),
+    board: &BoardArgs,
 ) -> Outcome {
+    let target = board.target()?;
+    let profile = &target.profile;
     let program = match order.file {
         Some((path, address)) => from_file(args, profile, path, address)?,
         None => built_in(args, evaluator, profile)?,
     };
     end_at_once_on_interrupt()?;
-    let mut link = Link::new(Box::new(Port::open(port, baud)?), baud);
+    let mut link = Link::new(Box::new(target.open()?), target.baud());
     let monitor = loader::reach_monitor(&mut link)?;
     eprintln!("{monitor}");
     let chip = flash::chip(&mut link, &monitor)?;

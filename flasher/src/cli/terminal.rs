@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use rcflash::exit::{Failure, Outcome, RIG};
-use rcflash::port::Port;
 use rcflash::terminal::talk;
 
-use super::BoardArgs;
+use super::target::BoardArgs;
 
 /// How long the board's last words are waited for when the input ends.
 const LINGER: Duration = Duration::from_millis(500);
@@ -19,11 +18,11 @@ pub(super) struct TerminalArgs {
 }
 
 pub(super) fn monitor(args: &TerminalArgs) -> Outcome {
-    let profile = args.board.profile()?;
-    let mut port = Port::open(&args.board.port, profile.uart.baud)?;
-    eprintln!("{} at {} baud; Ctrl-] leaves", args.board.port, profile.uart.baud);
+    let target = args.board.target()?;
+    let mut port = target.open()?;
+    eprintln!("{} at {} baud; Ctrl-] leaves", target.rig.port, target.baud());
     talk(&mut port, LINGER)
-        .map_err(|error| Failure::new(RIG, format!("{}: {error}", args.board.port)))?;
+        .map_err(|error| Failure::new(RIG, format!("{}: {error}", target.rig.port)))?;
     eprintln!();
     Ok(0)
 }

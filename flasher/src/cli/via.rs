@@ -2,20 +2,19 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use rcflash::exit::{Failure, Outcome, RIG, USAGE};
 use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
 use rcflash::loaders::{
     CpmName, FileOrder, Flow, Note, Order, Pace, Sent, Stage, Stock, Talk, Watch, deliver, transfer,
 };
-use rcflash::port::Port;
 
+use super::stop_on_interrupt;
+use super::target::BoardArgs;
 use super::write::{Program, progress_bar};
 
 /// What a program that was just started may take until it answers.
@@ -30,6 +29,8 @@ pub(super) enum Via {
     Scm,
     /// RomWBW's debug monitor, at its prompt or at the boot loader's
     Romwbw,
+    /// A ROM BASIC 4.7, Searle's or feilipu's: a hex loader is typed in first
+    Basic,
     /// CP/M at its prompt, or any receiver of XMODEM: the file goes there as it is
     Xmodem,
 }
@@ -85,6 +86,7 @@ impl ViaArgs {
             Via::Monitor | Via::Xmodem => None,
             Via::Scm => Some(Stock::Scm),
             Via::Romwbw => Some(Stock::Romwbw),
+            Via::Basic => Some(Stock::Basic),
         }
     }
 
@@ -125,7 +127,7 @@ pub(super) fn write(
     args: &ViaArgs,
     program: &Program,
     run: bool,
-    port: (&str, u32),
+    board: &BoardArgs,
 ) -> Outcome {
     let order = args.order(program, run);
     stock.check(order.image)?;
@@ -133,8 +135,9 @@ pub(super) fn write(
         return say_what_would_be_sent(stock, program, &order);
     }
     let stop = stop_on_interrupt()?;
-    let (name, baud) = port;
-    let mut talk = Talk::new(Box::new(Port::open(name, baud)?), baud, stop);
+    let target = board.target()?;
+    let baud = target.baud();
+    let mut talk = Talk::new(Box::new(target.open()?), baud, stop);
     let mut bar = Bar::default();
     let outcome = deliver(stock, &mut talk, &order, &mut bar);
     bar.clear();
@@ -159,7 +162,7 @@ fn greet(mut link: Link, entry: u16) -> Result<(), LoadError> {
 }
 
 /// Sends a file by XMODEM.
-pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, port: (&str, u32)) -> Outcome {
+pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, board: &BoardArgs) -> Outcome {
     let shown = file.display();
     let bytes = std::fs::read(file)
         .map_err(|error| Failure::new(RIG, format!("{shown}: can't be read: {error}")))?;
@@ -181,8 +184,8 @@ pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, port: (&str, u32
         return print_script(&order.script(), &shown.to_string());
     }
     let stop = stop_on_interrupt()?;
-    let (port, baud) = port;
-    let mut talk = Talk::new(Box::new(Port::open(port, baud)?), baud, stop);
+    let target = board.target()?;
+    let mut talk = Talk::new(Box::new(target.open()?), target.baud(), stop);
     let mut bar = Bar::default();
     let outcome = transfer(&mut talk, &order, &mut bar);
     bar.clear();
@@ -218,20 +221,6 @@ fn print_script(script: &[String], name: &str) -> Outcome {
     }
     eprintln!("{name}: these {} lines would be sent; no port was opened", script.len());
     Ok(0)
-}
-
-/// The first Ctrl-C asks the loader to end well, the second ends at once.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    let handler = move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
-    Ok(stop)
 }
 
 /// A bar for each stage, and notes as lines above it.

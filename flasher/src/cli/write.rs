@@ -6,15 +6,15 @@ use clap::Args;
 use firmware::ProgramKind;
 use firmware::profile::Profile;
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use rcflash::exit::{Failure, Outcome, RIG, USAGE};
 use rcflash::link::Link;
 use rcflash::loader::{self, LoadError};
-use rcflash::port::Port;
 use tdlasm::image::{Image, Run};
 
 use super::flash::{self, FlashArgs};
+use super::target::BoardArgs;
 use super::via::{self, Via, ViaArgs};
-use super::{BoardArgs, EvaluatorArgs};
+use super::{EvaluatorArgs, stop_on_interrupt};
 
 #[derive(Args)]
 pub(super) struct WriteArgs {
@@ -54,30 +54,29 @@ pub(super) struct Program {
 
 pub(super) fn write(args: &WriteArgs) -> Outcome {
     let profile = args.board.profile()?;
-    let port = (args.board.port.as_str(), profile.uart.baud);
     if args.via.via == Via::Xmodem {
         let file = args.file.as_deref().ok_or_else(|| {
             Failure::new(USAGE, "XMODEM sends a file: say which, such as PROG.COM")
         })?;
-        return via::send_file(&args.via, file, !args.no_run, port);
+        return via::send_file(&args.via, file, !args.no_run, &args.board);
     }
     if args.flash.is_wanted() {
         args.via.check_for_monitor()?;
         let file = args.file.as_deref().map(|path| (path, args.address));
         let order = flash::Order { file, dry_run: args.via.dry_run, run: !args.no_run };
-        return flash::write(&args.flash, &order, &args.evaluator, &profile, port);
+        return flash::write(&args.flash, &order, &args.evaluator, &args.board);
     }
     let program = match &args.file {
         Some(path) => from_file(path, args.address)?,
         None => built_in(&args.evaluator, &profile)?,
     };
     match args.via.stock() {
-        Some(stock) => via::write(stock, &args.via, &program, !args.no_run, port),
-        None => to_our_monitor(args, &program, port),
+        Some(stock) => via::write(stock, &args.via, &program, !args.no_run, &args.board),
+        None => to_our_monitor(args, &program),
     }
 }
 
-fn to_our_monitor(args: &WriteArgs, program: &Program, (port, baud): (&str, u32)) -> Outcome {
+fn to_our_monitor(args: &WriteArgs, program: &Program) -> Outcome {
     args.via.check_for_monitor()?;
     let bytes = program.image.flat(0xFF);
     let Some((address, last)) = program.image.bounds() else { return Err(LoadError::Empty.into()) };
@@ -88,8 +87,9 @@ fn to_our_monitor(args: &WriteArgs, program: &Program, (port, baud): (&str, u32)
         );
         return Ok(0);
     }
-    end_at_once_on_interrupt()?;
-    let mut link = Link::new(Box::new(Port::open(port, baud)?), baud);
+    let target = args.board.target()?;
+    let mut link = Link::new(Box::new(target.open()?), target.baud());
+    link.set_stop(stop_on_interrupt()?);
     let monitor = loader::reach_monitor(&mut link)?;
     eprintln!("{monitor}");
     let bar = progress_bar(bytes.len());
@@ -170,13 +170,4 @@ pub(super) fn progress_bar(bytes: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:40} {bytes}/{total_bytes}, {eta} left");
     ProgressBar::new(bytes as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// An upload can be broken off at any point: the monitor stays as it was and takes the next one.
-fn end_at_once_on_interrupt() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
-        eprintln!("\nrcflash: interrupted; the board's monitor still listens, write again");
-        std::process::exit(i32::from(INTERRUPTED));
-    })
-    .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))
 }

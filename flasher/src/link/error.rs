@@ -48,6 +48,12 @@ pub enum LinkError {
         /// The last bytes.
         overheard: Box<Overheard>,
     },
+    /// The user stopped it. The board may still carry out the request that was under way.
+    #[error("interrupted while {what}")]
+    Interrupted {
+        /// What was being done.
+        what: &'static str,
+    },
     /// The board refused.
     #[error("the board refused while {what}: {error}")]
     Refused {

@@ -44,12 +44,18 @@ pub fn deliver(
 ) -> Result<Delivered> {
     stock.check(order.image)?;
     let mut monitor = stock.monitor();
-    let outcome = steps(monitor.as_mut(), talk, order, watch);
-    if let Err(LoaderError::Interrupted { what, .. }) = outcome {
-        talk.close();
-        return Err(LoaderError::Interrupted { what, state: monitor.abandon(talk) });
+    match steps(monitor.as_mut(), talk, order, watch) {
+        Err(LoaderError::Interrupted { what, .. }) => {
+            talk.close();
+            Err(LoaderError::Interrupted { what, state: monitor.abandon(talk) })
+        }
+        Err(error) if error.is_mismatch() => {
+            // The mismatch is what the user has to know; a monitor that then fails too adds nothing to it.
+            let _ = monitor.leave(talk);
+            Err(error)
+        }
+        other => other,
     }
-    outcome
 }
 
 fn steps(
@@ -60,6 +66,7 @@ fn steps(
 ) -> Result<Delivered> {
     let who = reach(monitor, talk, order.flow, watch)?;
     watch.note(Note::Found(who));
+    monitor.prepare(talk, order.image)?;
     let total = order.image.runs().iter().map(|run| run.bytes.len()).sum();
     let pace = order.pace.unwrap_or(Pace::FULL);
     let mut delivery = Delivery { monitor, talk, watch, image: order.image, total, done: 0, pace };
@@ -71,8 +78,9 @@ fn steps(
         delivery.verify()?;
     }
     let pace = delivery.pace;
-    if let Some(entry) = order.entry {
-        monitor.start(talk, entry)?;
+    match order.entry {
+        Some(entry) => monitor.start(talk, entry)?,
+        None => monitor.leave(talk)?,
     }
     Ok(Delivered { bytes: total, verified: order.verify, pace })
 }

@@ -10,6 +10,7 @@
 //! The first three take Intel HEX and share one way to deliver it (`deliver`): a burst to measure the line, pieces at
 //! the pace that it bears, everything read back, and what differs sent again.
 
+mod basic;
 mod cpm;
 mod deliver;
 mod dump;
@@ -20,6 +21,7 @@ mod prompt;
 mod records;
 mod romwbw;
 mod scm;
+mod stub;
 mod talk;
 mod xmodem;
 
@@ -45,6 +47,8 @@ pub enum Stock {
     Scm,
     /// RomWBW's debug monitor.
     Romwbw,
+    /// A ROM BASIC.
+    Basic,
 }
 
 impl Stock {
@@ -52,6 +56,7 @@ impl Stock {
         match self {
             Self::Scm => Box::<scm::Scm>::default(),
             Self::Romwbw => Box::<romwbw::Romwbw>::default(),
+            Self::Basic => Box::<basic::Basic>::default(),
         }
     }
 
@@ -69,13 +74,7 @@ impl Stock {
     /// What a person would type to load and start an image: commands and lines in the order in which they go out.
     #[must_use]
     pub fn script(self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
-        let monitor = self.monitor();
-        let lines = records(image, pace.record).into_iter().map(|record| record.text());
-        (monitor.load_command().into_iter().map(str::to_owned))
-            .chain(lines)
-            .chain([records::END.to_owned()])
-            .chain(entry.map(|at| monitor.start_command(at)))
-            .collect()
+        self.monitor().script(image, entry, pace)
     }
 }
 
@@ -224,9 +223,16 @@ trait HexMonitor {
     /// After an interruption: tries to get back to the prompt, and says how the board is left.
     fn abandon(&mut self, talk: &mut Talk) -> &'static str;
 
-    /// What is typed before the lines.
-    fn load_command(&self) -> Option<&'static str>;
+    /// What goes out, line by line.
+    fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String>;
 
-    /// What is typed to start a program.
-    fn start_command(&self, entry: u16) -> String;
+    /// Makes ready for an image; called once it is reached.
+    fn prepare(&mut self, _talk: &mut Talk, _image: &Image) -> Result<()> {
+        Ok(())
+    }
+
+    /// Goes back to where it was before; called when no program is started.
+    fn leave(&mut self, _talk: &mut Talk) -> Result<()> {
+        Ok(())
+    }
 }

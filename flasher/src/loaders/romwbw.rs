@@ -14,7 +14,7 @@ use super::error::{LoaderError, Result};
 use super::knock::{self, ANSWER, QUIET};
 use super::pace::Pace;
 use super::prompt::{Peer, recognise};
-use super::records::{END, Record};
+use super::records::{END, Record, records};
 use super::talk::Talk;
 use super::{HexMonitor, Loaded, Note, Watch};
 
@@ -125,7 +125,7 @@ impl HexMonitor for Romwbw {
     }
 
     fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()> {
-        command(talk, "starting the program", &self.start_command(entry))
+        command(talk, "starting the program", &start_command(entry))
     }
 
     fn abandon(&mut self, talk: &mut Talk) -> &'static str {
@@ -141,13 +141,18 @@ impl HexMonitor for Romwbw {
         }
     }
 
-    fn load_command(&self) -> Option<&'static str> {
-        Some("L")
+    fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
+        (["L".to_owned()].into_iter())
+            .chain(records(image, pace.record).iter().map(Record::text))
+            .chain([END.to_owned()])
+            .chain(entry.map(start_command))
+            .collect()
     }
+}
 
-    fn start_command(&self, entry: u16) -> String {
-        format!("R {entry:04X}")
-    }
+/// What is typed to start a program.
+fn start_command(entry: u16) -> String {
+    format!("R {entry:04X}")
 }
 
 fn at_prompt(heard: &[u8]) -> bool {

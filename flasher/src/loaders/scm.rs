@@ -14,7 +14,7 @@ use super::error::{LoaderError, Result};
 use super::knock::{self, ANSWER, QUIET};
 use super::pace::Pace;
 use super::prompt::{self, Peer};
-use super::records::{END, Record};
+use super::records::{END, Record, records};
 use super::talk::Talk;
 use super::{HexMonitor, Loaded, Note, Watch};
 
@@ -134,7 +134,7 @@ impl HexMonitor for Scm {
 
     fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()> {
         const WHAT: &str = "starting the program";
-        let command = self.start_command(entry);
+        let command = start_command(entry);
         talk.put(WHAT, format!("{command}\r").as_bytes())?;
         let echo = format!("{command}\r\n").into_bytes();
         talk.hear_until(WHAT, ANSWER, |heard| heard.starts_with(&echo)).map(drop)
@@ -155,12 +155,11 @@ impl HexMonitor for Scm {
         }
     }
 
-    fn load_command(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn start_command(&self, entry: u16) -> String {
-        format!("G {entry:04X}")
+    fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
+        (records(image, pace.record).iter().map(Record::text))
+            .chain([END.to_owned()])
+            .chain(entry.map(start_command))
+            .collect()
     }
 }
 
@@ -177,6 +176,11 @@ impl Scm {
     fn report(&self, heard: &[u8]) -> String {
         format!("it said {}", crate::link::show(heard))
     }
+}
+
+/// What is typed to start a program.
+fn start_command(entry: u16) -> String {
+    format!("G {entry:04X}")
 }
 
 fn at_prompt(heard: &[u8]) -> bool {

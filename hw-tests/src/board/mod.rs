@@ -97,7 +97,7 @@ pub enum Choice {
         rom: Option<Vec<u8>>,
     },
     /// A real one, by its serial device.
-    Serial(String),
+    Serial(rcflash::rig::Rig),
     /// One that MAME emulates.
     Mame {
         /// What MAME calls it, if not the first one for the profile.
@@ -163,9 +163,7 @@ impl Choice {
                 Box::new(MameBoard::new(outfit.profile, machine.as_deref(), rom)?)
             }
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
-            Self::Serial(device) => {
-                Box::new(SerialBoard::new(device.clone(), outfit.profile.uart.baud))
-            }
+            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), outfit.profile.uart.baud)),
         })
     }
 }

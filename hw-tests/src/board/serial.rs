@@ -1,6 +1,6 @@
 //! A real board at a serial device.
 
-use rcflash::port::Port;
+use rcflash::rig::Rig;
 use rcflash::transport::Transport;
 
 use super::{Board, BoardError};
@@ -8,24 +8,24 @@ use super::{Board, BoardError};
 /// A board of which nothing is known but its line.
 #[derive(Debug, Clone)]
 pub struct SerialBoard {
-    device: String,
+    rig: Rig,
     baud: u32,
 }
 
 impl SerialBoard {
-    /// The board at this device, at `baud`. Nothing is opened yet.
+    /// The board of this rig, at `baud` if the rig has no speed of its own. Nothing is opened yet.
     #[must_use]
-    pub fn new(device: String, baud: u32) -> Self {
-        Self { device, baud }
+    pub fn new(rig: Rig, baud: u32) -> Self {
+        Self { rig, baud }
     }
 }
 
 impl Board for SerialBoard {
     fn name(&self) -> &str {
-        &self.device
+        self.rig.name.as_deref().unwrap_or(&self.rig.port)
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        Ok(Box::new(Port::open(&self.device, self.baud)?))
+        Ok(Box::new(self.rig.open(self.baud)?))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hw_tests::standin::{Cpm, Faults, Options, Peer, Romwbw, Scm, StandIn};
+use hw_tests::standin::{Basic, Cpm, Faults, Options, Peer, Romwbw, Scm, StandIn};
 use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
 use super::{interruption, print};
@@ -20,6 +20,10 @@ enum Part {
     Scm,
     /// RomWBW's boot loader and debug monitor
     Romwbw,
+    /// Searle's ROM BASIC
+    Basic,
+    /// feilipu's ROM BASIC
+    FeilipuBasic,
     /// CP/M with a program XM
     Cpm,
 }
@@ -67,6 +71,8 @@ impl StandInArgs {
         match self.part {
             Part::Scm => Box::<Scm>::default(),
             Part::Romwbw => Box::<Romwbw>::default(),
+            Part::Basic => Box::<Basic>::default(),
+            Part::FeilipuBasic => Box::new(Basic::feilipu()),
             Part::Cpm => Box::<Cpm>::default(),
         }
     }

@@ -82,21 +82,32 @@ impl Running {
     }
 
     /// Lets it run until it has taken what it was sent, and a little longer; what it says goes to `say`. Whether it
-    /// has returned: then the memory is as it left it.
+    /// has returned. The memory is as it left it.
     pub fn go(&mut self, memory: &mut Memory, say: &mut Vec<u8>) -> bool {
         let mut slices = SLICES;
+        let mut returned = false;
         while slices > 0 {
             let stop = self.board.run_for(SLICE);
+            self.keep_protected(memory);
             let line = self.board.line_mut();
             let quiet = line.to_board.is_empty() && line.from_board.is_empty();
             say.append(&mut line.from_board);
             slices = if quiet { slices - 1 } else { SLICES };
             if stop == Stop::Idle {
-                self.copy_back(memory);
-                return true;
+                slices = 0;
+                returned = true;
             }
         }
-        false
+        self.copy_back(memory);
+        returned
+    }
+
+    /// What keeps its bytes does so while a program runs, too.
+    fn keep_protected(&mut self, memory: &Memory) {
+        if let Some(range) = &memory.read_only {
+            let kept = &memory.bytes[usize::from(*range.start())..=usize::from(*range.end())];
+            self.board.bus_mut().load(*range.start(), kept);
+        }
     }
 
     fn copy_back(&self, memory: &mut Memory) {

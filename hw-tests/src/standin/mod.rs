@@ -5,12 +5,14 @@
 //! |---|---|
 //! | the Small Computer Monitor | `scm` |
 //! | RomWBW's boot loader and debug monitor | `romwbw` |
+//! | ROM BASIC, with enough of the language to load bytes | `basic` |
 //! | CP/M with a program that receives and sends files | `cpm` |
 //! | the two ends of XMODEM | `xmodem` |
 //! | memory, and programs that run in it | `machine` |
 //! | receivers that lose characters | `receiver` |
 //! | the pseudo-terminal, and faults made on purpose | `serve` |
 
+mod basic;
 mod cpm;
 mod machine;
 mod receiver;
@@ -21,6 +23,7 @@ mod xmodem;
 
 use std::time::Duration;
 
+pub use basic::Basic;
 pub use cpm::Cpm;
 pub use machine::{Memory, Running};
 pub use receiver::{Receiver, Wiring};

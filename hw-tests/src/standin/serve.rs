@@ -32,7 +32,9 @@ pub struct Faults {
     pub loses: Option<u32>,
     /// Of so many characters one is changed on the way to it, at random.
     pub changes: Option<u32>,
-    /// How many characters are lost or changed at most.
+    /// How many characters come before the first that is lost or changed.
+    pub not_before: u64,
+    /// How many are lost or changed at most.
     pub at_most: u32,
     /// After so many characters it says nothing more.
     pub dies_after: Option<u64>,
@@ -46,6 +48,7 @@ impl Default for Faults {
             noise: false,
             loses: None,
             changes: None,
+            not_before: 0,
             at_most: u32::MAX,
             dies_after: None,
         }
@@ -213,12 +216,16 @@ impl Server {
 
     /// Whether something that happens to one of so many characters happens to this one.
     fn happens(&mut self, one_of: Option<u32>) -> bool {
-        let Some(count) = one_of.filter(|_| self.happened < self.faults.at_most) else {
+        let Some(count) = one_of.filter(|_| self.may_happen()) else {
             return false;
         };
         let now = self.random.next_u32().is_multiple_of(count.max(1));
         self.happened += u32::from(now);
         now
+    }
+
+    fn may_happen(&self) -> bool {
+        self.heard > self.faults.not_before && self.happened < self.faults.at_most
     }
 
     /// Begins to say something, as fast as the line carries it.

@@ -1,5 +1,6 @@
 //! `rcflash write --via` end to end: the real program against stand-ins of stock monitors, over a serial device.
 
+mod basic;
 mod bench;
 mod files;
 mod hex;

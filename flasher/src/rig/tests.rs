@@ -1,0 +1,101 @@
+//! The rig file: what it may say, and what is said of mistakes in it.
+
+use super::*;
+
+fn read(text: &str) -> Result<RigFile, RigFileError> {
+    RigFile::parse(PathBuf::from("rig.toml"), text)
+}
+
+fn said(text: &str, name: &str) -> String {
+    let found = read(text).and_then(|file| file.find(name));
+    found.expect_err("there is a mistake in it").to_string()
+}
+
+#[test]
+fn a_board_is_found_by_its_name_with_all_that_is_said_of_it() {
+    let file = read(
+        r#"
+        [boards.bench]
+        port = "/dev/serial/by-id/usb-FTDI_TTL232R_A1-if00-port0"
+        board = "rc2014-zed"
+        baud = 57600
+        flow = "none"
+        reset = "rts"
+        reset_line = "off"
+        reset_pulse_ms = 50
+        character_ms = 2
+        line_ms = 20
+
+        [boards.attic]
+        usb_serial = "A2"
+        "#,
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let bench = file.find("bench").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(bench.name.as_deref(), Some("bench"));
+    assert_eq!(bench.port, "/dev/serial/by-id/usb-FTDI_TTL232R_A1-if00-port0");
+    assert_eq!(
+        (bench.board.as_str(), bench.baud, bench.flow),
+        ("rc2014-zed", Some(57600), Flow::None)
+    );
+    let ms = Duration::from_millis;
+    let reset = Reset { by: ResetBy::Rts, command: None, level: ActiveLevel::Off, pulse: ms(50) };
+    assert_eq!(bench.reset, reset);
+    assert_eq!(bench.pacing, Pacing { character: ms(2), line: ms(20) });
+    let names: Vec<_> = file.boards().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["attic", "bench"]);
+}
+
+#[test]
+fn a_device_needs_no_file_and_has_nothing_special() {
+    let rig = read("").and_then(|file| file.find("/dev/ttyUSB7"));
+    assert_eq!(rig.unwrap_or_else(|error| panic!("{error}")), Rig::at("/dev/ttyUSB7"));
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line() {
+    let text = "[boards.bench]\nport = \"/dev/ttyUSB0\"\nspeed = 9600\n";
+    let error = said(text, "bench");
+    assert!(error.contains("rig.toml: ") && error.contains("line 3"), "{error}");
+    assert!(error.contains("speed") && error.contains("baud"), "names the right ones: {error}");
+    for (text, part) in [
+        ("[board.bench]\nport = \"/dev/ttyUSB0\"\n", "line 1"),
+        ("[boards.bench]\nport = \"/dev/ttyUSB0\"\nreset = \"magic\"\n", "line 3"),
+        ("[boards.bench]\nbaud = \"fast\"\n", "line 2"),
+        ("[boards.bench\n", "line 1"),
+    ] {
+        let error = said(text, "bench");
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn an_entry_that_contradicts_itself_is_refused() {
+    for (entry, problem) in [
+        ("", "by port or usb_serial"),
+        ("port = \"/dev/a\"\nusb_serial = \"1\"", "two answers"),
+        ("port = \"/dev/a\"\nreset = \"command\"", "needs reset_command"),
+        ("port = \"/dev/a\"\nreset_command = \"true\"", "is for reset = \"command\""),
+        ("port = \"/dev/a\"\nreset = \"rts\"", "set flow = \"none\""),
+        ("port = \"/dev/a\"\nbaud = 0", "at least 1"),
+    ] {
+        let error = said(&format!("[boards.bench]\n{entry}\n"), "bench");
+        assert!(error.contains("boards.bench: ") && error.contains(problem), "{entry}: {error}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+    let text = "[boards.bench]\nport = \"/dev/a\"\n[boards.attic]\nport = \"/dev/b\"\n";
+    let error = said(text, "bnech");
+    assert!(error.contains("'bnech'") && error.contains("attic, bench"), "{error}");
+    assert!(said("", "bench").contains("there are none"));
+    let plugged = said("[boards.bench]\nusb_serial = \"no such number\"\n", "bench");
+    assert!(plugged.contains("no such number") && plugged.contains("'bench'"), "{plugged}");
+}
+
+#[test]
+fn a_file_that_was_named_must_be_there() {
+    let error = RigFile::read(Some(Path::new("/nonexistent/rig.toml"))).expect_err("it is not");
+    assert!(error.to_string().contains("can't read /nonexistent/rig.toml"), "{error}");
+}

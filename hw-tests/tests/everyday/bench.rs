@@ -1,0 +1,122 @@
+//! What the tests work with: the program, a board, a rig file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hw_tests::rig::board_spec;
+use hw_tests::sim::{Pace, ServerOptions, SimServer};
+
+/// What no test shall inherit from whoever runs it.
+const SETTINGS: [&str; 2] = ["RCFLASH_PORT", "RCFLASH_BOARD"];
+
+/// The program lies beside ours; a run of this package's tests alone may have to build it first.
+pub(crate) fn program() -> Command {
+    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
+    if !path.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--package", "rcflash", "--quiet"]);
+        assert!(cargo.status().expect("cargo is here").success());
+    }
+    let mut command = Command::new(path);
+    for name in SETTINGS {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// How a run of the program ended.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) said: String,
+}
+
+impl Ended {
+    pub(crate) fn of(output: Output) -> Self {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Self { code: output.status.code(), out: output.stdout, said }
+    }
+
+    /// What it printed, as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    /// Asserts the exit code and parts of what was said.
+    #[track_caller]
+    pub(crate) fn with(self, code: i32, parts: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.said, self.text());
+        for part in parts {
+            assert!(self.said.contains(part), "no '{part}' in: {}", self.said);
+        }
+        self
+    }
+}
+
+/// Runs the program to its end.
+pub(crate) fn rcflash(arguments: &[&str]) -> Ended {
+    finish(program().args(arguments).spawn().expect("it starts"), b"")
+}
+
+/// Gives a running program its input and waits for its end.
+pub(crate) fn finish(mut child: Child, input: &[u8]) -> Ended {
+    // A program that ends without reading closes the pipe; that is no failure of the test.
+    let _ = child.stdin.take().expect("its input").write_all(input);
+    Ended::of(child.wait_with_output().expect("it ends"))
+}
+
+/// A simulated board, and the device by which it is reached.
+pub(crate) struct Bench {
+    _server: SimServer,
+    pub(crate) port: String,
+}
+
+impl Bench {
+    /// A board with the monitor in its ROM.
+    pub(crate) fn new(board: &str, pace: Pace) -> Self {
+        let profile = Profile::named(board).expect("it ships");
+        let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+        Self::with_rom(profile, &rom.bytes, pace)
+    }
+
+    /// A board with these bytes in its ROM.
+    pub(crate) fn with_rom(profile: Profile, rom: &[u8], pace: Pace) -> Self {
+        let options = ServerOptions { pace, ..ServerOptions::default() };
+        let server = SimServer::start(board_spec(&profile), rom, options).expect("a terminal");
+        let port = server.path().to_string_lossy().into_owned();
+        Self { _server: server, port }
+    }
+
+    pub(crate) fn classic() -> Self {
+        Self::new("rc2014-classic", Pace::Free)
+    }
+}
+
+/// A folder of the test's own.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a scratch folder"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn name(&self, name: &str) -> String {
+        self.path(name).to_string_lossy().into_owned()
+    }
+
+    /// A file with this content; its name.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), content).expect("a file");
+        self.name(name)
+    }
+}

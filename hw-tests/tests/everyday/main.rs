@@ -1,0 +1,5 @@
+//! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind them.
+
+mod bench;
+mod locks;
+mod rig_file;
