@@ -272,6 +272,19 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Ends a list of findings with their counts: a last line of JSON, or a summary for people.
+fn print_total<C: Serialize>(
+    json: bool,
+    counts: &C,
+    summary: impl FnOnce(&C) -> String,
+) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Total<'a, C> {
+        counts: &'a C,
+    }
+    if json { print(&json_line(&Total { counts })?) } else { print(&summary(counts)) }
+}
+
 /// A value as one line of JSON.
 fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map(|json| json + "\n").map_err(|error| Failure::new(BUG, error))

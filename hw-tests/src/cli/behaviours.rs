@@ -8,7 +8,7 @@ use rcflash::exit::Outcome;
 use serde::Serialize;
 
 use super::positions::{Named, PositionArgs};
-use super::{counted, json_line, print};
+use super::{counted, json_line, print, print_total};
 
 #[derive(Args)]
 pub(super) struct BehavioursArgs {
@@ -35,11 +35,7 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> Outcome {
             print(&remarkable.into_iter().map(row).collect::<String>())?;
         }
     }
-    if args.json {
-        print(&json_line(&Total { counts: &counts })?)?;
-    } else {
-        print(&summary(&counts))?;
-    }
+    print_total(args.json, &counts, summary)?;
     Ok(0)
 }
 
@@ -53,12 +49,6 @@ struct Entry<'a> {
     mended: Word,
     printed: Word,
     faults: &'a [Fault],
-}
-
-/// The last line of `--json`.
-#[derive(Serialize)]
-struct Total<'a> {
-    counts: &'a Counts,
 }
 
 impl<'a> Entry<'a> {

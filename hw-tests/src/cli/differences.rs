@@ -8,7 +8,7 @@ use rcflash::exit::Outcome;
 use serde::Serialize;
 
 use super::positions::{Named, PositionArgs};
-use super::{counted, json_line, print};
+use super::{counted, json_line, print, print_total};
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {
@@ -36,11 +36,7 @@ pub(super) fn differences(args: &DifferencesArgs) -> Outcome {
             print(&listing(named, &compared))?;
         }
     }
-    if args.json {
-        print(&json_line(&Total { counts: &counts })?)?;
-    } else {
-        print(&summary(&counts))?;
-    }
+    print_total(args.json, &counts, summary)?;
     Ok(0)
 }
 
@@ -50,12 +46,6 @@ struct Line<'a> {
     id: &'a str,
     fen: &'a str,
     squares: Vec<Entry>,
-}
-
-/// The last line of `--json`.
-#[derive(Serialize)]
-struct Total<'a> {
-    counts: &'a Counts,
 }
 
 /// An attacked piece.
