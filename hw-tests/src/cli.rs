@@ -164,6 +164,9 @@ struct BoardArgs {
     /// Load this application instead of the built-in one (.hex, or .bin for the built-in one's address)
     #[arg(long, value_name = "FILE")]
     app: Option<PathBuf>,
+    /// Put the application into the board's flash and run it from there; what is there already is not written again
+    #[arg(long, conflicts_with_all = ["app", "replay"])]
+    flash: bool,
     /// What is in the simulated board's ROM socket instead of the built-in monitor
     #[arg(long, value_name = "FILE", conflicts_with = "port")]
     rom: Option<PathBuf>,
@@ -225,8 +228,8 @@ impl BoardArgs {
         };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let recording = self.record.clone().map(|file| Recording { file, cases: Vec::new() });
-        let any_monitor = self.any_monitor;
-        Ok(Plan { profile, board, evaluator, application, any_monitor, recording })
+        let (in_flash, any_monitor) = (self.flash, self.any_monitor);
+        Ok(Plan { profile, board, evaluator, application, in_flash, any_monitor, recording })
     }
 }
 

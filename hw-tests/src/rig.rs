@@ -15,6 +15,7 @@ use firmware::evaluator::{self, Behaviour as Built, Evaluator};
 use firmware::profile::{self, Profile};
 use firmware::wire::{Identity, status};
 use rcflash::exit::{Failure, RIG, USAGE};
+use rcflash::flash::FlashError;
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::{self, LoadError};
 
@@ -36,6 +37,8 @@ pub struct Plan {
     pub evaluator: Evaluator,
     /// The application to load, if not the one built here: its address and bytes.
     pub application: Option<(u16, Vec<u8>)>,
+    /// Whether the application goes to flash instead of RAM.
+    pub in_flash: bool,
     /// Whether a monitor of another build will do.
     pub any_monitor: bool,
     /// Where to write down all that passes over the line.
@@ -69,7 +72,15 @@ impl Plan {
     pub fn simulated(profile: Profile) -> Self {
         let board = Choice::Simulated { rom: None, pace: Pace::Free };
         let evaluator = Evaluator::default();
-        Self { profile, board, evaluator, application: None, any_monitor: false, recording: None }
+        Self {
+            profile,
+            board,
+            evaluator,
+            application: None,
+            in_flash: false,
+            any_monitor: false,
+            recording: None,
+        }
     }
 }
 
@@ -85,6 +96,9 @@ pub enum RigError {
     /// The application is not on the board.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// It is not in the board's flash.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
     /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
@@ -107,6 +121,7 @@ impl From<RigError> for Failure {
         match error {
             RigError::Build(error) => error.into(),
             RigError::Load(error) => error.into(),
+            RigError::Flash(error) => error.into(),
             RigError::Board(error @ BoardError::NoMachine(..)) => Self::new(USAGE, error),
             other => Self::new(RIG, other),
         }

@@ -91,8 +91,10 @@ pub(super) fn write(
     match written.programmed {
         0 => eprintln!("{}: flash holds it already", program.name),
         count => eprintln!(
-            "{}: {count} sectors written, {} erased before; verified on the board, a wrong check refused",
-            program.name, written.erased
+            "{}: {} written, {} erased before; verified on the board, a wrong check refused",
+            program.name,
+            sectors_of(count),
+            written.erased
         ),
     }
     if let Some(bytes) = boot {
@@ -177,8 +179,14 @@ fn say_what_differs(name: &str, sectors: &[Sector], boot: bool) {
     }
     match numbers.len() {
         0 => eprintln!("{name}: flash holds it already; nothing would be written"),
-        count => eprintln!("{name}: {count} sectors would be written: {}", numbers.join(", ")),
+        count => {
+            eprintln!("{name}: {} would be written: {}", sectors_of(count), numbers.join(", "));
+        }
     }
+}
+
+fn sectors_of(count: usize) -> String {
+    format!("{count} sector{}", if count == 1 { "" } else { "s" })
 }
 
 /// A progress bar for each step, on a terminal only.

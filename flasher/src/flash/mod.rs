@@ -109,30 +109,43 @@ pub fn compare(
     let total = numbers.len() * SECTOR;
     let mut differ = Vec::new();
     for (index, number) in numbers.into_iter().enumerate() {
-        let mut is_same = !force;
-        for (address, bytes) in content.within(number) {
-            is_same = is_same && check(link, address, bytes.len())? == crc32(bytes);
-        }
-        if !is_same {
-            differ.push(wanted(link, content, number)?);
-        }
+        differ.extend(examine(link, content, number, force)?);
         progress(Progress { step: "comparing", done: (index + 1) * SECTOR, total });
     }
     Ok(differ)
 }
 
-/// What a sector that differs is to hold, and whether it has to be erased first.
-fn wanted(link: &mut Link, content: &Content, number: u16) -> Result<Sector, FlashError> {
+/// What a sector is to hold, unless it does.
+fn examine(
+    link: &mut Link,
+    content: &Content,
+    number: u16,
+    force: bool,
+) -> Result<Option<Sector>, FlashError> {
     let first = u32::from(number) * SECTOR as u32;
-    let blank = check(link, first, SECTOR)? == crc32(&[ERASED; SECTOR]);
-    let mut bytes = match content.covers(number) || blank {
-        true => vec![ERASED; SECTOR],
-        false => read(link, first, SECTOR)?,
-    };
+    let is_covered = content.covers(number);
+    if !is_covered && !force && parts_agree(link, content, number)? {
+        return Ok(None);
+    }
+    let there = check(link, first, SECTOR)?;
+    let blank = there == crc32(&[ERASED; SECTOR]);
+    let mut bytes =
+        if is_covered || blank { vec![ERASED; SECTOR] } else { read(link, first, SECTOR)? };
     for (address, part) in content.within(number) {
         bytes[(address - first) as usize..][..part.len()].copy_from_slice(part);
     }
-    Ok(Sector { number, bytes, blank })
+    let is_same = there == crc32(&bytes);
+    Ok((force || !is_same).then_some(Sector { number, bytes, blank }))
+}
+
+/// Whether a sector holds what the content has of it.
+fn parts_agree(link: &mut Link, content: &Content, number: u16) -> Result<bool, FlashError> {
+    for (address, bytes) in content.within(number) {
+        if check(link, address, bytes.len())? != crc32(bytes) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Erases and programs sectors, has the board check each, and lets it refuse a wrong check.

@@ -4,6 +4,7 @@ use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build, build_with};
 use firmware::evaluator::Behaviour;
 use firmware::wire::{Identity, Role, capability};
+use rcflash::flash::{self, Content, FlashError};
 use rcflash::link::Link;
 use rcflash::loader;
 
@@ -19,7 +20,9 @@ pub(super) struct Programs {
 impl Programs {
     pub(super) fn build(plan: &Plan) -> Result<Self, BuildError> {
         let monitor = build(&plan.profile, ProgramKind::Monitor)?;
-        let application = build_with(&plan.profile, ProgramKind::Application, &plan.evaluator)?;
+        let kind =
+            if plan.in_flash { ProgramKind::FlashApplication } else { ProgramKind::Application };
+        let application = build_with(&plan.profile, kind, &plan.evaluator)?;
         Ok(Self { monitor, application })
     }
 
@@ -34,7 +37,11 @@ impl Programs {
             Some((address, bytes)) => (*address, bytes),
             None => (built.address, &built.bytes),
         };
-        loader::load(link, &found, address, bytes, |_| {})?;
+        if plan.in_flash {
+            put_into_flash(link, &found, address, bytes)?;
+        } else {
+            loader::load(link, &found, address, bytes, |_| {})?;
+        }
         let application = loader::run(link, address)?;
         self.check(plan, &application)?;
         let own = built.own.iter().map(|&routine| routine.to_owned()).collect();
@@ -53,6 +60,26 @@ impl Programs {
         }
         Ok(())
     }
+}
+
+/// Makes flash hold a program, whether it is to be started after a reset or not; what is there already is left alone.
+fn put_into_flash(
+    link: &mut Link,
+    monitor: &Identity,
+    entry: u16,
+    bytes: &[u8],
+) -> Result<(), FlashError> {
+    let chip = flash::chip(link, monitor)?;
+    let mut compare = |autostart| {
+        let content = Content::program(bytes, entry, autostart)?;
+        flash::compare(link, &chip, &content, false, |_| {})
+    };
+    let sectors = compare(false)?;
+    if sectors.is_empty() || compare(true)?.is_empty() {
+        return Ok(());
+    }
+    flash::write(link, &sectors, |_| {})?;
+    Ok(())
 }
 
 /// How an application says that it behaves.

@@ -1,5 +1,7 @@
 //! In-circuit flash, end to end: the host's code, the monitor's and the simulated chip.
 
+mod command;
 mod cuts;
+mod kills;
 mod line;
 mod write;

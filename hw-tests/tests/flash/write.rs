@@ -163,3 +163,23 @@ fn a_monitor_that_can_not_write_flash_says_so() {
     assert!(matches!(refused, Err(FlashError::NoFlash(_))), "{refused:?}");
     assert!(link.ask("resetting", &Request::Reset, std::time::Duration::ZERO).is_ok());
 }
+
+#[test]
+fn a_program_is_written_in_twice_its_time_on_the_line() {
+    let near = Near::new(spec(), programmed());
+    let bytes: Vec<u8> = (0..6 * SECTOR as u32).map(|at| ((at * at) >> 7) as u8).collect();
+    let content = |mark: u8| Content::raw(0x2000, bytes.iter().map(|byte| byte ^ mark).collect());
+    put(&near, &content(1), false).unwrap_or_else(|error| panic!("{error}"));
+    let (mut link, monitor) = near.monitor();
+    let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+    let began = near.clock();
+    let sectors = flash::compare(&mut link, &chip, &content(0), false, |_| {});
+    let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+    let compared = near.clock();
+    flash::write(&mut link, &sectors, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let (compared, written) = (compared - began, near.clock() - compared);
+    // At 115,200 baud and 7.3728 MHz a character takes 640 T-states.
+    let line = 640 * bytes.len() as u64;
+    println!("of the line's {line} T-states: comparing {compared}, writing {written}");
+    assert!(written < 2 * line, "{written} T-states, {line} on the line");
+}
