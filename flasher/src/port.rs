@@ -1,9 +1,10 @@
 //! Serial ports: opening a named one, and listing what there is.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,6 +14,9 @@ use crate::busy;
 pub use crate::busy::User;
 use crate::lock::{Holder, LockError, PortLock};
 use crate::transport::{Capabilities, ControlLine, Passed, Transport};
+
+/// Where the system keeps names of serial devices that do not change.
+const BY_ID: &str = "/dev/serial/by-id";
 
 /// An open serial port, 8 data bits, no parity, 1 stop bit.
 ///
@@ -225,6 +229,8 @@ pub struct PortInfo {
     pub product: Option<String>,
     /// Its serial number.
     pub serial: Option<String>,
+    /// A name that stays the same whatever is plugged in first.
+    pub by_id: Option<String>,
 }
 
 /// Lists the serial ports without opening any.
@@ -233,12 +239,27 @@ pub struct PortInfo {
 /// The system would not tell.
 pub fn list() -> io::Result<Vec<PortInfo>> {
     let ports = serialport::available_ports()?;
-    Ok(ports.into_iter().map(describe).collect())
+    let mut ports: Vec<PortInfo> = ports.into_iter().map(describe).collect();
+    ports.sort_by(|a, b| a.path.cmp(&b.path));
+    let names = stable_names(Path::new(BY_ID));
+    for port in &mut ports {
+        port.by_id =
+            Path::new(&port.path).canonicalize().ok().and_then(|at| names.get(&at).cloned());
+    }
+    Ok(ports)
+}
+
+/// The links of a folder, by what they lead to.
+fn stable_names(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let links = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let target = |link: PathBuf| Some((link.canonicalize().ok()?, link.to_str()?.to_owned()));
+    links.filter_map(target).collect()
 }
 
 fn describe(port: serialport::SerialPortInfo) -> PortInfo {
     let path = port.port_name;
-    let plain = |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None };
+    let plain =
+        |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None, by_id: None };
     match port.port_type {
         SerialPortType::UsbPort(usb) => PortInfo {
             usb: Some((usb.vid, usb.pid)),
@@ -249,5 +270,27 @@ fn describe(port: serialport::SerialPortInfo) -> PortInfo {
         SerialPortType::PciPort => plain(path, "pci"),
         SerialPortType::BluetoothPort => plain(path, "bluetooth"),
         SerialPortType::Unknown => plain(path, "built in"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_found_by_what_they_lead_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let device = folder.path().join("ttyUSB0");
+        std::fs::write(&device, "").expect("a file");
+        let by_id = folder.path().join("by-id");
+        std::fs::create_dir(&by_id).expect("a folder");
+        let link = by_id.join("usb-Maker_Adapter_0001-if00-port0");
+        std::os::unix::fs::symlink("../ttyUSB0", &link).expect("a link");
+        std::os::unix::fs::symlink("../gone", by_id.join("usb-gone")).expect("a link");
+        let names = stable_names(&by_id);
+        let device = device.canonicalize().expect("it is there");
+        assert_eq!(names.get(&device).map(String::as_str), link.to_str());
+        assert_eq!(names.len(), 1);
+        assert!(stable_names(&folder.path().join("none")).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::port::{self, OpenError, Port};
+use crate::port::{self, OpenError, Port, PortInfo};
 use crate::reset;
 use crate::transport::Transport;
 
@@ -219,10 +219,19 @@ impl RigFile {
         }
     }
 
-    /// The names of its boards, with the device each is at, if that is given by name.
-    pub fn boards(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
-        let boards = self.file.boards.iter();
-        boards.map(|(name, entry)| (&**name, entry.port.as_deref(), entry.usb_serial.as_deref()))
+    /// The names of its boards that are at this port.
+    #[must_use]
+    pub fn names_of(&self, port: &PortInfo) -> Vec<&str> {
+        let is_same = |given: &String| {
+            let real = |path: &str| Path::new(path).canonicalize().ok();
+            given == &port.path || real(given).is_some_and(|given| Some(given) == real(&port.path))
+        };
+        let is_there = |entry: &Entry| {
+            let by_serial = entry.usb_serial.is_some() && entry.usb_serial == port.serial;
+            by_serial || entry.port.as_ref().is_some_and(is_same)
+        };
+        let boards = self.file.boards.iter().filter(|(_, entry)| is_there(entry));
+        boards.map(|(name, _)| name.as_str()).collect()
     }
 
     /// What `--port` names: a device if there is a `/` in it, else a board of the file.

@@ -42,8 +42,29 @@ fn a_board_is_found_by_its_name_with_all_that_is_said_of_it() {
     let reset = Reset { by: ResetBy::Rts, command: None, level: ActiveLevel::Off, pulse: ms(50) };
     assert_eq!(bench.reset, reset);
     assert_eq!(bench.pacing, Pacing { character: ms(2), line: ms(20) });
-    let names: Vec<_> = file.boards().map(|(name, ..)| name).collect();
-    assert_eq!(names, ["attic", "bench"]);
+}
+
+#[test]
+fn a_port_is_known_by_its_device_its_link_and_its_serial_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (device, link) = (folder.path().join("ttyUSB0"), folder.path().join("by-id"));
+    std::fs::write(&device, "").expect("a file");
+    std::os::unix::fs::symlink(&device, &link).expect("a link");
+    let text = format!(
+        "[boards.plain]\nport = {device:?}\n[boards.link]\nport = {link:?}\n\
+         [boards.number]\nusb_serial = \"A1\"\n[boards.other]\nport = \"/dev/other\"\n"
+    );
+    let file = read(&text).unwrap_or_else(|error| panic!("{error}"));
+    let port = |serial: Option<&str>| PortInfo {
+        path: device.to_string_lossy().into_owned(),
+        kind: "usb",
+        usb: None,
+        product: None,
+        serial: serial.map(str::to_owned),
+        by_id: None,
+    };
+    assert_eq!(file.names_of(&port(Some("A1"))), ["link", "number", "plain"]);
+    assert_eq!(file.names_of(&port(None)), ["link", "plain"]);
 }
 
 #[test]
