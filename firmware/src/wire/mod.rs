@@ -3,19 +3,26 @@
 //! [`Frame`] is what passes over the line, [`Decoder`] cuts frames out of what is heard, and [`Request`] and
 //! [`Reply`] are what frames mean.
 
+mod account;
 mod cobs;
+mod error;
 mod exhaust;
 mod flash;
 mod frame;
-mod message;
+mod identity;
+mod position;
+mod reply;
+mod request;
 
+pub use account::{PointsReply, StepRecord};
+pub use error::{ErrorCode, ErrorReply};
 pub use exhaust::{ExhaustRequest, Tally};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
 pub use frame::{Decoder, Event, Frame, FrameError, crc16};
-pub use message::{
-    ErrorCode, ErrorReply, Identity, MessageError, Pin, PointsReply, PositionEnd, Reply, Request,
-    Role, SquareRecord, StepRecord,
-};
+pub use identity::{Identity, Role};
+pub use position::{Pin, PositionEnd, SquareRecord};
+pub use reply::{MessageError, Reply};
+pub use request::Request;
 
 /// The protocol's version.
 pub const VERSION: u8 = 1;
