@@ -22,6 +22,8 @@ pub const USAGE: u8 = 2;
 pub const RIG: u8 = 3;
 /// Nothing was selected or found.
 pub const NOTHING: u8 = 4;
+/// Some of what was asked for was left out, or went well only sometimes.
+pub const INCOMPLETE: u8 = 5;
 /// A bug of the program.
 pub const BUG: u8 = 70;
 /// The user stopped it.

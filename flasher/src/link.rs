@@ -79,13 +79,20 @@ impl Link {
         }
     }
 
-    /// Goes on over another line, as after a board was unplugged; what was under way is forgotten.
-    pub fn reconnect(&mut self, transport: Box<dyn Transport + Send>) {
+    /// Closes the line and goes on over another, as after a board was unplugged; what was under way is forgotten.
+    ///
+    /// # Errors
+    /// There is no other line. Until there is one, every request fails.
+    pub fn reconnect<E>(
+        &mut self,
+        open: impl FnOnce() -> Result<Box<dyn Transport + Send>, E>,
+    ) -> Result<(), E> {
         self.abandon();
-        self.transport = transport;
-        self.flight = Flight::new(self.transport.now());
         self.decoder.clear();
         self.waiting.clear();
+        self.transport = Box::new(Closed(self.name().to_owned()));
+        self.transport = open()?;
+        Ok(())
     }
 
     /// Ends waits with [`LinkError::Interrupted`] soon after `stop` is set.
@@ -219,11 +226,15 @@ impl Link {
         }
     }
 
-    /// Forgets all requests under way, and tells which they were.
-    pub fn abandon(&mut self) -> Vec<Ticket> {
-        let tickets = self.flight.abandon().into_iter().map(|pending| pending.ticket).collect();
+    /// The answers that came while another one was waited for.
+    pub fn take_finished(&mut self) -> VecDeque<Answer> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Forgets all requests under way.
+    pub fn abandon(&mut self) {
+        self.flight = Flight::new(self.now());
         self.count_occupied();
-        tickets
     }
 
     /// Lets a program that was just started say its banner: listens up to `patience` for it to begin, then
@@ -302,8 +313,8 @@ impl Link {
     }
 
     fn finish(&mut self, pending: Pending, replies: Result<Vec<Reply>, LinkError>) {
-        let (ticket, repeats) = (pending.ticket, pending.repeats);
-        self.finished.push_back(Answer { ticket, replies, repeats });
+        let Pending { ticket, seq, repeats, .. } = pending;
+        self.finished.push_back(Answer { ticket, replies, seq, repeats });
         if self.flight.is_empty() {
             self.count_occupied();
         }
@@ -368,5 +379,22 @@ impl Link {
     fn line_time(&self, characters: usize) -> Duration {
         let bits = characters as u64 * BITS * u64::from(self.slowness);
         Duration::from_micros(bits * 1_000_000 / u64::from(self.baud))
+    }
+}
+
+/// A line that was closed.
+struct Closed(String);
+
+impl Transport for Closed {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        Err(io::ErrorKind::NotConnected.into())
+    }
+
+    fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        Err(io::ErrorKind::NotConnected.into())
     }
 }

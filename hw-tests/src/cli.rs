@@ -42,7 +42,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all right, 1 wrong residue or failed verify, 2 usage, 3 port, board or file failed,
-4 nothing selected, 70 a bug of this program, 130 interrupted.";
+4 nothing selected, 5 incomplete or flaky, 70 a bug of this program, 130 interrupted.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -1,8 +1,10 @@
 //! The board's word against the reference's.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use firmware::wire::{PointsReply, danger, status};
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Account, Prizes};
 use crate::corpus::Stated;
@@ -14,25 +16,53 @@ use crate::reference::{
 use crate::rig::Observation;
 
 /// Something in which board and reference, or reference and document, differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// Where; `None` for the whole position.
+    #[serde(with = "square_name")]
     pub square: Option<Square>,
     /// What.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The first side's word.
     pub board: String,
     /// The other's.
     pub reference: String,
+    /// The attackers arrays of the square, the board's and the reference's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrays: Option<[String; 2]>,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { square, what, board, reference } = self;
-        match square {
-            Some(square) => write!(f, "{square}: {what}: board {board}, reference {reference}"),
-            None => write!(f, "{what}: board {board}, reference {reference}"),
+        let Self { square, what, board, reference, arrays } = self;
+        if let Some(square) = square {
+            write!(f, "{square}: ")?;
         }
+        write!(f, "{what}: board {board}, reference {reference}")?;
+        match arrays {
+            Some([there, here]) => write!(f, "; array: board {there}, reference {here}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Squares as their names, for serde.
+pub(crate) mod square_name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use crate::reference::Square;
+
+    pub(crate) fn serialize<S: Serializer>(at: &Option<Square>, to: S) -> Result<S::Ok, S::Error> {
+        at.map(|square| square.to_string()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Square>, D::Error> {
+        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+        Square::named(&name)
+            .map(Some)
+            .ok_or_else(|| D::Error::custom(format!("'{name}' is no square")))
     }
 }
 
@@ -44,6 +74,9 @@ pub struct Standard {
     /// The status bits that count: a routine of the user's own need not set those of ours.
     pub status: u8,
 }
+
+/// What is said of an attackers array that differs.
+const ARRAY: &str = "array";
 
 /// Collects differences.
 #[derive(Default)]
@@ -59,7 +92,17 @@ impl Differences {
     ) {
         if board != reference {
             let (board, reference) = (board.to_string(), reference.to_string());
-            self.0.push(Difference { square, what, board, reference });
+            let what = Cow::Borrowed(what);
+            self.0.push(Difference { square, what, board, reference, arrays: None });
+        }
+    }
+
+    /// Shows both arrays beside the differences found since there were `before`, but those of the arrays themselves.
+    fn show_arrays(&mut self, before: usize, board: &AttackersArray, reference: &AttackersArray) {
+        for difference in &mut self.0[before..] {
+            if difference.what != ARRAY {
+                difference.arrays = Some([board.to_string(), reference.to_string()]);
+            }
         }
     }
 }
@@ -97,17 +140,18 @@ pub fn compare_position(
     found.check(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
     found.check(None, "occupied squares", seen.squares.len(), verdicts.len());
     for (record, verdict) in seen.squares.iter().zip(&verdicts) {
-        let at = Some(verdict.square);
+        let (at, before) = (Some(verdict.square), found.0.len());
         found.check(at, "square", record.square, encode::square(verdict.square));
         found.check(at, "piece", record.piece, encode::piece(verdict.piece));
         let array = AttackersArray::from_bytes(&record.array);
-        found.check(at, "array", array.to_string(), verdict.array.to_string());
+        found.check(at, ARRAY, array.to_string(), verdict.array.to_string());
         found.check(at, "residue", record.residue, verdict.outcome.residue);
         found.check(at, "status", record.status & status, status_of(verdict) & status);
         let most = verdict.piece.kind.value();
         if behaviour == Behaviour::Mended && record.residue > most {
             found.check(at, "most it can lose", record.residue, most);
         }
+        found.show_arrays(before, &array, &verdict.array);
     }
     for (square, points) in expected {
         let stated = verdicts.iter().find(|verdict| verdict.square == *square);
@@ -135,6 +179,7 @@ pub fn compare_exchange(
         found.check(None, "residue by the document", outcome.residue, stated.residue);
         found.check(None, "shortness by the document", outcome.short, stated.short);
     }
+    found.show_arrays(0, array, array);
     found.0
 }
 

@@ -13,6 +13,6 @@ pub mod reference;
 pub mod report;
 pub mod residues;
 pub mod rig;
-pub mod run;
+pub mod runner;
 pub mod sim;
 pub mod standin;

@@ -1,64 +1,19 @@
 //! What a run prints: a table by tag, the cases that did not pass, and a summary.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::time::Duration;
 
 use firmware::wire::status;
 use rcflash::link::LinkStats;
 
-use crate::run::{CaseResult, CaseVerdict, Ended};
+use crate::reference::Square;
+use crate::runner::{CaseResult, Counts, Course, Ended, Verdict};
 
 /// Differences shown for one case.
 const DIFFERENCES_SHOWN: usize = 6;
 /// Cases shown that did not pass.
 const CASES_SHOWN: usize = 20;
-
-/// Counts of verdicts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Cases.
-    pub cases: usize,
-    /// Squares compared in them.
-    pub squares: usize,
-    /// Cases that passed.
-    pub pass: usize,
-    /// Cases that failed.
-    pub fail: usize,
-    /// Cases without an answer in time.
-    pub timeout: usize,
-    /// Cases with an answer that was none.
-    pub error: usize,
-    /// Cases that had no turn.
-    pub not_run: usize,
-}
-
-impl Counts {
-    /// Counts some cases.
-    #[must_use]
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
-        let mut counts = Self::default();
-        for result in results {
-            counts.cases += 1;
-            counts.squares += result.squares;
-            let place = match result.verdict {
-                CaseVerdict::Pass => &mut counts.pass,
-                CaseVerdict::Fail(_) => &mut counts.fail,
-                CaseVerdict::Timeout(_) => &mut counts.timeout,
-                CaseVerdict::Error(_) => &mut counts.error,
-                CaseVerdict::NotRun => &mut counts.not_run,
-            };
-            *place += 1;
-        }
-        counts
-    }
-
-    /// Whether every case has exactly one verdict.
-    #[must_use]
-    pub fn is_consistent(&self) -> bool {
-        self.cases == self.pass + self.fail + self.timeout + self.error + self.not_run
-    }
-}
 
 /// The table: a row for each tag, and one for all.
 #[must_use]
@@ -70,8 +25,8 @@ pub fn table(results: &[CaseResult]) -> String {
         }
     }
     let mut text = String::new();
-    let head = ["cases", "squares", "pass", "fail", "timeout", "error", "not-run"];
-    line(&mut text, "", &head.map(str::to_owned));
+    let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::word));
+    line(&mut text, "", head);
     for (tag, results) in rows {
         row(&mut text, tag, Counts::of(results));
     }
@@ -80,12 +35,11 @@ pub fn table(results: &[CaseResult]) -> String {
 }
 
 fn row(text: &mut String, name: &str, counts: Counts) {
-    let Counts { cases, squares, pass, fail, timeout, error, not_run } = counts;
-    let cells = [cases, squares, pass, fail, timeout, error, not_run];
-    line(text, name, &cells.map(|count| count.to_string()));
+    let verdicts = Verdict::ALL.map(|verdict| counts.with(verdict));
+    line(text, name, [counts.cases, counts.squares].into_iter().chain(verdicts));
 }
 
-fn line(text: &mut String, name: &str, cells: &[String]) {
+fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Display>) {
     let _ = write!(text, "{name:<10}");
     for cell in cells {
         let _ = write!(text, "{cell:>9}");
@@ -99,10 +53,9 @@ pub fn flags(results: &[CaseResult]) -> String {
     let mut text = String::new();
     for (bit, what) in [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")] {
         for result in results {
-            let flagged = result.flagged.iter().filter(|(_, status)| status & bit != 0);
-            let squares: Vec<_> = flagged
-                .map(|(at, _)| at.map_or_else(|| "array".to_owned(), |at| at.to_string()))
-                .collect();
+            let flagged = result.flagged.iter().filter(|flagged| flagged.status & bit != 0);
+            let name = |at: Option<Square>| at.map_or("array".to_owned(), |at| at.to_string());
+            let squares: Vec<_> = flagged.map(|flagged| name(flagged.square)).collect();
             if !squares.is_empty() {
                 let _ = writeln!(text, "{what} {}: {}", result.id, squares.join(" "));
             }
@@ -115,7 +68,7 @@ pub fn flags(results: &[CaseResult]) -> String {
 #[must_use]
 pub fn troubles(results: &[CaseResult]) -> String {
     let mut text = String::new();
-    let bad = |r: &&CaseResult| !matches!(r.verdict, CaseVerdict::Pass | CaseVerdict::NotRun);
+    let bad = |r: &&CaseResult| !matches!(r.verdict, Verdict::Pass | Verdict::NotRun);
     for (shown, result) in results.iter().filter(bad).enumerate() {
         if shown == CASES_SHOWN {
             let more = results.iter().filter(bad).count() - shown;
@@ -123,40 +76,43 @@ pub fn troubles(results: &[CaseResult]) -> String {
             break;
         }
         let fen = result.fen.as_deref().unwrap_or("");
-        let _ = writeln!(text, "{} {} {fen}", result.verdict.word(), result.id);
-        match &result.verdict {
-            CaseVerdict::Fail(differences) => {
-                for difference in differences.iter().take(DIFFERENCES_SHOWN) {
-                    let _ = writeln!(text, "    {difference}");
-                }
-                if let Some(more) = differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
-                    let _ = writeln!(text, "    ... and {} more differences", more + 1);
-                }
-            }
-            CaseVerdict::Timeout(why) | CaseVerdict::Error(why) => {
-                let _ = writeln!(text, "    {why}");
-            }
-            CaseVerdict::Pass | CaseVerdict::NotRun => {}
+        let _ = writeln!(text, "{} {} {fen}", result.verdict, result.id);
+        if let Some(why) = &result.why {
+            let _ = writeln!(text, "    {why}");
+        }
+        for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
+            let _ = writeln!(text, "    {difference}");
+        }
+        if let Some(more) = result.differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
+            let _ = writeln!(text, "    ... and {} more differences", more + 1);
         }
     }
     text
 }
 
-/// The last lines: what came of it, and how the line fared.
+/// The last lines: what came of it, and how board and line fared.
 #[must_use]
-pub fn summary(results: &[CaseResult], ended: Ended, stats: LinkStats, took: Duration) -> String {
-    let counts = Counts::of(results);
-    let verdict = match ended {
-        Ended::Interrupted => "INCOMPLETE: interrupted",
-        Ended::BoardLost => "INCOMPLETE: the board no longer answers",
-        Ended::Complete if counts.pass == counts.cases => "PASS",
-        Ended::Complete => "FAIL",
+pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration) -> String {
+    let verdict = match &course.ended {
+        Ended::Interrupted => "INCOMPLETE: interrupted".to_owned(),
+        Ended::BoardLost(why) => format!("INCOMPLETE: the board is lost: {why}"),
+        Ended::FirstFailure => "FAIL: ended at the first case that does not pass".to_owned(),
+        Ended::Complete if counts.pass == counts.cases => "PASS".to_owned(),
+        Ended::Complete if counts.fail + counts.timeout + counts.error > 0 => "FAIL".to_owned(),
+        Ended::Complete => "INCOMPLETE: some cases are flaky or were skipped".to_owned(),
     };
+    let Counts { pass, cases, squares, .. } = counts;
     let seconds = took.as_secs_f64();
-    let text = format!(
-        "{verdict}: {} of {} cases agree on {} squares in {seconds:.1} s\n",
-        counts.pass, counts.cases, counts.squares
+    let mut text = format!(
+        "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s\n"
     );
+    if let Some(why) = &course.last_restart {
+        let _ =
+            writeln!(text, "board: started again {} times, at last because {why}", course.restarts);
+    }
+    if course.losses > 0 {
+        let _ = writeln!(text, "board: lost and found again {} times", course.losses);
+    }
     text + &line_quality(stats)
 }
 
@@ -182,31 +138,40 @@ pub fn line_quality(stats: LinkStats) -> String {
 mod tests {
     use super::*;
 
-    fn case(verdict: CaseVerdict) -> CaseResult {
-        let tags = vec!["play".to_owned()];
-        CaseResult { id: "x".into(), tags, fen: None, squares: 2, flagged: Vec::new(), verdict }
+    fn case(verdict: Verdict) -> CaseResult {
+        let (tags, flagged, differences) = (vec!["play".to_owned()], Vec::new(), Vec::new());
+        let (id, t_states) = ("x".to_owned(), Vec::new());
+        CaseResult {
+            id,
+            tags,
+            fen: None,
+            verdict,
+            why: None,
+            differences,
+            squares: 2,
+            flagged,
+            t_states,
+            repeats: 0,
+        }
+    }
+
+    fn verdict(results: &[CaseResult], ended: Ended) -> String {
+        let course = Course { ended, losses: 0, restarts: 0, last_restart: None };
+        summary(Counts::of(results), &course, LinkStats::default(), Duration::ZERO)
     }
 
     #[test]
     fn every_verdict_is_counted_once_and_only_passes_make_a_pass() {
-        let all = [
-            case(CaseVerdict::Pass),
-            case(CaseVerdict::Fail(Vec::new())),
-            case(CaseVerdict::Timeout(String::new())),
-            case(CaseVerdict::Error(String::new())),
-            case(CaseVerdict::NotRun),
-        ];
+        let all = Verdict::ALL.map(case);
         let counts = Counts::of(&all);
         assert!(counts.is_consistent());
-        assert_eq!((counts.cases, counts.squares, counts.pass), (5, 10, 1));
-        let verdict = |results: &[CaseResult], ended| {
-            summary(results, ended, LinkStats::default(), Duration::ZERO)
-        };
+        assert_eq!((counts.cases, counts.squares, counts.pass), (7, 14, 1));
+        assert!(Verdict::ALL.iter().all(|verdict| counts.with(*verdict) == 1));
         assert!(verdict(&all[..1], Ended::Complete).starts_with("PASS"));
-        for wrong in &all[1..] {
-            let text = verdict(std::slice::from_ref(wrong), Ended::Complete);
-            assert!(text.starts_with("FAIL"), "{text}");
+        for other in &all[1..] {
+            let text = verdict(std::slice::from_ref(other), Ended::Complete);
+            assert!(text.starts_with("FAIL") || text.starts_with("INCOMPLETE"), "{text}");
         }
-        assert!(verdict(&all[..1], Ended::BoardLost).starts_with("INCOMPLETE"));
+        assert!(verdict(&all[..1], Ended::BoardLost("gone".into())).starts_with("INCOMPLETE"));
     }
 }

@@ -2,9 +2,13 @@
 
 mod ask;
 mod programs;
+mod recover;
+mod under_way;
 mod watch;
 
 pub use ask::{Counted, Observation, Traced};
+pub use recover::Recovery;
+pub use under_way::{Said, Word};
 pub use watch::BookedThere;
 
 use std::path::PathBuf;
@@ -17,7 +21,7 @@ use firmware::wire::{Identity, status};
 use rcflash::exit::{Failure, RIG, USAGE};
 use rcflash::flash::FlashError;
 use rcflash::link::{Link, LinkError, LinkStats};
-use rcflash::loader::{self, LoadError};
+use rcflash::loader::LoadError;
 
 use crate::board::{Board, BoardError, Choice, FORMAT, Heading, Outfit, RecordedBoard};
 use crate::compare::Standard;
@@ -28,6 +32,7 @@ use programs::Programs;
 use watch::Watch;
 
 /// What to prepare.
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// What the board is made of.
     pub profile: Profile,
@@ -138,6 +143,8 @@ pub struct Rig {
     pub own: Vec<&'static str>,
     behaviour: Behaviour,
     watch: Watch,
+    plan: Plan,
+    programs: Programs,
     /// Dropped last: the line goes before the board does.
     board: Box<dyn Board>,
 }
@@ -178,6 +185,8 @@ impl Rig {
             behaviour: encode::behaviour(programs::behaviour(&ready.application)),
             application: ready.application,
             watch,
+            plan: plan.clone(),
+            programs,
             board,
         })
     }
@@ -207,11 +216,6 @@ impl Rig {
     #[must_use]
     pub fn board(&self) -> &str {
         self.board.name()
-    }
-
-    /// Whether the board still answers.
-    pub fn answers(&mut self) -> bool {
-        loader::identify(&mut self.link).is_ok()
     }
 
     /// How long the board has been at work since power came on, where its T-states can be counted.

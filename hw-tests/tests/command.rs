@@ -45,7 +45,7 @@ fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) -> Str
 fn fails_naming_a_square(change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = changed(folder.path(), change);
-    let output = hw_tests(&["run", "--app", &file]);
+    let output = hw_tests(&["run", "--direct", "--app", &file]);
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{shown}{}", text(&output.stderr));
     let names_square = shown.lines().any(|line| {
@@ -54,6 +54,8 @@ fn fails_naming_a_square(change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) {
             line.get(..2).is_some_and(|at| hw_tests::reference::Square::named(at).is_some());
         square && line.contains(": board ")
     });
+    let shows_both_arrays = |line: &str| line.matches("white ").count() == 2;
+    assert!(shown.lines().any(shows_both_arrays), "{shown}");
     assert!(names_square, "{shown}");
 }
 
@@ -230,23 +232,30 @@ fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
 
 #[test]
 fn a_board_that_vanishes_at_any_moment_of_upload_or_run_ends_it_in_time() {
-    for moment in [20, 60, 120, 250, 700] {
-        let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
-        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-        let run = command
-            .args(["run", "--port", &board.path])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        std::thread::sleep(Duration::from_millis(moment));
-        drop(board);
-        let began = Instant::now();
-        let output = run.wait_with_output().expect("it ends");
-        assert!(began.elapsed() < PATIENCE, "{moment} ms");
-        let said = text(&output.stdout) + &text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
-        let known = ["line failed", "there is no port", "can't open"];
-        assert!(known.iter().any(|words| said.contains(words)), "{moment} ms: {said}");
-    }
+    std::thread::scope(|scope| {
+        for moment in [20, 60, 120, 250, 700] {
+            scope.spawn(move || vanishes_after(moment));
+        }
+    });
+}
+
+/// Cuts the power of a board, and takes its line away, so many milliseconds after a run has begun.
+fn vanishes_after(moment: u64) {
+    let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let run = command
+        .args(["run", "--port", &board.path])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(Duration::from_millis(moment));
+    drop(board);
+    let began = Instant::now();
+    let output = run.wait_with_output().expect("it ends");
+    assert!(began.elapsed() < PATIENCE, "{moment} ms");
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
+    let known = ["line failed", "there is no port", "can't open"];
+    assert!(known.iter().any(|words| said.contains(words)), "{moment} ms: {said}");
 }

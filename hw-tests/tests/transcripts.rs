@@ -7,7 +7,8 @@ use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
-use hw_tests::board::{Choice, heading};
+use firmware::wire::{Decoder, Event as Wire, Frame, REPLY, kind};
+use hw_tests::board::{Choice, Entry, Event, Hex, heading};
 use hw_tests::corpus;
 use hw_tests::rig::{Plan, Recording, Rig};
 
@@ -129,4 +130,65 @@ fn the_board_within_this_program_makes_the_same_transcript_each_time() {
     }
     assert!(transcripts[0].lines().count() > 100);
     assert_eq!(transcripts[0], transcripts[1]);
+}
+
+/// Changes the replies that were heard after the last request of a transcript.
+fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
+    let text = std::fs::read_to_string(file).expect("the transcript");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let asked = lines.iter().rposition(|line| line.contains("\"sent\"")).expect("a request");
+    let mut decoder = Decoder::default();
+    let mut heard = Vec::new();
+    for line in lines.split_off(asked + 1) {
+        let entry: Entry = serde_json::from_str(&line).expect("an entry");
+        if let Event::Heard(bytes) = entry.event {
+            heard.extend(bytes.0);
+        }
+    }
+    let mut changed = Vec::new();
+    for byte in heard {
+        if let Some(Wire::Frame(mut frame)) = decoder.push(byte) {
+            change(&mut frame);
+            changed.extend(frame.encode());
+        }
+    }
+    let entry = Entry { at: 10_000_000, event: Event::Heard(Hex(changed)) };
+    lines.push(serde_json::to_string(&entry).expect("JSON"));
+    std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
+}
+
+/// Spoils a frame.
+type Change = fn(&mut Frame);
+
+#[test]
+fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_square_does_not() {
+    let squares = kind::POSITION + REPLY;
+    let end = kind::POSITION_END + REPLY;
+    // In a reply of squares: part, count, then records of square, piece, status, residue, array. At the end: parts,
+    // squares, statuses, four royal squares, pins and their list.
+    let changes: [(&str, u8, Change); 5] = [
+        ("nothing", squares, |_| {}),
+        ("array", squares, |frame| frame.payload[2 + 4] ^= 1),
+        ("status", squares, |frame| frame.payload[2 + 2] ^= 1),
+        ("pins", end, |frame| frame.payload[9] = frame.payload[9].wrapping_neg()),
+        ("royal squares", end, |frame| frame.payload[3] += 1),
+    ];
+    let fen = "4k3/4r3/8/8/8/8/4N3/4K3 w - -";
+    let residues = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+        command.args(["residues", "--fen", fen]).args(arguments).output().expect("it starts")
+    };
+    let (_folder, file) = scratch();
+    for (what, kind, change) in changes {
+        assert_eq!(residues(&["--direct", "--record", name(&file)]).status.code(), Some(0));
+        change_replies(&file, |frame| {
+            if frame.kind == kind {
+                change(frame);
+            }
+        });
+        let output = residues(&["--replay", name(&file)]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(i32::from(what != "nothing")), "{what}: {said}");
+        assert!(what == "nothing" || said.contains(&format!("{what}: board ")), "{what}: {said}");
+    }
 }

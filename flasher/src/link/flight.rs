@@ -62,6 +62,8 @@ pub struct Answer {
     pub ticket: Ticket,
     /// The replies, or why there are none.
     pub replies: Result<Vec<Reply>, LinkError>,
+    /// Its sequence number.
+    pub seq: u8,
     /// How often it was repeated.
     pub repeats: u32,
 }
@@ -184,12 +186,6 @@ impl Flight {
             let (bytes, time) = (pending.line.len(), pending.time);
             self.queue.push_back(Sent { seq, bytes, time });
         }
-    }
-
-    /// Forgets all requests and gives them back.
-    pub(super) fn abandon(&mut self) -> Vec<Pending> {
-        self.queue.clear();
-        self.pending.drain(..).collect()
     }
 
     /// When the next reply must have come: the first request that waits for one, what stands before it, and

@@ -60,6 +60,10 @@ impl Board for DirectBoard {
         Some(Box::new(move || world.lock().board.reset()))
     }
 
+    fn rest(&mut self, time: Duration) {
+        self.world.lock().pass(time);
+    }
+
     fn instruments(&self) -> Option<&dyn Instruments> {
         Some(&self.world)
     }
@@ -84,9 +88,14 @@ impl Inner {
             )
     }
 
-    /// Lets the board run until it has sent something or so many T-states have passed.
-    fn listen(&mut self, t_states: u64) {
-        let end = self.time() + t_states;
+    /// T-states in a time; one more, so that a wait shorter than a T-state ends too.
+    fn t_states(&self, time: Duration) -> u64 {
+        (time.as_nanos() * u128::from(self.clock_hz) / 1_000_000_000) as u64 + 1
+    }
+
+    /// Lets the board run until it has sent something or the time is over.
+    fn listen(&mut self, timeout: Duration) {
+        let end = self.time() + self.t_states(timeout);
         while self.board.line_mut().from_board.is_empty() && self.time() < end {
             let slice = SLICE.min(end - self.time());
             let is_idle = self.board.run_for(slice) == Stop::Idle;
@@ -94,6 +103,13 @@ impl Inner {
                 self.idle += end.saturating_sub(self.time());
             }
         }
+    }
+
+    /// Lets time pass, whatever the board sends.
+    fn pass(&mut self, time: Duration) {
+        let end = self.time() + self.t_states(time);
+        self.board.run_for(end - self.time());
+        self.idle += end.saturating_sub(self.time());
     }
 }
 
@@ -104,6 +120,10 @@ impl Instruments for World {
 
     fn clock(&self) -> u64 {
         self.lock().board.clock()
+    }
+
+    fn halted_time(&self) -> u64 {
+        self.lock().board.halted_time()
     }
 
     fn take_records(&self) -> Vec<CallRecord> {
@@ -132,9 +152,7 @@ impl Transport for DirectLine {
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         let mut inner = self.world.lock();
-        // One more, so that a wait shorter than a T-state ends too.
-        let t_states = timeout.as_nanos() * u128::from(inner.clock_hz) / 1_000_000_000 + 1;
-        inner.listen(t_states as u64);
+        inner.listen(timeout);
         let heard = &mut inner.board.line_mut().from_board;
         let count = heard.len().min(buffer.len());
         for (place, byte) in buffer.iter_mut().zip(heard.drain(..count)) {

@@ -19,6 +19,7 @@ pub use transcript::{Entry, Event, FORMAT, Heading, Hex, Ready};
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use firmware::profile::Profile;
 use rcflash::port::OpenError;
@@ -55,6 +56,11 @@ pub trait Board {
         None
     }
 
+    /// Lets time pass, by the clock of the board's line.
+    fn rest(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
     /// What is measured on the board itself, where it can be looked into.
     fn instruments(&self) -> Option<&dyn Instruments> {
         None
@@ -72,6 +78,9 @@ pub trait Instruments {
     /// T-states since power came on, those in which the board waited for the host left out. All that passed
     /// before a character was sent are counted when the host has received that character.
     fn clock(&self) -> u64;
+
+    /// T-states of these for which the processor has waited in HALT.
+    fn halted_time(&self) -> u64;
 
     /// Takes what the probe measured so far. All calls that ended before a character was sent are in it when
     /// the host has received that character.

@@ -91,6 +91,10 @@ impl Board for RecordedBoard {
         self.board.instruments()
     }
 
+    fn rest(&mut self, time: Duration) {
+        self.board.rest(time);
+    }
+
     fn slowness(&self) -> u32 {
         self.board.slowness()
     }

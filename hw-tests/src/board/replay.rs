@@ -53,6 +53,10 @@ impl Board for ReplayBoard {
         Ok(Box::new(ReplayedLine { name: self.name.clone(), script: Arc::clone(&self.script) }))
     }
 
+    fn rest(&mut self, time: Duration) {
+        lock(&self.script).now += time.as_micros() as u64;
+    }
+
     fn take_ready(&mut self) -> Option<Ready> {
         self.ready.take()
     }

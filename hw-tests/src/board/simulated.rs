@@ -61,6 +61,10 @@ impl Instruments for SimServer {
         self.clock()
     }
 
+    fn halted_time(&self) -> u64 {
+        self.halted_time()
+    }
+
     fn take_records(&self) -> Vec<CallRecord> {
         self.take_records()
     }

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use hw_tests::compare::compare_position;
 use hw_tests::corpus::{self, Subject};
+use hw_tests::reference::Behaviour;
 use hw_tests::rig::Rig;
 use rcflash::exit::{Failure, NOTHING, Outcome, RIG, WRONG};
 
 use super::positions::standard_input;
-use super::{BoardArgs, json_line, print, read};
+use super::{BoardArgs, counted, json_line, print, read};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {
@@ -28,18 +30,26 @@ pub(super) fn residues(args: &ResiduesArgs) -> Outcome {
         return Err(Failure::new(NOTHING, format!("{name} holds no position")));
     }
     let mut rig = Rig::prepare(&args.board.plan()?)?;
-    let mut agree = true;
+    let mut differ = 0;
     for case in &cases {
-        let Subject::Position { fen, position, .. } = &case.subject else { continue };
+        let Subject::Position { fen, position, expected, printed } = &case.subject else {
+            continue;
+        };
+        let stated = if rig.behaviour() == Behaviour::Mended { expected } else { printed };
         let seen = rig.position(position).map_err(|error| Failure::new(RIG, error))?;
         let line = hw_tests::residues::line(fen, position, rig.behaviour(), &seen);
-        agree &= line.squares.iter().all(|square| square.reference == Some(square.board));
         print(&json_line(&line)?)?;
+        let differences = compare_position(position, rig.standard(), stated, &seen);
+        differ += usize::from(!differences.is_empty());
+        differences.iter().for_each(|difference| eprintln!("{fen}: {difference}"));
     }
-    if agree {
-        return Ok(0);
+    match differ {
+        0 => Ok(0),
+        _ => Err(Failure::new(
+            WRONG,
+            format!("board and reference differ on {}", counted(differ, "position")),
+        )),
     }
-    Err(Failure::new(WRONG, "board and reference differ; see the fields board and reference"))
 }
 
 fn input(args: &ResiduesArgs) -> Result<(String, String), Failure> {

@@ -7,11 +7,11 @@ use clap::Args;
 use firmware::wire::status;
 use hw_tests::board::heading;
 use hw_tests::corpus::{self, Case};
-use hw_tests::report::{self, Counts};
+use hw_tests::report;
 use hw_tests::rig::Rig;
-use hw_tests::run::{Ended, run_cases};
+use hw_tests::runner::{CaseResult, Counts, Ended, Options, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash::exit::{Failure, INTERRUPTED, NOTHING, Outcome, RIG, WRONG};
+use rcflash::exit::{BUG, Failure, INCOMPLETE, INTERRUPTED, NOTHING, Outcome, RIG, WRONG};
 
 use super::{BoardArgs, interruption, print, read};
 
@@ -44,15 +44,33 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
     }
     let bar = progress_bar(cases.len());
-    let (results, ended) = run_cases(&mut rig, &cases, &interrupted, |done| {
-        bar.set_position(done as u64);
+    let options = Options { repeat: 1, fail_fast: false, interrupted: &interrupted };
+    let mut results = Vec::with_capacity(cases.len());
+    let course = run_cases(&mut rig, cases.iter().cloned(), options, |result| {
+        results.push(result);
+        bar.set_position(results.len() as u64);
     });
     bar.finish_and_clear();
+    check_verdicts(&cases, &results)?;
+    let counts = Counts::of(&results);
     print(&report::table(&results))?;
     print(&report::flags(&results))?;
     print(&report::troubles(&results))?;
-    print(&report::summary(&results, ended, rig.stats(), began.elapsed()))?;
-    Ok(exit_code(Counts::of(&results), ended))
+    print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
+    Ok(exit_code(counts, &course.ended))
+}
+
+/// Makes sure that each case has exactly one verdict.
+fn check_verdicts(cases: &[Case], results: &[CaseResult]) -> Result<(), Failure> {
+    let mut expected: Vec<_> = cases.iter().map(|case| &case.id).collect();
+    let mut judged: Vec<_> = results.iter().map(|result| &result.id).collect();
+    expected.sort();
+    judged.sort();
+    if expected == judged && Counts::of(results).is_consistent() {
+        return Ok(());
+    }
+    let (cases, results) = (expected.len(), judged.len());
+    Err(Failure::new(BUG, format!("{cases} cases have {results} verdicts, not one each")))
 }
 
 /// The status bits that routines of the user's own need not set.
@@ -64,14 +82,15 @@ fn not_judged(rig: &Rig) -> String {
     if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 
-/// A wrong residue outweighs everything; a board that no longer answers outweighs single silences.
-fn exit_code(counts: Counts, ended: Ended) -> u8 {
+/// A wrong residue outweighs everything; then what kept cases from being judged.
+fn exit_code(counts: Counts, ended: &Ended) -> u8 {
     match ended {
         _ if counts.fail > 0 => WRONG,
         Ended::Interrupted => INTERRUPTED,
-        Ended::BoardLost => RIG,
-        Ended::Complete if counts.pass < counts.cases => RIG,
-        Ended::Complete => 0,
+        Ended::BoardLost(_) => RIG,
+        _ if counts.timeout + counts.error > 0 => RIG,
+        _ if counts.pass < counts.cases => INCOMPLETE,
+        _ => 0,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a board can be asked, and what it answers.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use firmware::wire::{
@@ -24,6 +25,8 @@ const SECTIONS_BUDGET: u64 = 1_000_000;
 const POSITION_FRAMES: usize = 6;
 /// What a board does that was asked for a position.
 const EXAMINING: &str = "examining a position";
+/// What it does that was asked for an exchange.
+const PLAYING: &str = "playing out an exchange";
 
 /// What the board says of a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,13 +69,14 @@ impl Rig {
         piece: Piece,
         array: &AttackersArray,
     ) -> Result<(u8, u8), LinkError> {
+        let question = self.exchange_question(piece, array);
+        let replies = self.link.ask_all(&question)?;
+        residue(&replies).ok_or_else(|| nonsense(PLAYING, &replies))
+    }
+
+    pub(super) fn exchange_question(&self, piece: Piece, array: &AttackersArray) -> Question {
         let request = Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() };
-        let work = self.work(EXCHANGE_BUDGET);
-        let what = "playing out an exchange";
-        match self.link.ask(what, &request, work)? {
-            Reply::Residue { residue, status } => Ok((residue, status)),
-            other => Err(nonsense(what, &other)),
-        }
+        Question::new(PLAYING, request, self.work(EXCHANGE_BUDGET))
     }
 
     /// Has the board play out an exchange and watches it.
@@ -111,16 +115,29 @@ impl Rig {
     /// The link failed.
     pub fn position(&mut self, position: &Position) -> Result<Observation, LinkError> {
         let replies = self.link.ask_all(&self.position_question(position))?;
+        self.observation(replies, self.link.seq())
+    }
+
+    /// What the replies to a position amount to, together with what was measured meanwhile.
+    pub(super) fn observation(
+        &mut self,
+        replies: Vec<Reply>,
+        seq: u8,
+    ) -> Result<Observation, LinkError> {
         let records = self.board.instruments().map(|board| board.take_records());
+        let t_states = records.map(|records| {
+            self.watch.add(records);
+            self.watch.claim(seq)
+        });
         let (squares, end) = assemble(replies).ok_or_else(|| LinkError::Nonsense {
             what: EXAMINING,
             why: "parts of it are missing".to_owned(),
         })?;
-        let t_states = records.map(|records| self.watch.per_square(&squares, &records));
+        let t_states = t_states.map(|records| self.watch.per_square(&squares, &records));
         Ok(Observation { squares, end, t_states })
     }
 
-    fn position_question(&self, position: &Position) -> Question {
+    pub(super) fn position_question(&self, position: &Position) -> Question {
         Question {
             what: EXAMINING,
             request: Request::Position { squares: encode::squares(position) },
@@ -205,6 +222,14 @@ fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
     None
 }
 
-fn nonsense(what: &'static str, reply: &Reply) -> LinkError {
+/// The residue and the status.
+pub(super) fn residue(replies: &[Reply]) -> Option<(u8, u8)> {
+    match replies {
+        [Reply::Residue { residue, status }] => Some((*residue, *status)),
+        _ => None,
+    }
+}
+
+pub(super) fn nonsense(what: &'static str, reply: &impl Debug) -> LinkError {
     LinkError::Nonsense { what, why: format!("{reply:?}") }
 }

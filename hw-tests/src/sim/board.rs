@@ -86,6 +86,7 @@ pub struct SimBoard<L> {
     /// The stack pointer before an interrupt was accepted, while it is served.
     service: Option<u16>,
     service_time: u64,
+    halted_time: u64,
     probe: Option<Probe>,
     line: L,
 }
@@ -119,6 +120,7 @@ impl<L: Line> SimBoard<L> {
             held: false,
             service: None,
             service_time: 0,
+            halted_time: 0,
             device_served: false,
             probe: None,
             line,
@@ -171,6 +173,7 @@ impl<L: Line> SimBoard<L> {
             } else if !self.cpu.is_halted() || self.interrupt {
                 self.step();
             } else if let Some(at) = self.something_to_come() {
+                self.halted_time += at.saturating_sub(self.clock);
                 self.clock = at.max(self.clock);
                 self.next_event = self.clock;
             } else {
@@ -228,6 +231,12 @@ impl<L: Line> SimBoard<L> {
     #[must_use]
     pub fn service_time(&self) -> u64 {
         self.service_time
+    }
+
+    /// T-states for which the processor has waited in HALT; those are left out in which nothing could wake it.
+    #[must_use]
+    pub fn halted_time(&self) -> u64 {
+        self.halted_time
     }
 
     /// Whether an interrupt is being served.

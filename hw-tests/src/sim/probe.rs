@@ -2,6 +2,9 @@
 
 use super::cpu::Registers;
 
+/// Records and passages kept at least for somebody who does not fetch them.
+const LIMIT: usize = 1 << 16;
+
 /// One call of a watched routine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallRecord {
@@ -11,6 +14,8 @@ pub struct CallRecord {
     pub t_states: u64,
     /// The byte at the probe's tag address when the routine was entered.
     pub tag: u8,
+    /// The byte at the address that tells whose work it is, if there is one.
+    pub owner: u8,
 }
 
 /// What is wanted of an address.
@@ -27,6 +32,7 @@ pub struct Probe {
     /// For each address, what is watched there.
     watched: Vec<Option<Watch>>,
     tag_address: u16,
+    owner_address: Option<u16>,
     open: Vec<Open>,
     records: Vec<CallRecord>,
     passages: Vec<Registers>,
@@ -39,6 +45,7 @@ struct Open {
     sp: u16,
     entered: u64,
     tag: u8,
+    owner: u8,
 }
 
 impl Probe {
@@ -50,6 +57,13 @@ impl Probe {
             watched[usize::from(routine)] = Some(Watch::Routine);
         }
         Self { watched, tag_address, ..Self::default() }
+    }
+
+    /// Each record also tells the byte at this address, which says whose work it is.
+    #[must_use]
+    pub fn with_owner(mut self, address: u16) -> Self {
+        self.owner_address = Some(address);
+        self
     }
 
     /// Also keeps the registers as they are before the instruction at each of these addresses.
@@ -84,16 +98,26 @@ impl Probe {
     ) {
         // A routine that ends in a jump to another returns together with it.
         while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
-            let Open { routine, entered, tag, .. } = open;
-            self.records.push(CallRecord { routine, t_states: clock - entered, tag });
+            let Open { routine, entered, tag, owner, .. } = open;
+            let record = CallRecord { routine, t_states: clock - entered, tag, owner };
+            keep(&mut self.records, record);
         }
         match self.watched.get(usize::from(pc)) {
             Some(Some(Watch::Routine)) => {
                 let tag = read(self.tag_address);
-                self.open.push(Open { routine: pc, sp, entered: clock, tag });
+                let owner = self.owner_address.map_or(0, read);
+                self.open.push(Open { routine: pc, sp, entered: clock, tag, owner });
             }
-            Some(Some(Watch::Place)) => self.passages.push(registers()),
+            Some(Some(Watch::Place)) => keep(&mut self.passages, registers()),
             _ => {}
         }
     }
+}
+
+/// Appends, and forgets the oldest of what nobody fetches: many at once, since those that stay must move.
+fn keep<T>(list: &mut Vec<T>, one: T) {
+    if list.len() >= 2 * LIMIT {
+        list.drain(..LIMIT);
+    }
+    list.push(one);
 }

@@ -52,6 +52,7 @@ struct Shared {
     reset: AtomicBool,
     pc: AtomicU16,
     clock: AtomicU64,
+    halted: AtomicU64,
     measured: Mutex<Measured>,
 }
 
@@ -113,6 +114,12 @@ impl SimServer {
         self.shared.clock.load(Ordering::Acquire)
     }
 
+    /// T-states of these for which the processor has waited in HALT.
+    #[must_use]
+    pub fn halted_time(&self) -> u64 {
+        self.shared.halted.load(Ordering::Acquire)
+    }
+
     /// Takes what was measured so far. All calls that ended before a character was sent are in it when the
     /// host has received that character.
     #[must_use]
@@ -160,6 +167,7 @@ fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u
         let stop = board.run_for(SLICE);
         shared.pc.store(board.registers().pc, Ordering::Release);
         shared.clock.store(board.clock(), Ordering::Release);
+        shared.halted.store(board.halted_time(), Ordering::Release);
         if let Some(probe) = board.probe_mut() {
             let mut measured = shared.measured();
             append(&mut measured.records, probe.take());

@@ -1,0 +1,268 @@
+//! Runs cases on a board, several under way at a time: every case ends in exactly one verdict.
+
+mod judge;
+mod result;
+
+pub use result::{CaseResult, Counts, Flagged, Verdict};
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use firmware::wire::ErrorCode;
+use rcflash::link::{LinkError, Ticket};
+
+use crate::corpus::Case;
+use crate::rig::{Recovery, Rig, Word};
+
+/// How often a case may be under way when the board is lost.
+const LOSSES: u32 = 3;
+
+/// How to run cases.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How often each case is put to the board.
+    pub repeat: u32,
+    /// Whether the first case that does not pass ends the run.
+    pub fail_fast: bool,
+    /// Ends the run when set.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// All cases had their turn.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+    /// A case did not pass, and that was to end it.
+    FirstFailure,
+    /// The board no longer answers; the text says how that was found.
+    BoardLost(String),
+}
+
+/// What happened besides the verdicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Course {
+    /// How it ended.
+    pub ended: Ended,
+    /// How often the board was lost and found again as it was.
+    pub losses: u64,
+    /// How often it had to be started again.
+    pub restarts: u64,
+    /// Why it was the last time.
+    pub last_restart: Option<String>,
+}
+
+/// Puts cases to a board and gives each result to `done`, in the order in which the cases end.
+pub fn run_cases(
+    rig: &mut Rig,
+    cases: impl IntoIterator<Item = Case>,
+    options: Options,
+    mut done: impl FnMut(CaseResult),
+) -> Course {
+    let mut cases = cases.into_iter();
+    let course = Course { ended: Ended::Complete, losses: 0, restarts: 0, last_restart: None };
+    let mut run =
+        Run { rig, options, course, flying: Vec::new(), waiting: VecDeque::new(), done: &mut done };
+    run.all(&mut cases);
+    let Run { course, waiting, .. } = run;
+    let left = waiting.into_iter().map(|job| (job.case, job.so_far));
+    for (case, so_far) in left.chain(cases.map(|case| (case, None))) {
+        done(so_far.unwrap_or_else(|| CaseResult::new(&case, Verdict::NotRun)));
+    }
+    course
+}
+
+/// A case that has no verdict yet.
+struct Job {
+    case: Case,
+    /// How often it is still to be put.
+    left: u32,
+    /// What came of it before.
+    so_far: Option<CaseResult>,
+    /// How often the board was lost while it was under way, and how the last time.
+    losses: (u32, String),
+    /// Why the board had to be started again while it was first in turn.
+    disturbed: Option<String>,
+}
+
+impl Job {
+    fn new(case: Case, left: u32) -> Self {
+        Self { case, left, so_far: None, losses: (0, String::new()), disturbed: None }
+    }
+
+    fn lost(&mut self, why: &str) {
+        self.losses = (self.losses.0 + 1, why.to_owned());
+    }
+
+    /// The verdict on a case on which the board was lost too often.
+    fn given_up(&self) -> Option<CaseResult> {
+        let (times, why) = &self.losses;
+        let why = format!("the board was lost {times} times while it was asked, at last: {why}");
+        (*times >= LOSSES).then(|| CaseResult::because(&self.case, Verdict::Error, why))
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    rig: &'a mut Rig,
+    options: Options<'a>,
+    course: Course,
+    /// What the board is asked, the oldest first.
+    flying: Vec<(Ticket, Job)>,
+    /// What it is to be asked before any other case.
+    waiting: VecDeque<Job>,
+    done: &'a mut dyn FnMut(CaseResult),
+}
+
+impl Run<'_> {
+    fn all(&mut self, cases: &mut dyn Iterator<Item = Case>) {
+        loop {
+            if self.goes_on() && self.options.interrupted.load(Ordering::Relaxed) {
+                self.course.ended = Ended::Interrupted;
+            }
+            while self.goes_on() && self.submit_next(cases) {}
+            match self.rig.next_word() {
+                Ok(Some(word)) => self.hear(word),
+                Ok(None) => return,
+                Err(error) => self.recover(&error.to_string()),
+            }
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.course.ended == Ended::Complete
+    }
+
+    /// Puts one more case to the board; `false` when there is none, or no room for it.
+    fn submit_next(&mut self, cases: &mut dyn Iterator<Item = Case>) -> bool {
+        let repeat = self.options.repeat.max(1);
+        let fresh = |case| Job::new(case, repeat);
+        let next = self.waiting.pop_front().or_else(|| cases.next().map(fresh));
+        let Some(mut job) = next else { return false };
+        let given_up = match self.rig.lacks(&job.case.subject) {
+            Some(why) => Some(CaseResult::because(&job.case, Verdict::Skipped, why)),
+            None => job.given_up(),
+        };
+        if let Some(result) = given_up {
+            self.finish(job, result);
+            return true;
+        }
+        if !self.rig.has_room(&job.case.subject) {
+            self.waiting.push_front(job);
+            return false;
+        }
+        match self.rig.submit(&job.case.subject) {
+            Ok(ticket) => self.flying.push((ticket, job)),
+            Err(error) => {
+                job.lost(&error.to_string());
+                self.waiting.push_front(job);
+                self.recover(&error.to_string());
+            }
+        }
+        true
+    }
+
+    /// The board has said something of a case.
+    fn hear(&mut self, word: Word) {
+        let Some(place) = self.flying.iter().position(|(ticket, _)| *ticket == word.ticket) else {
+            return;
+        };
+        let (ticket, job) = self.flying.remove(place);
+        let repeats = word.repeats;
+        match word.said {
+            Ok(said) => {
+                let result = judge::judge(&job.case, self.rig.standard(), &said);
+                let is_doubtful = result.verdict == Verdict::Fail && self.is_foreign();
+                if is_doubtful {
+                    self.flying.insert(0, (ticket, job));
+                    return self.recover("another program answered");
+                }
+                self.finish(job, CaseResult { repeats, ..result });
+            }
+            Err(error) if is_about_requests(&error) => {
+                self.flying.insert(0, (ticket, job));
+                self.recover(&error.to_string());
+            }
+            Err(error) => {
+                let result = judge::unanswered(&job.case, &error);
+                self.finish(job, CaseResult { repeats, ..result });
+                if matches!(error, LinkError::Timeout { .. }) {
+                    self.recover(&error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Whether another program than the one that was loaded answers.
+    fn is_foreign(&mut self) -> bool {
+        self.rig.is_itself().is_ok_and(|is_itself| !is_itself)
+    }
+
+    /// Gets the board back, and puts again what was under way.
+    fn recover(&mut self, why: &str) {
+        let recovered = self.rig.recover();
+        self.take_finished(matches!(recovered, Ok(Recovery::Answers)));
+        let mut jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
+        jobs.iter_mut().for_each(|job| job.lost(why));
+        match recovered {
+            Ok(Recovery::Answers) => self.course.losses += 1,
+            Ok(Recovery::Restarted(why)) => {
+                self.course.restarts += 1;
+                if let Some(first) = jobs.first_mut() {
+                    first.disturbed.get_or_insert_with(|| why.clone());
+                }
+                self.course.last_restart = Some(why);
+            }
+            Err(error) if self.goes_on() => {
+                self.course.ended = Ended::BoardLost(format!("{why}; then {error}"));
+            }
+            Err(_) => {}
+        }
+        for job in jobs.into_iter().rev() {
+            self.waiting.push_front(job);
+        }
+    }
+
+    /// Judges what was answered before the board was lost. Of a board that was not itself only what is right counts.
+    fn take_finished(&mut self, was_itself: bool) {
+        for word in self.rig.heard_words() {
+            let is_meant = |(ticket, _): &(Ticket, Job)| *ticket == word.ticket;
+            let Some(place) = self.flying.iter().position(is_meant) else { continue };
+            let Ok(said) = word.said else { continue };
+            let result = judge::judge(&self.flying[place].1.case, self.rig.standard(), &said);
+            if was_itself || result.verdict == Verdict::Pass {
+                let (_, job) = self.flying.remove(place);
+                self.finish(job, CaseResult { repeats: word.repeats, ..result });
+            }
+        }
+    }
+
+    /// A case has ended for this time.
+    fn finish(&mut self, mut job: Job, mut result: CaseResult) {
+        if let (Some(why), Verdict::Pass) = (job.disturbed.take(), result.verdict) {
+            (result.verdict, result.why) =
+                (Verdict::Flaky, Some(format!("passed when asked again: {why}")));
+        }
+        if let Some(before) = job.so_far.take() {
+            result = judge::combine(before, result);
+        }
+        let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
+        if self.options.fail_fast && !passed && self.goes_on() {
+            self.course.ended = Ended::FirstFailure;
+        }
+        job.left -= 1;
+        if job.left > 0 && self.goes_on() {
+            job.so_far = Some(result);
+            self.waiting.push_front(job);
+        } else {
+            (self.done)(result);
+        }
+    }
+}
+
+/// Whether the board does not know the request: perhaps because the application does not run any more.
+fn is_about_requests(error: &LinkError) -> bool {
+    matches!(error, LinkError::Refused { error, .. } if error.code == ErrorCode::UnknownType)
+}

@@ -1,0 +1,214 @@
+//! How cases end: the verdicts, and what goes with them.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{Difference, square_name};
+use crate::corpus::{Case, Subject};
+use crate::reference::Square;
+
+/// How a case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Board, reference and documents agree.
+    Pass,
+    /// They differ.
+    Fail,
+    /// The board did not answer in time.
+    Timeout,
+    /// The board refused, its answer made no sense, or the line spoilt it each time.
+    Error,
+    /// The case passed, but not each time, or only after the board had to be started again.
+    Flaky,
+    /// The board's application can't answer it.
+    Skipped,
+    /// The run ended before the case's turn.
+    NotRun,
+}
+
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Timeout,
+        Self::Error,
+        Self::Flaky,
+        Self::Skipped,
+        Self::NotRun,
+    ];
+
+    /// The verdict in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+            Self::Flaky => "flaky",
+            Self::Skipped => "skipped",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A case and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// The case's name.
+    pub id: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The position, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fen: Option<String>,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why, for verdicts other than pass and fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// In what board and reference, or reference and document, differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// Occupied squares compared.
+    pub squares: usize,
+    /// Squares on which the board met an overflow or a wrong count, with the bits of
+    /// [`firmware::wire::status`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<Flagged>,
+    /// T-states of ATTACK and XCHNG for each square, a1 to h1 first, where the board can count them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub t_states: Vec<u64>,
+    /// How often the line made it necessary to ask again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeats: u32,
+}
+
+/// A square with a status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flagged {
+    /// Which; an array has no name for its square.
+    #[serde(with = "square_name")]
+    pub square: Option<Square>,
+    /// Bits of [`firmware::wire::status`].
+    pub status: u8,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl CaseResult {
+    /// The result of a case that has told nothing yet.
+    #[must_use]
+    pub fn new(case: &Case, verdict: Verdict) -> Self {
+        let fen = match &case.subject {
+            Subject::Position { fen, .. } => Some(fen.clone()),
+            Subject::Array { .. } => None,
+        };
+        Self {
+            id: case.id.clone(),
+            tags: case.tags.clone(),
+            fen,
+            verdict,
+            why: None,
+            differences: Vec::new(),
+            squares: 0,
+            flagged: Vec::new(),
+            t_states: Vec::new(),
+            repeats: 0,
+        }
+    }
+
+    /// The same with a reason.
+    #[must_use]
+    pub fn because(case: &Case, verdict: Verdict, why: impl Into<String>) -> Self {
+        Self { why: Some(why.into()), ..Self::new(case, verdict) }
+    }
+}
+
+/// Counts of verdicts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Counts {
+    /// Cases.
+    pub cases: u64,
+    /// Squares compared in them.
+    pub squares: u64,
+    /// Cases that passed.
+    pub pass: u64,
+    /// Cases that failed.
+    pub fail: u64,
+    /// Cases without an answer in time.
+    pub timeout: u64,
+    /// Cases with an answer that was none.
+    pub error: u64,
+    /// Cases that passed, but not each time or not at once.
+    pub flaky: u64,
+    /// Cases that the board can't answer.
+    pub skipped: u64,
+    /// Cases that had no turn.
+    pub not_run: u64,
+}
+
+impl Counts {
+    /// Counts some cases.
+    #[must_use]
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+        let mut counts = Self::default();
+        results.into_iter().for_each(|result| counts.add(result));
+        counts
+    }
+
+    /// Counts one case more.
+    pub fn add(&mut self, result: &CaseResult) {
+        self.cases += 1;
+        self.squares += result.squares as u64;
+        *self.place(result.verdict) += 1;
+    }
+
+    /// How many cases ended so.
+    #[must_use]
+    pub fn with(mut self, verdict: Verdict) -> u64 {
+        *self.place(verdict)
+    }
+
+    /// Whether every case has exactly one verdict.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        self.cases == Verdict::ALL.map(|verdict| self.with(verdict)).iter().sum::<u64>()
+    }
+
+    fn place(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
+            Verdict::Pass => &mut self.pass,
+            Verdict::Fail => &mut self.fail,
+            Verdict::Timeout => &mut self.timeout,
+            Verdict::Error => &mut self.error,
+            Verdict::Flaky => &mut self.flaky,
+            Verdict::Skipped => &mut self.skipped,
+            Verdict::NotRun => &mut self.not_run,
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.squares += other.squares;
+        for verdict in Verdict::ALL {
+            *self.place(verdict) += other.with(verdict);
+        }
+    }
+}
