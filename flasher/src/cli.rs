@@ -44,7 +44,8 @@ Examples:
   rcflash write --port /dev/ttyUSB0 --behaviour 1978    the same, with the faults of 1978
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
   rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
-  rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart")]
+  rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart
+  rcflash write --port /dev/ttyUSB0 --via scm prog.hex  through the Small Computer Monitor (docs/LOADERS.md)")]
     Write(write::WriteArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),

@@ -50,7 +50,7 @@ pub(super) struct ViaArgs {
     /// Whether the board may stop the host by RTS; `auto` goes on without if nothing gets through
     #[arg(long, value_enum, value_name = "HOW")]
     flow: Option<FlowArg>,
-    /// How fast lines are sent; measured if not given
+    /// How fast lines are sent: full, short-lines, slow or slowest; measured if not given
     #[arg(long, value_name = "PACE", value_parser = pace)]
     pace: Option<Pace>,
     /// What CP/M is to call the file; as it is called here if not given

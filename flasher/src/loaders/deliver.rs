@@ -49,8 +49,8 @@ pub fn deliver(
             talk.close();
             Err(LoaderError::Interrupted { what, state: monitor.abandon(talk) })
         }
-        Err(error) if error.is_mismatch() => {
-            // The mismatch is what the user has to know; a monitor that then fails too adds nothing to it.
+        Err(error) if error.is_mismatch() || matches!(error, LoaderError::Damaged { .. }) => {
+            // That is what the user has to know; a monitor that then fails too adds nothing to it.
             let _ = monitor.leave(talk);
             Err(error)
         }
@@ -69,6 +69,7 @@ fn steps(
     monitor.prepare(talk, order.image)?;
     let total = order.image.runs().iter().map(|run| run.bytes.len()).sum();
     let pace = order.pace.unwrap_or(Pace::FULL);
+    talk.type_at(pace);
     let mut delivery = Delivery { monitor, talk, watch, image: order.image, total, done: 0, pace };
     if order.pace.is_none() {
         delivery.measure()?;
@@ -195,6 +196,7 @@ impl Delivery<'_> {
         let (wrong, of, pace) = (wrong.map(<[_]>::len), size(piece), self.pace);
         self.watch.note(Note::Lost { wrong, of, report, pace, next });
         self.pace = next;
+        self.talk.type_at(next);
         Ok(())
     }
 

@@ -30,6 +30,8 @@ const DEAF: Duration = Duration::from_millis(1100);
 const ASKED: usize = 4;
 /// A damaged count makes it wait for up to 255 bytes; the end record has 11 characters.
 const LONGEST_LINE: usize = 50;
+/// What ends a load goes out slowly: it was cut short because characters were lost.
+const CAREFUL: Pace = Pace { character: Duration::from_millis(2), ..Pace::FULL };
 const FINDING: &str = "looking for the prompt of RomWBW's debug monitor";
 const ENDING: &str = "ending a load that was cut short";
 
@@ -112,7 +114,7 @@ impl HexMonitor for Romwbw {
     fn read(&mut self, talk: &mut Talk, first: u16, last: u16) -> Result<Memory> {
         const WHAT: &str = "reading memory back";
         talk.take();
-        talk.put(WHAT, format!("D {first:04X} {last:04X}\r").as_bytes())?;
+        talk.command(WHAT, &format!("D {first:04X} {last:04X}\r"))?;
         let characters = 6 * usize::from(last - first);
         let heard = talk.hear_until(WHAT, ANSWER + talk.line_time(characters), at_prompt)?;
         let mut memory = Memory::new();
@@ -169,7 +171,7 @@ fn is_success(heard: &[u8]) -> bool {
 /// Types a command and waits for its echo; what follows is left to be heard.
 fn command(talk: &mut Talk, what: &'static str, command: &str) -> Result<()> {
     talk.take();
-    talk.put(what, format!("{command}\r").as_bytes())?;
+    talk.command(what, &format!("{command}\r"))?;
     let echo = format!("{command}\r\n").into_bytes();
     talk.hear_until(what, ANSWER, |heard| heard.starts_with(&echo)).map(drop)
 }
@@ -206,8 +208,8 @@ fn settle(talk: &mut Talk) -> Result<()> {
 /// Ends a load by end records; what it then says, or `None` when it stays silent.
 fn end_load(talk: &mut Talk) -> Result<Option<Vec<u8>>> {
     for _ in 0..LONGEST_LINE {
-        talk.put(ENDING, format!("{END}\r").as_bytes())?;
-        talk.pause(ENDING, talk.line_time(END.len() + 1) + QUIET / 4)?;
+        talk.say(ENDING, format!("{END}\r").as_bytes(), CAREFUL)?;
+        talk.pause(ENDING, QUIET / 4)?;
         if !talk.inbox().is_empty() {
             talk.hear_out(ENDING, QUIET, ANSWER)?;
             return knock::knock(talk, ENDING, b"\r").map(Some);

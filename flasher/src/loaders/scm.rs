@@ -13,7 +13,7 @@ use super::dump::{self, Memory, ROW};
 use super::error::{LoaderError, Result};
 use super::knock::{self, ANSWER, QUIET};
 use super::pace::Pace;
-use super::prompt::{self, Peer};
+use super::prompt::{self, Peer, recognise};
 use super::records::{END, Record, records};
 use super::talk::Talk;
 use super::{HexMonitor, Loaded, Note, Watch};
@@ -29,13 +29,17 @@ const REPORT: Duration = Duration::from_secs(3);
 const HELP: Duration = Duration::from_secs(3);
 /// Rows of a page of the dump, after which a key is waited for.
 const PAGE: usize = 8;
-/// Leaves the dump.
+/// Leaves the dump, and the other commands that ask for one line after the other.
 const ESCAPE: &[u8] = b"\x1B";
 /// A damaged count makes it wait for up to 255 bytes, 520 characters.
 const LONGEST_LINE: usize = 600;
-/// Returns sent at once to end a line.
-const RETURNS: usize = 16;
+/// Returns sent between two looks whether they ended it.
+const RETURNS: usize = 40;
+/// They go out slowly: a line was cut short because characters were lost.
+const CAREFUL: Pace = Pace { character: Duration::from_millis(2), ..Pace::FULL };
 const FINDING: &str = "looking for the prompt of the Small Computer Monitor";
+
+const BACK: &str = "getting back to the prompt of the Small Computer Monitor";
 
 /// The monitor.
 #[derive(Default)]
@@ -55,8 +59,8 @@ impl HexMonitor for Scm {
                 heard
             }
         };
-        if !dump::rows(&heard).is_empty() {
-            heard = knock::knock(talk, "leaving a dump", ESCAPE)?;
+        if recognise(&heard).is_none() {
+            heard = escape(talk)?;
         }
         if !knock::is_from(Peer::Scm, &heard) {
             return Err(knock::not_wanted(talk, NAME, &heard));
@@ -90,16 +94,18 @@ impl HexMonitor for Scm {
             talk.say("sending lines", (line.text() + "\r").as_bytes(), pace)?;
             sent(line.data.len());
             if !talk.inbox().is_empty() {
-                return self.slipped(talk, line);
+                return slipped(talk, line);
             }
         }
         talk.say("sending the last line", END.as_bytes(), pace)?;
         match talk.hear_until("waiting for the report of the load", REPORT, at_prompt) {
             Ok(heard) if heard == READY => Ok(Loaded::Clean),
-            Ok(heard) => Ok(Loaded::Failed(self.report(&heard))),
+            Ok(heard) => {
+                back_to_prompt(talk)?;
+                Ok(Loaded::Failed(report(&heard)))
+            }
             Err(LoaderError::Silence { .. }) => {
-                end_line(talk)?
-                    .ok_or_else(|| knock::nobody(talk, "ending a line that was cut short"))?;
+                back_to_prompt(talk)?;
                 Ok(Loaded::Failed("it waited for more characters than came".to_owned()))
             }
             Err(error) => Err(error),
@@ -110,9 +116,9 @@ impl HexMonitor for Scm {
         const WHAT: &str = "reading memory back";
         let mut memory = Memory::new();
         let mut page = first;
-        let mut key = format!("M {first:04X}\r").into_bytes();
+        let mut key = format!("M {first:04X}\r");
         loop {
-            talk.put(WHAT, &key)?;
+            talk.command(WHAT, &key)?;
             let heard = talk.hear_until(WHAT, ANSWER, |heard| {
                 dump::rows(heard).len() >= PAGE || at_prompt(heard)
             })?;
@@ -125,7 +131,7 @@ impl HexMonitor for Scm {
             if page > last || page < first {
                 break;
             }
-            key = b"\r".to_vec();
+            key = "\r".to_owned();
         }
         talk.put(WHAT, ESCAPE)?;
         talk.hear_until(WHAT, ANSWER, at_prompt)?;
@@ -135,7 +141,7 @@ impl HexMonitor for Scm {
     fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()> {
         const WHAT: &str = "starting the program";
         let command = start_command(entry);
-        talk.put(WHAT, format!("{command}\r").as_bytes())?;
+        talk.command(WHAT, &format!("{command}\r"))?;
         let echo = format!("{command}\r\n").into_bytes();
         talk.hear_until(WHAT, ANSWER, |heard| heard.starts_with(&echo)).map(drop)
     }
@@ -163,18 +169,27 @@ impl HexMonitor for Scm {
     }
 }
 
-impl Scm {
-    /// It has said something in mid-load: a line was not taken as one and is echoed as a command.
-    fn slipped(&self, talk: &mut Talk, line: &Record) -> Result<Loaded> {
-        talk.discard_unsent()?;
-        let heard = talk.hear_out("listening to what it says in mid-load", QUIET, ANSWER)?;
-        knock::knock(talk, "getting back to the prompt", b"\r")?;
-        let report = format!("in line {} {}", line.number, self.report(&heard));
-        Ok(Loaded::Failed(report))
-    }
+/// It has said something in mid-load: a line was not taken as one and is echoed as a command.
+fn slipped(talk: &mut Talk, line: &Record) -> Result<Loaded> {
+    talk.discard_unsent()?;
+    let heard = talk.hear_out("listening to what it says in mid-load", QUIET, ANSWER)?;
+    back_to_prompt(talk)?;
+    Ok(Loaded::Failed(format!("in line {} {}", line.number, report(&heard))))
+}
 
-    fn report(&self, heard: &[u8]) -> String {
-        format!("it said {}", crate::link::show(heard))
+fn report(heard: &[u8]) -> String {
+    format!("it said {}", crate::link::show(heard))
+}
+
+/// To the prompt, wherever a load that failed has left it: at the prompt, in a command that waits for something, or
+/// in a line of which it lost a part.
+fn back_to_prompt(talk: &mut Talk) -> Result<()> {
+    if at_prompt(&knock::knock(talk, BACK, b"\r")?) || at_prompt(&escape(talk)?) {
+        return Ok(());
+    }
+    match end_line(talk)? {
+        Some(heard) if at_prompt(&heard) => Ok(()),
+        _ => Err(knock::nobody(talk, BACK)),
     }
 }
 
@@ -191,14 +206,20 @@ fn nonsense(what: &'static str, heard: &[u8]) -> LoaderError {
     LoaderError::Nonsense { who: NAME, what, text: crate::link::show(heard) }
 }
 
+/// Leaves a command that waits for a key or a line.
+fn escape(talk: &mut Talk) -> Result<Vec<u8>> {
+    knock::knock(talk, BACK, ESCAPE)?;
+    knock::knock(talk, BACK, b"\r")
+}
+
 /// Ends a line of which it got only a part: returns count as digits there. Between two lines only an end record is
 /// answered. What it says at its prompt then, or `None` when it stays silent.
 fn end_line(talk: &mut Talk) -> Result<Option<Vec<u8>>> {
     const WHAT: &str = "ending a line that was cut short";
     for _ in 0..LONGEST_LINE / RETURNS {
         for ending in [&[b'\r'; RETURNS][..], END.as_bytes()] {
-            talk.put(WHAT, ending)?;
-            talk.pause(WHAT, talk.line_time(ending.len()) + QUIET / 4)?;
+            talk.say(WHAT, ending, CAREFUL)?;
+            talk.pause(WHAT, QUIET / 4)?;
             if !talk.inbox().is_empty() {
                 return knock::knock(talk, WHAT, b"\r").map(Some);
             }

@@ -27,6 +27,8 @@ pub struct Talk {
     baud: u32,
     stop: Arc<AtomicBool>,
     closing: bool,
+    /// The rest after each character of a command.
+    typing: Duration,
     inbox: Vec<u8>,
     carried: Instant,
     overheard: Overheard,
@@ -41,6 +43,7 @@ impl Talk {
             baud: baud.max(1),
             stop,
             closing: false,
+            typing: Duration::ZERO,
             inbox: Vec::new(),
             carried: Instant::now(),
             overheard: Overheard::default(),
@@ -125,6 +128,17 @@ impl Talk {
         let ahead = self.carried.saturating_duration_since(Instant::now() + AHEAD);
         let rest = if pace.line.is_zero() { ahead } else { self.unsent() + pace.line };
         self.pause(what, rest)
+    }
+
+    /// From now on commands are typed as slowly as lines are sent.
+    pub(super) fn type_at(&mut self, pace: Pace) {
+        self.typing = pace.character;
+    }
+
+    /// Types a command, which ends with its carriage return or is a single key.
+    pub(super) fn command(&mut self, what: &'static str, keys: &str) -> Result<()> {
+        let pace = Pace { character: self.typing, ..Pace::FULL };
+        self.say(what, keys.as_bytes(), pace)
     }
 
     /// How long the line still needs for what was sent.

@@ -94,8 +94,9 @@ impl Running {
             say.append(&mut line.from_board);
             slices = if quiet { slices - 1 } else { SLICES };
             if stop == Stop::Idle {
+                // A program may wait in a HALT of its own; the one that ends it is in the ROM.
+                returned = self.board.registers().pc < 0x8000;
                 slices = 0;
-                returned = true;
             }
         }
         self.copy_back(memory);

@@ -1,10 +1,12 @@
 //! Monitors that take Intel HEX: loads that succeed, lines that lose, memory that does not keep, and whoever does not
 //! answer.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm};
+use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm, StandIn};
+use rcflash::loaders::Pace;
 use tdlasm::image::{Image, Run};
 
 use super::bench::{Bench, Said, faults, program};
@@ -39,6 +41,17 @@ fn scm_takes_a_program_shows_it_and_starts_it() {
     );
     assert!(bench.is_there());
     bench.write("scm", &["--no-run"]).ends(0, &["verified"]);
+}
+
+#[test]
+fn the_built_in_application_runs_beside_the_small_computer_monitor() {
+    let server = StandIn::start(scm(), Options::default()).expect("a pseudo-terminal");
+    let mut command = Command::new(program());
+    command.args(["write", "--via", "scm", "--port"]).arg(server.path());
+    Said::of(&command.output().expect("it starts")).ends(
+        0,
+        &["verified by reading all of it back", "running at 8000h: Sargon exchange evaluator"],
+    );
 }
 
 #[test]
@@ -83,18 +96,26 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
     run("monitor").ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
 }
 
+#[track_caller]
+fn memory_that_keeps_its_byte_fails(via: &str) {
+    let mut peer = peer(via);
+    peer.memory().expect("it has some").protect(0x9123..=0x9123);
+    let bench = Bench::new(peer, Options::default());
+    bench.write(via, &["--pace", "full"]).ends(
+        1,
+        &["verify failed: 1 of 700 bytes differ, first at 9123h in line 19", "write-protected"],
+    );
+    assert!(!bench.is_there());
+}
+
 #[test]
-fn memory_that_keeps_what_it_holds_is_named_and_is_no_success() {
-    for via in ["scm", "romwbw"] {
-        let mut peer = peer(via);
-        peer.memory().expect("it has some").protect(0x9123..=0x9123);
-        let bench = Bench::new(peer, Options::default());
-        bench.write(via, &["--pace", "full"]).ends(
-            1,
-            &["verify failed: 1 of 700 bytes differ, first at 9123h in line 19", "write-protected"],
-        );
-        assert!(!bench.is_there());
-    }
+fn memory_that_keeps_what_it_holds_is_named_by_scm() {
+    memory_that_keeps_its_byte_fails("scm");
+}
+
+#[test]
+fn memory_that_keeps_what_it_holds_is_named_by_romwbw() {
+    memory_that_keeps_its_byte_fails("romwbw");
 }
 
 /// A few characters of a load go wrong; all of it has to be there in the end.
@@ -156,49 +177,81 @@ fn another_monitor_than_the_wanted_one_is_named() {
         .ends(3, &["the Small Computer Monitor answers", "try --via scm"]);
 }
 
-#[test]
-fn a_monitor_that_stops_answering_ends_in_an_error_soon() {
-    for via in ["scm", "romwbw"] {
-        let bench =
-            Bench::new(peer(via), faults(Faults { dies_after: Some(600), ..Faults::default() }));
-        let began = Instant::now();
-        bench.write(via, &[]).ends(3, &["no answer within", "ending a l"]);
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+/// What is being tried when a monitor is given up that died.
+fn dies_while(via: &str) -> &'static str {
+    match via {
+        "scm" => "getting back to the prompt",
+        _ => "ending a load that was cut short",
     }
 }
 
-#[test]
-fn an_interruption_leaves_the_monitor_at_its_prompt() {
-    for via in ["scm", "romwbw"] {
-        let bench = Bench::new(peer(via), Options::default());
-        let mut child = bench.start(via, &["--pace", "slow"]);
-        let first_line = bench.image.runs()[0].bytes[..16].to_vec();
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while bench.server.memory(0x9000, 16) != first_line {
-            assert!(Instant::now() < deadline, "nothing arrives");
-            assert!(child.try_wait().expect("it runs").is_none());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let id = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-        let said = Said::of(&child.wait_with_output().expect("it ends"));
-        said.ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
-        assert!(!bench.is_there());
-        bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
-    }
+#[track_caller]
+fn dies_in_mid_load(via: &str) {
+    let bench =
+        Bench::new(peer(via), faults(Faults { dies_after: Some(600), ..Faults::default() }));
+    let began = Instant::now();
+    bench.write(via, &[]).ends(3, &["no answer within", dies_while(via)]);
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
 #[test]
-fn a_program_killed_in_mid_load_is_followed_by_one_that_succeeds() {
-    for via in ["scm", "romwbw"] {
-        let bench = Bench::new(peer(via), Options::default());
-        let mut child = bench.start(via, &["--pace", "slow"]);
-        std::thread::sleep(Duration::from_millis(1500));
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
-        assert!(bench.is_there());
+fn an_scm_that_stops_answering_ends_in_an_error_soon() {
+    dies_in_mid_load("scm");
+}
+
+#[test]
+fn a_romwbw_that_stops_answering_ends_in_an_error_soon() {
+    dies_in_mid_load("romwbw");
+}
+
+#[track_caller]
+fn interrupted(via: &str) {
+    let bench = Bench::new(peer(via), Options::default());
+    let mut child = bench.start(via, &["--pace", "slow"]);
+    let first_line = bench.image.runs()[0].bytes[..16].to_vec();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while bench.server.memory(0x9000, 16) != first_line {
+        assert!(Instant::now() < deadline, "nothing arrives");
+        assert!(child.try_wait().expect("it runs").is_none());
+        std::thread::sleep(Duration::from_millis(10));
     }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
+    let said = Said::of(&child.wait_with_output().expect("it ends"));
+    said.ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
+    assert!(!bench.is_there());
+    bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
+}
+
+#[test]
+fn an_interruption_leaves_scm_at_its_prompt() {
+    interrupted("scm");
+}
+
+#[test]
+fn an_interruption_leaves_romwbw_at_its_prompt() {
+    interrupted("romwbw");
+}
+
+#[track_caller]
+fn killed_in_mid_load(via: &str) {
+    let bench = Bench::new(peer(via), Options::default());
+    let mut child = bench.start(via, &["--pace", "slow"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
+    assert!(bench.is_there());
+}
+
+#[test]
+fn after_rcflash_was_killed_scm_takes_the_next_load() {
+    killed_in_mid_load("scm");
+}
+
+#[test]
+fn after_rcflash_was_killed_romwbw_takes_the_next_load() {
+    killed_in_mid_load("romwbw");
 }
 
 #[test]
@@ -211,4 +264,46 @@ fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
     );
     bench.write("monitor", &["--pace", "full"]).ends(2, &["--pace is for stock monitors"]);
     bench.write("scm", &["--pace", "crawl"]).ends(2, &["the paces are full (at full speed)"]);
+}
+
+#[test]
+fn a_slow_monitor_without_a_buffer_gets_a_rest_after_each_character() {
+    let bytes = (0..100).map(|i| i * 2 + 1).collect();
+    let image = Image::new([Run { address: 0x8000, bytes }]);
+    let slow = Box::new(Scm::taking(Duration::from_micros(500)));
+    let bench = Bench::with(slow, Options::default(), image);
+    let words = ["at full speed, ", "going on with 2 ms after each character", "verified"];
+    bench.write("scm", &["--no-run"]).ends(0, &words);
+    assert!(bench.is_there());
+}
+
+#[test]
+fn a_port_that_vanishes_is_told() {
+    let bench = Bench::new(scm(), Options::default());
+    let child = bench.start("scm", &["--pace", "slow"]);
+    let first_line = bench.image.runs()[0].bytes[..16].to_vec();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while bench.server.memory(0x9000, 16) != first_line {
+        assert!(Instant::now() < deadline, "nothing arrives");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(bench);
+    let said = Said::of(&child.wait_with_output().expect("it ends"));
+    said.ends(3, &["the line failed while sending lines"]);
+}
+
+#[test]
+fn the_page_of_the_loaders_names_every_pace_and_loader() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/LOADERS.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    for pace in Pace::LADDER {
+        let row = format!("| `{}` | {} bytes", pace.name, pace.record);
+        assert!(page.contains(&row), "no row {row}");
+    }
+    let mut help = Command::new(program());
+    let help = Said::of(&help.args(["write", "--help"]).output().expect("it starts"));
+    for loader in ["monitor", "scm", "romwbw", "basic", "xmodem"] {
+        assert!(page.contains(&format!("| `{loader}`")), "no row {loader}");
+        assert!(help.data.contains(&format!("- {loader}:")), "{}", help.data);
+    }
 }

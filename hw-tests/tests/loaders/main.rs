@@ -3,5 +3,6 @@
 mod basic;
 mod bench;
 mod files;
+mod flow;
 mod hex;
 mod lossy;
