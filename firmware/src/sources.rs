@@ -16,6 +16,7 @@ const INSERTED: &[(&str, &str)] = &[
 const COMMON: &[(&str, &str)] = &[
     ("common.asm", include_str!("../z80/common.asm")),
     ("frame.asm", include_str!("../z80/frame.asm")),
+    ("ring.asm", include_str!("../z80/ring.asm")),
     ("crc16.asm", include_str!("../z80/crc16.asm")),
 ];
 

@@ -1,16 +1,13 @@
-; The driver of channel A of the Zilog SIO: a receive ring of 1024 bytes and a transmit ring of 256,
-; served by interrupt.
+; The driver of channel A of the Zilog SIO, served by interrupt; the rings are in ring.asm.
 ;
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
 ; The chip interrupts for the transmitter when its buffer becomes empty, not while it is. So SENDS tells whether
 ; such an interrupt is still to come; if not, whoever has a byte starts the transmitter.
-;
-; The receive ring is kept as the 68B50's driver keeps its own (acia.asm): how full it is matters only where a
-; pointer comes to a new page, and the service never enters the page that is being emptied.
 
         .IDENT SIO
-        .INTERN UINIT,USERV,UTEST,GETC,PUTC,UDRAIN,OVRUN,WINDOW
+        .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
+        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -24,19 +21,10 @@ B.SENT  == 1            ; the transmit buffer is empty
 ; Read register 1.
 ALLSNT  == 01H          ; the shift register is empty, too
 LOST    == 20H          ; overrun
-WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
 
         .LOC .DATA.
-RXRING: .BLKB 1024      ; the layout puts them where bit 10 of the address is clear in all of this ring
-B.WRAP  == 2            ; that bit in the high byte
-TXRING: .BLKB 256
-RXIN:   .BLKW 1         ; where the next byte received goes
-RXOUT:  .BLKW 1         ; where the next byte is taken
-TXIN:   .BLKW 1
-TXOUT:  .BLKW 1
 REG5:   .BLKB 1         ; what write register 5 holds
 SENDS:  .BLKB 1         ; not 0 while the transmitter's interrupt is to come
-OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
 
         .LOC .PROG.
 ; What is written to set the channel up: register 4 (divided by 64, 1 stop bit, no parity), 1 (interrupts for each
@@ -49,16 +37,9 @@ SETLEN  == .-SETUP
 ;   Exit:     the channel listens; interrupts still off
 ;   Errors:   none
 ;   Clobbers: AF, BC, HL
-;   Stack:    0 bytes
-;   Cycles:   374
-UINIT:  LXI H,RXRING
-        SHLD RXIN
-        SHLD RXOUT
-        LXI H,TXRING
-        SHLD TXIN
-        SHLD TXOUT
-        XRA A
-        STA OVRUN
+;   Stack:    2 bytes
+;   Cycles:   401
+UINIT:  CALL RINIT
         STA SENDS
         MVI A,LISTEN
         STA REG5
@@ -72,8 +53,8 @@ UINIT:  LXI H,RXRING
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    6 bytes
-;   Cycles:   112..900
+;   Stack:    8 bytes
+;   Cycles:   112..1000
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: IN UARTC
@@ -91,16 +72,9 @@ USERV:  PUSH PSW
         JRZ ..PAGE
 ..PUT:  SHLD RXIN
         JMPR ..NEXT
-..PAGE: INR H
-        RES B.WRAP,H
-        LDA RXOUT+1
-        SUB H
-        JRZ ..FULL              ; that page is being emptied
-        ANI 3
-        DCR A
-        MVI A,HOLD              ; it is the next one
-        CZ SETRTS
-        JMPR ..PUT
+..PAGE: CALL NEWPGE
+        JRNC ..PUT
+        JMPR ..FULL
 ..LOST: IN UARTD
         MVI A,ERROFF
         OUT UARTC
@@ -118,20 +92,18 @@ USERV:  PUSH PSW
         RETI
 
 ; FEED - gives the transmitter the next byte; with none left it takes the interrupt back.
-FEED:   LHLD TXOUT
-        LDA TXIN
-        CMP L
-        JRZ ..NONE
-        MOV A,M
+FEED:   CALL TXNEXT
+        JRNC ..NONE
         OUT UARTD
-        INR L
-        SHLD TXOUT
         RET
 ..NONE: XRA A
         STA SENDS
         MVI A,TXOFF
         OUT UARTC
         RET
+
+; HOLDUP - holds the host off.
+HOLDUP: MVI A,HOLD
 
 ; SETRTS - sets write register 5 to A.
 SETRTS: STA REG5
@@ -141,69 +113,12 @@ SETRTS: STA REG5
         OUT UARTC
         RET
 
-; UTEST - looks whether a byte is there.
-;   Entry:    nothing
-;   Exit:     Z clear when one is
-;   Errors:   none
-;   Clobbers: AF, HL
-;   Stack:    0 bytes
-;   Cycles:   41..71
-UTEST:  LDA RXOUT
-        LXI H,RXIN
-        CMP M
-        RNZ
-        LDA RXOUT+1
-        INX H
-        CMP M
-        RET
-
-; GETC - waits for a byte, halted while there is none.
-;   Entry:    interrupts on
-;   Exit:     A = the byte
-;   Errors:   none
-;   Clobbers: F
-;   Stack:    4 bytes
-;   Cycles:   105..384 when a byte is there
-GETC:   PUSH H
-..WAIT: LHLD RXOUT
-        LDA RXIN                ; the service may change the pointer meanwhile, but never to a place with
-        CMP L                   ; nothing behind it
-        JRZ ..SAME
-..TAKE: MOV A,M
-        INR L
-        JRZ ..PAGE
-        SHLD RXOUT
-        POP H
-        RET
-..SAME: DI
-        LDA RXIN
-        CMP L
-        JRNZ ..SOME
-        LDA RXIN+1
-        CMP H
-        JRNZ ..SOME             ; whole pages are full
-        EI                      ; takes effect after HLT has begun, so no byte slips through
-        HLT
-        JMPR ..WAIT
-..SOME: EI
-        JMPR ..TAKE
-..PAGE: INR H
-        RES B.WRAP,H
-        DI
-        SHLD RXOUT
-        MOV L,A
-        LDA REG5
+; LETGO - lets the host go on if it was held off.
+LETGO:  LDA REG5
         CPI HOLD
-        JRNZ ..ON
-        LDA RXIN+1
-        SUB H
-        ANI 2                   ; less than two pages are left
+        RNZ
         MVI A,LISTEN
-        CZ SETRTS
-..ON:   EI
-        MOV A,L
-        POP H
-        RET
+        JMPR SETRTS
 
 ; PUTC - puts a byte into the transmit ring, waiting while that is full.
 ;   Entry:    A = the byte; interrupts on
@@ -211,7 +126,7 @@ GETC:   PUSH H
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    6 bytes
-;   Cycles:   148..265 when there is room
+;   Cycles:   148..301 when there is room
 PUTC:   PUSH H
         PUSH B
         MOV B,A

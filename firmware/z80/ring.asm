@@ -1,0 +1,138 @@
+; The rings between a serial chip's driver and the programs: 1024 bytes received, 256 to be sent.
+;
+; How full the receive ring is matters only where a pointer comes to a new page, so that nothing else is done
+; for most bytes. The service never enters the page that is being emptied: 768 bytes fit at least.
+;
+; A driver provides HOLDUP, which holds the host off, and LETGO, which lets it go on if it is held off.
+
+        .IDENT RING
+        .INTERN RXIN,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC
+        .EXTERN HOLDUP,LETGO
+
+WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
+
+        .LOC .DATA.
+RXRING: .BLKB 1024      ; the layout puts them where bit 10 of the address is clear in all of this ring
+B.WRAP  == 2            ; that bit in the high byte
+TXRING: .BLKB 256
+RXIN:   .BLKW 1         ; where the next byte received goes
+RXOUT:  .BLKW 1         ; where the next byte is taken
+TXIN:   .BLKW 1
+TXOUT:  .BLKW 1
+OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
+
+        .LOC .PROG.
+; RINIT - empties the rings.
+;   Entry:    interrupts off
+;   Exit:     nothing received, nothing to send, nothing lost; A = 0
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   111
+RINIT:  LXI H,RXRING
+        SHLD RXIN
+        SHLD RXOUT
+        LXI H,TXRING
+        SHLD TXIN
+        SHLD TXOUT
+        XRA A
+        STA OVRUN
+        RET
+
+; NEWPGE - for the service: takes the receive pointer to the next page.
+;   Entry:    H = the page that is full; interrupts off
+;   Exit:     C set: the next page is being emptied, and the byte is lost; C clear: H = it,
+;             and the host is held off when the page behind it is being emptied
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    2 bytes
+;   Cycles:   44..152
+NEWPGE: INR H
+        RES B.WRAP,H
+        LDA RXOUT+1
+        SUB H
+        STC
+        RZ
+        ANI 3
+        DCR A
+        CZ HOLDUP
+        ORA A
+        RET
+
+; TXNEXT - takes the next byte to send.
+;   Entry:    interrupts off
+;   Exit:     C set: A = the byte; C clear: there is none
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   44..79
+TXNEXT: LHLD TXOUT
+        LDA TXIN
+        CMP L
+        RZ
+        MOV A,M
+        INR L
+        SHLD TXOUT
+        STC
+        RET
+
+; UTEST - looks whether a byte is there.
+;   Entry:    nothing
+;   Exit:     Z clear when one is
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   41..71
+UTEST:  LDA RXOUT
+        LXI H,RXIN
+        CMP M
+        RNZ
+        LDA RXOUT+1
+        INX H
+        CMP M
+        RET
+
+; GETC - waits for a byte, halted while there is none.
+;   Entry:    interrupts on
+;   Exit:     A = the byte
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    4 bytes
+;   Cycles:   105..366 when a byte is there
+GETC:   PUSH H
+..WAIT: LHLD RXOUT
+        LDA RXIN                ; the service may change the pointer meanwhile, but never to a place with
+        CMP L                   ; nothing behind it
+        JRZ ..SAME
+..TAKE: MOV A,M
+        INR L
+        JRZ ..PAGE
+        SHLD RXOUT
+        POP H
+        RET
+..SAME: DI
+        LDA RXIN
+        CMP L
+        JRNZ ..SOME
+        LDA RXIN+1
+        CMP H
+        JRNZ ..SOME             ; whole pages are full
+        EI                      ; takes effect after HLT has begun, so no byte slips through
+        HLT
+        JMPR ..WAIT
+..SOME: EI
+        JMPR ..TAKE
+..PAGE: INR H
+        RES B.WRAP,H
+        DI
+        SHLD RXOUT
+        MOV L,A
+        LDA RXIN+1
+        SUB H
+        ANI 2
+        CZ LETGO                ; less than two pages are left
+        EI
+        MOV A,L
+        POP H
+        RET
+        .END
