@@ -8,7 +8,7 @@ mod stats;
 pub use error::LinkError;
 pub use flight::{Answer, Judge, Progress, Question, Ticket};
 pub(crate) use stats::show;
-pub use stats::{LinkStats, Overheard};
+pub use stats::{LinkStats, Overheard, Repeats};
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,7 +23,7 @@ use flight::{Flight, Outcome, Pending, SILENCES};
 use stats::Cause;
 
 /// How often a request may be damaged on the line before the link gives it up.
-const SPOILT: u32 = 8;
+const SPOILT: u64 = 8;
 /// What USB adapters and this computer may add to a reply's time.
 const SLACK: Duration = Duration::from_millis(1500);
 /// A line on which nothing came for this long is quiet.
@@ -289,7 +289,7 @@ impl Link {
     /// Sends a request again, unless that was done too often.
     fn repeat(&mut self, seq: u8, cause: Cause) -> Result<(), LinkError> {
         let Some(pending) = self.flight.find(seq) else { return Ok(()) };
-        let is_spoilt = cause != Cause::Silence && pending.repeats >= SPOILT;
+        let is_spoilt = cause != Cause::Silence && pending.repeats.total() >= SPOILT;
         if is_spoilt || pending.silences >= SILENCES {
             if let Some(pending) = self.flight.take(seq) {
                 let error = self.given_up(&pending, is_spoilt);
@@ -297,8 +297,8 @@ impl Link {
             }
             return Ok(());
         }
-        pending.repeats += 1;
-        self.stats.count_repetition(cause);
+        pending.repeats.count(cause);
+        self.stats.repeats.count(cause);
         self.send(seq)
     }
 
@@ -306,15 +306,21 @@ impl Link {
         let (port, what) = (self.name().to_owned(), pending.what);
         let overheard = Box::new(self.overheard.clone());
         if is_spoilt {
-            return LinkError::Damaged { port, what, attempts: pending.repeats + 1, overheard };
+            return LinkError::Damaged {
+                port,
+                what,
+                attempts: pending.repeats.total() + 1,
+                overheard,
+            };
         }
         let waited = self.now().saturating_duration_since(pending.first_sent);
         LinkError::Timeout { port, what, waited, overheard }
     }
 
     fn finish(&mut self, pending: Pending, replies: Result<Vec<Reply>, LinkError>) {
-        let Pending { ticket, seq, repeats, .. } = pending;
-        self.finished.push_back(Answer { ticket, replies, seq, repeats });
+        let Pending { ticket, seq, repeats, first_sent, .. } = pending;
+        let took = self.now().saturating_duration_since(first_sent);
+        self.finished.push_back(Answer { ticket, replies, seq, repeats, took });
         if self.flight.is_empty() {
             self.count_occupied();
         }

@@ -175,7 +175,11 @@ fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() 
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(progress, [236, 472, 708, 944, 1000]);
     let stats = link.stats();
-    assert_eq!((stats.timeouts, stats.damaged_there, stats.damaged_here), (3, 1, 2), "{stats:?}");
+    assert_eq!(
+        (stats.repeats.silence, stats.repeats.damaged_there, stats.damaged_here),
+        (3, 1, 2),
+        "{stats:?}"
+    );
     assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
 }
 
@@ -230,7 +234,7 @@ fn a_lost_request_is_repeated_as_soon_as_a_later_one_is_answered() {
     let (mut link, memory) = wide_link(&[None, Some(Fault::DropRequest)]);
     let began = link.now();
     ask_for_checks(&mut link, &memory);
-    assert_eq!((link.stats().missing, link.stats().timeouts), (1, 0));
+    assert_eq!((link.stats().repeats.missing, link.stats().repeats.silence), (1, 0));
     assert_eq!(link.now(), began, "nobody had to wait");
 }
 
@@ -239,7 +243,7 @@ fn a_request_that_the_line_always_spoils_is_given_up() {
     let (mut link, _) = wide_link(&[Some(Fault::DamageRequest); 20]);
     let error = identify(&mut link).expect_err("it never arrives");
     assert!(matches!(error, LinkError::Damaged { attempts: 9, .. }), "{error}");
-    assert_eq!(link.stats().damaged_there, 8);
+    assert_eq!(link.stats().repeats.damaged_there, 8);
 }
 
 #[test]

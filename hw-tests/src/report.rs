@@ -7,30 +7,112 @@ use std::time::Duration;
 use firmware::wire::status;
 use rcflash::link::LinkStats;
 
-use crate::reference::Square;
 use crate::runner::{CaseResult, Counts, Course, Ended, Verdict};
 
 /// Differences shown for one case.
 const DIFFERENCES_SHOWN: usize = 6;
 /// Cases shown that did not pass.
 const CASES_SHOWN: usize = 20;
+/// Cases shown for each status bit.
+const FLAGS_SHOWN: usize = 100;
+/// Status bits, and what is said of the squares that have them.
+const FLAGS: [(u8, &str); 2] = [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")];
 
-/// The table: a row for each tag, and one for all.
-#[must_use]
-pub fn table(results: &[CaseResult]) -> String {
-    let mut rows: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
-    for result in results {
-        for tag in &result.tags {
-            rows.entry(tag).or_default().push(result);
+/// What comes of a run, gathered case by case: it does not grow with the number of cases.
+#[derive(Debug, Clone, Default)]
+pub struct Overview {
+    all: Counts,
+    by_tag: BTreeMap<String, Counts>,
+    flags: [Lines; FLAGS.len()],
+    troubles: Lines,
+}
+
+/// The first lines of a list.
+#[derive(Debug, Clone, Default)]
+struct Lines {
+    shown: String,
+    count: usize,
+}
+
+impl Lines {
+    fn add(&mut self, most: usize, line: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.count <= most {
+            self.shown += &line();
         }
     }
-    let mut text = String::new();
-    let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::word));
-    line(&mut text, "", head);
-    for (tag, results) in rows {
-        row(&mut text, tag, Counts::of(results));
+
+    fn show(&self, most: usize) -> String {
+        match self.count.checked_sub(most + 1) {
+            Some(more) => format!("{}... and {} more\n", self.shown, more + 1),
+            None => self.shown.clone(),
+        }
     }
-    row(&mut text, "all", Counts::of(results));
+}
+
+impl Overview {
+    /// Takes one more result in.
+    pub fn add(&mut self, result: &CaseResult) {
+        self.all.add(result);
+        for tag in &result.tags {
+            self.by_tag.entry(tag.clone()).or_default().add(result);
+        }
+        for (lines, (bit, what)) in self.flags.iter_mut().zip(FLAGS) {
+            let squares: Vec<_> = result.flagged(bit).collect();
+            if !squares.is_empty() {
+                lines.add(FLAGS_SHOWN, || format!("{what} {}: {}\n", result.id, squares.join(" ")));
+            }
+        }
+        if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
+            self.troubles.add(CASES_SHOWN, || trouble(result));
+        }
+    }
+
+    /// All verdicts.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.all
+    }
+
+    /// The table: a row for each tag, and one for all.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::word));
+        line(&mut text, "", head);
+        for (tag, counts) in &self.by_tag {
+            row(&mut text, tag, *counts);
+        }
+        row(&mut text, "all", self.all);
+        text
+    }
+
+    /// The squares whose arrays overflowed, and those whose counts were wrong, case by case; nothing if there are none.
+    #[must_use]
+    pub fn flags(&self) -> String {
+        self.flags.iter().map(|lines| lines.show(FLAGS_SHOWN)).collect()
+    }
+
+    /// The cases that failed or had no answer, with what was wrong.
+    #[must_use]
+    pub fn troubles(&self) -> String {
+        self.troubles.show(CASES_SHOWN)
+    }
+}
+
+/// A case that did not pass.
+fn trouble(result: &CaseResult) -> String {
+    let fen = result.fen.as_deref().unwrap_or("");
+    let mut text = format!("{} {} {fen}\n", result.verdict, result.id);
+    if let Some(why) = &result.why {
+        let _ = writeln!(text, "    {why}");
+    }
+    for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
+        let _ = writeln!(text, "    {difference}");
+    }
+    if let Some(more) = result.differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
+        let _ = writeln!(text, "    ... and {} more differences", more + 1);
+    }
     text
 }
 
@@ -45,49 +127,6 @@ fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Disp
         let _ = write!(text, "{cell:>9}");
     }
     text.push('\n');
-}
-
-/// The squares whose arrays overflowed, and those whose counts were wrong, case by case; nothing if there are none.
-#[must_use]
-pub fn flags(results: &[CaseResult]) -> String {
-    let mut text = String::new();
-    for (bit, what) in [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")] {
-        for result in results {
-            let flagged = result.flagged.iter().filter(|flagged| flagged.status & bit != 0);
-            let name = |at: Option<Square>| at.map_or("array".to_owned(), |at| at.to_string());
-            let squares: Vec<_> = flagged.map(|flagged| name(flagged.square)).collect();
-            if !squares.is_empty() {
-                let _ = writeln!(text, "{what} {}: {}", result.id, squares.join(" "));
-            }
-        }
-    }
-    text
-}
-
-/// The cases that failed or had no answer, with what was wrong.
-#[must_use]
-pub fn troubles(results: &[CaseResult]) -> String {
-    let mut text = String::new();
-    let bad = |r: &&CaseResult| !matches!(r.verdict, Verdict::Pass | Verdict::NotRun);
-    for (shown, result) in results.iter().filter(bad).enumerate() {
-        if shown == CASES_SHOWN {
-            let more = results.iter().filter(bad).count() - shown;
-            let _ = writeln!(text, "... and {more} more");
-            break;
-        }
-        let fen = result.fen.as_deref().unwrap_or("");
-        let _ = writeln!(text, "{} {} {fen}", result.verdict, result.id);
-        if let Some(why) = &result.why {
-            let _ = writeln!(text, "    {why}");
-        }
-        for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
-            let _ = writeln!(text, "    {difference}");
-        }
-        if let Some(more) = result.differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
-            let _ = writeln!(text, "    ... and {} more differences", more + 1);
-        }
-    }
-    text
 }
 
 /// The last lines: what came of it, and how board and line fared.
@@ -124,10 +163,10 @@ pub fn line_quality(stats: LinkStats) -> String {
          missing), {} frames damaged here, {} bytes out, {} in\n",
         stats.requests,
         stats.repeated(),
-        stats.timeouts,
-        stats.damaged_there,
-        stats.overruns,
-        stats.missing,
+        stats.repeats.silence,
+        stats.repeats.damaged_there,
+        stats.repeats.overrun,
+        stats.repeats.missing,
         stats.damaged_here,
         stats.bytes.0,
         stats.bytes.1
@@ -137,22 +176,18 @@ pub fn line_quality(stats: LinkStats) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::{Case, Stated, Subject};
+    use crate::reference::{AttackersArray, Colour, Kind, Piece};
 
     fn case(verdict: Verdict) -> CaseResult {
-        let (tags, flagged, differences) = (vec!["play".to_owned()], Vec::new(), Vec::new());
-        let (id, t_states) = ("x".to_owned(), Vec::new());
-        CaseResult {
-            id,
-            tags,
-            fen: None,
-            verdict,
-            why: None,
-            differences,
-            squares: 2,
-            flagged,
-            t_states,
-            repeats: 0,
-        }
+        let subject = Subject::Array {
+            piece: Piece { colour: Colour::White, kind: Kind::Pawn },
+            array: AttackersArray::default(),
+            expected: Stated { residue: 0, short: false },
+            printed: None,
+        };
+        let tags = vec!["play".to_owned()];
+        CaseResult::new(&Case { id: "x".to_owned(), tags, subject }, verdict)
     }
 
     fn verdict(results: &[CaseResult], ended: Ended) -> String {
@@ -165,7 +200,7 @@ mod tests {
         let all = Verdict::ALL.map(case);
         let counts = Counts::of(&all);
         assert!(counts.is_consistent());
-        assert_eq!((counts.cases, counts.squares, counts.pass), (7, 14, 1));
+        assert_eq!((counts.cases, counts.pass), (7, 1));
         assert!(Verdict::ALL.iter().all(|verdict| counts.with(*verdict) == 1));
         assert!(verdict(&all[..1], Ended::Complete).starts_with("PASS"));
         for other in &all[1..] {

@@ -1,9 +1,10 @@
 //! Residues of positions as JSON, one line a position.
 
-use serde::Serialize;
+use firmware::wire::SquareRecord;
+use serde::{Deserialize, Serialize};
 
 use crate::encode;
-use crate::reference::{Behaviour, Position, examine_as};
+use crate::reference::{AttackersArray, Behaviour, Piece, Position, Verdict, examine_as};
 use crate::rig::Observation;
 
 /// One line of `hw-tests residues`.
@@ -27,14 +28,17 @@ pub struct PinEntry {
 }
 
 /// One occupied square.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SquareEntry {
-    /// Its name.
+    /// Its name; `array` for an exchange that was asked for by itself.
     pub square: String,
     /// The piece: a letter of FEN.
     pub piece: char,
     /// The attackers array by the board: White's count and six bytes, then Black's.
     pub array: [u8; 14],
+    /// The same by the reference, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_array: Option<[u8; 14]>,
     /// The residue by the board.
     pub board: u8,
     /// The residue by the reference.
@@ -48,22 +52,55 @@ pub struct SquareEntry {
 /// Puts the board's word and the reference's side by side.
 #[must_use]
 pub fn line(fen: &str, position: &Position, behaviour: Behaviour, seen: &Observation) -> Line {
-    let verdicts = examine_as(position, behaviour).verdicts;
-    let name = |number: u8| {
-        encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
-    };
-    let squares = seen.squares.iter().enumerate().map(|(index, record)| SquareEntry {
-        square: name(record.square),
-        piece: encode::decode_piece(record.piece).map_or('?', |piece| piece.letter()),
-        array: record.array,
-        board: record.residue,
-        reference: (verdicts.iter())
-            .find(|verdict| encode::square(verdict.square) == record.square)
-            .map(|verdict| verdict.outcome.residue),
-        status: record.status,
-        t_states: seen.t_states.as_ref().and_then(|times| times.get(index).copied()),
-    });
     let pins = seen.end.pins.iter();
     let pins = pins.map(|pin| PinEntry { square: name(pin.square), step: pin.step });
-    Line { fen: fen.to_owned(), pins: pins.collect(), squares: squares.collect() }
+    let squares = squares(&examine_as(position, behaviour).verdicts, seen);
+    Line { fen: fen.to_owned(), pins: pins.collect(), squares }
+}
+
+/// An exchange that was asked for by itself, as a square.
+pub(crate) fn exchange(
+    piece: Piece,
+    array: &AttackersArray,
+    reference: u8,
+    (board, status): (u8, u8),
+) -> SquareEntry {
+    SquareEntry {
+        square: "array".to_owned(),
+        piece: piece.letter(),
+        array: array.to_bytes(),
+        reference_array: None,
+        board,
+        reference: Some(reference),
+        status,
+        t_states: None,
+    }
+}
+
+/// The occupied squares by the board, each with the reference's verdict on it.
+pub(crate) fn squares(verdicts: &[Verdict], seen: &Observation) -> Vec<SquareEntry> {
+    let entry = |(index, record): (usize, &SquareRecord)| {
+        let is_here = |verdict: &&Verdict| encode::square(verdict.square) == record.square;
+        let verdict = verdicts.iter().find(is_here);
+        SquareEntry {
+            square: name(record.square),
+            piece: letter(encode::decode_piece(record.piece)),
+            array: record.array,
+            reference_array: (verdict.map(|verdict| verdict.array.to_bytes()))
+                .filter(|array| *array != record.array),
+            board: record.residue,
+            reference: verdict.map(|verdict| verdict.outcome.residue),
+            status: record.status,
+            t_states: seen.t_states.as_ref().and_then(|times| times.get(index).copied()),
+        }
+    };
+    seen.squares.iter().enumerate().map(entry).collect()
+}
+
+fn name(number: u8) -> String {
+    encode::decode_square(number).map_or_else(|| format!("?{number}"), |at| at.to_string())
+}
+
+fn letter(piece: Option<Piece>) -> char {
+    piece.map_or('?', Piece::letter)
 }

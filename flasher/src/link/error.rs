@@ -44,7 +44,7 @@ pub enum LinkError {
         /// What was being done.
         what: &'static str,
         /// How often it was tried.
-        attempts: u32,
+        attempts: u64,
         /// The last bytes.
         overheard: Box<Overheard>,
     },

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use firmware::wire::{ERROR, ErrorCode, Frame, REPLY, Reply, Request, kind};
 
 use super::error::LinkError;
-use super::stats::Cause;
+use super::stats::{Cause, Repeats};
 
 /// How often a request may stay without a reply before the link gives it up.
 pub(super) const SILENCES: u32 = 3;
@@ -64,8 +64,10 @@ pub struct Answer {
     pub replies: Result<Vec<Reply>, LinkError>,
     /// Its sequence number.
     pub seq: u8,
-    /// How often it was repeated.
-    pub repeats: u32,
+    /// How often it was repeated, and why.
+    pub repeats: Repeats,
+    /// From its first sending to its end, by the line's clock.
+    pub took: Duration,
 }
 
 /// A request that has no answer yet.
@@ -81,7 +83,7 @@ pub(super) struct Pending {
     judge: Judge,
     replies: Vec<Reply>,
     pub(super) silences: u32,
-    pub(super) repeats: u32,
+    pub(super) repeats: Repeats,
     pub(super) first_sent: Instant,
 }
 
@@ -106,7 +108,7 @@ impl Pending {
             judge: question.judge,
             replies: Vec::new(),
             silences: 0,
-            repeats: 0,
+            repeats: Repeats::default(),
             first_sent: now,
         }
     }

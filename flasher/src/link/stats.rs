@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 /// Bytes of the conversation kept for messages, each way.
 const KEPT: usize = 64;
@@ -14,14 +17,8 @@ pub struct LinkStats {
     pub requests: u64,
     /// Bytes sent and received.
     pub bytes: (u64, u64),
-    /// Repetitions because no reply came in time.
-    pub timeouts: u64,
-    /// Repetitions because the board said that a frame arrived damaged.
-    pub damaged_there: u64,
-    /// Repetitions because the board's receiver lost a byte.
-    pub overruns: u64,
-    /// Repetitions because a reply, or a part of it, was missing when a later one came.
-    pub missing: u64,
+    /// Why requests were repeated.
+    pub repeats: Repeats,
     /// Frames that arrived damaged here.
     pub damaged_here: u64,
     /// Replies to requests that had been answered or given up.
@@ -30,11 +27,62 @@ pub struct LinkStats {
     pub occupied: Duration,
 }
 
+/// How often requests were repeated, and why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Repeats {
+    /// No reply came in time.
+    pub silence: u64,
+    /// The board said that a frame arrived damaged.
+    pub damaged_there: u64,
+    /// The board's receiver lost a byte.
+    pub overrun: u64,
+    /// A reply, or a part of it, was missing when a later one came.
+    pub missing: u64,
+}
+
+impl Repeats {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.silence + self.damaged_there + self.overrun + self.missing
+    }
+
+    /// What was added since an earlier moment.
+    #[must_use]
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            silence: self.silence - earlier.silence,
+            damaged_there: self.damaged_there - earlier.damaged_there,
+            overrun: self.overrun - earlier.overrun,
+            missing: self.missing - earlier.missing,
+        }
+    }
+
+    pub(super) fn count(&mut self, cause: Cause) {
+        match cause {
+            Cause::Silence => self.silence += 1,
+            Cause::DamagedThere => self.damaged_there += 1,
+            Cause::Overrun => self.overrun += 1,
+            Cause::Missing => self.missing += 1,
+        }
+    }
+}
+
+impl AddAssign for Repeats {
+    fn add_assign(&mut self, other: Self) {
+        self.silence += other.silence;
+        self.damaged_there += other.damaged_there;
+        self.overrun += other.overrun;
+        self.missing += other.missing;
+    }
+}
+
 impl LinkStats {
     /// Times that a request was repeated.
     #[must_use]
     pub fn repeated(&self) -> u64 {
-        self.timeouts + self.damaged_there + self.overruns + self.missing
+        self.repeats.total()
     }
 
     /// What passed since an earlier moment of the same link.
@@ -43,22 +91,10 @@ impl LinkStats {
         Self {
             requests: self.requests - earlier.requests,
             bytes: (self.bytes.0 - earlier.bytes.0, self.bytes.1 - earlier.bytes.1),
-            timeouts: self.timeouts - earlier.timeouts,
-            damaged_there: self.damaged_there - earlier.damaged_there,
-            overruns: self.overruns - earlier.overruns,
-            missing: self.missing - earlier.missing,
+            repeats: self.repeats.since(&earlier.repeats),
             damaged_here: self.damaged_here - earlier.damaged_here,
             strays: self.strays - earlier.strays,
             occupied: self.occupied.saturating_sub(earlier.occupied),
-        }
-    }
-
-    pub(super) fn count_repetition(&mut self, cause: Cause) {
-        match cause {
-            Cause::Silence => self.timeouts += 1,
-            Cause::DamagedThere => self.damaged_there += 1,
-            Cause::Overrun => self.overruns += 1,
-            Cause::Missing => self.missing += 1,
         }
     }
 }

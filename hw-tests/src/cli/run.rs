@@ -7,9 +7,9 @@ use clap::Args;
 use firmware::wire::status;
 use hw_tests::board::heading;
 use hw_tests::corpus::{self, Case};
-use hw_tests::report;
+use hw_tests::report::{self, Overview};
 use hw_tests::rig::Rig;
-use hw_tests::runner::{CaseResult, Counts, Ended, Options, run_cases};
+use hw_tests::runner::{Counts, Ended, Options, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash::exit::{BUG, Failure, INCOMPLETE, INTERRUPTED, NOTHING, Outcome, RIG, WRONG};
 
@@ -45,28 +45,29 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     }
     let bar = progress_bar(cases.len());
     let options = Options { repeat: 1, fail_fast: false, interrupted: &interrupted };
-    let mut results = Vec::with_capacity(cases.len());
+    let mut overview = Overview::default();
+    let mut judged = Vec::with_capacity(cases.len());
     let course = run_cases(&mut rig, cases.iter().cloned(), options, |result| {
-        results.push(result);
-        bar.set_position(results.len() as u64);
+        overview.add(&result);
+        judged.push(result.id);
+        bar.set_position(judged.len() as u64);
     });
     bar.finish_and_clear();
-    check_verdicts(&cases, &results)?;
-    let counts = Counts::of(&results);
-    print(&report::table(&results))?;
-    print(&report::flags(&results))?;
-    print(&report::troubles(&results))?;
+    let counts = overview.counts();
+    check_verdicts(&cases, judged, counts)?;
+    print(&overview.table())?;
+    print(&overview.flags())?;
+    print(&overview.troubles())?;
     print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
     Ok(exit_code(counts, &course.ended))
 }
 
 /// Makes sure that each case has exactly one verdict.
-fn check_verdicts(cases: &[Case], results: &[CaseResult]) -> Result<(), Failure> {
+fn check_verdicts(cases: &[Case], mut judged: Vec<String>, counts: Counts) -> Result<(), Failure> {
     let mut expected: Vec<_> = cases.iter().map(|case| &case.id).collect();
-    let mut judged: Vec<_> = results.iter().map(|result| &result.id).collect();
     expected.sort();
     judged.sort();
-    if expected == judged && Counts::of(results).is_consistent() {
+    if judged.iter().eq(expected.iter().copied()) && counts.is_consistent() {
         return Ok(());
     }
     let (cases, results) = (expected.len(), judged.len());

@@ -1,7 +1,9 @@
 //! Cases of the corpus as requests, several of them under way at a time.
 
+use std::time::Duration;
+
 use firmware::wire::capability;
-use rcflash::link::{Answer, LinkError, Question, Ticket};
+use rcflash::link::{Answer, LinkError, Question, Repeats, Ticket};
 
 use super::Rig;
 use super::ask::{Observation, residue};
@@ -14,8 +16,10 @@ pub struct Word {
     pub ticket: Ticket,
     /// What it says, or why it says nothing.
     pub said: Result<Said, LinkError>,
-    /// How often the request was repeated.
-    pub repeats: u32,
+    /// How often the request was repeated, and why.
+    pub repeats: Repeats,
+    /// How long it was under way, by the line's clock.
+    pub took: Duration,
 }
 
 /// What the board says.
@@ -76,7 +80,7 @@ impl Rig {
                 None => self.observation(replies, answer.seq).map(Said::Position),
             },
         };
-        Word { ticket: answer.ticket, said, repeats: answer.repeats }
+        Word { ticket: answer.ticket, said, repeats: answer.repeats, took: answer.took }
     }
 
     fn question(&self, subject: &Subject) -> Question {

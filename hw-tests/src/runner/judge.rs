@@ -2,12 +2,12 @@
 
 use rcflash::link::LinkError;
 
-use super::result::{CaseResult, Flagged, Verdict};
+use super::result::{CaseResult, Verdict};
 use crate::compare::{Standard, compare_exchange, compare_position};
 use crate::corpus::{Case, Subject};
-use crate::encode;
-use crate::reference::Behaviour;
-use crate::rig::{Observation, Said};
+use crate::reference::{Behaviour, examine_as, exchange_as};
+use crate::residues::{exchange, squares};
+use crate::rig::Said;
 
 /// Holds what the board says of a case against the reference.
 pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult {
@@ -17,16 +17,14 @@ pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult 
         (Subject::Position { position, expected, printed, .. }, Said::Position(seen)) => {
             let stated = if is_mended { expected } else { printed };
             result.differences = compare_position(position, standard, stated, seen);
-            result.squares = seen.squares.len();
-            result.flagged = flagged(seen);
-            result.t_states = seen.t_states.clone().unwrap_or_default();
+            result.squares = squares(&examine_as(position, standard.behaviour).verdicts, seen);
         }
         (Subject::Array { piece, array, expected, printed }, &Said::Exchange(residue, status)) => {
             let stated = if is_mended { Some(*expected) } else { *printed };
             let seen = (residue, status);
             result.differences = compare_exchange(*piece, array, standard, stated, seen);
-            result.squares = 1;
-            result.flagged.extend((status != 0).then_some(Flagged { square: None, status }));
+            let outcome = exchange_as(*piece, array, standard.behaviour);
+            result.squares.push(exchange(*piece, array, outcome.residue, seen));
         }
         _ => return CaseResult::because(case, Verdict::Error, "the answer is to something else"),
     }
@@ -47,9 +45,17 @@ pub(super) fn unanswered(case: &Case, error: &LinkError) -> CaseResult {
 
 /// The verdict on a case that was put several times. One that passes only sometimes is flaky, whatever else it does.
 pub(super) fn combine(first: CaseResult, again: CaseResult) -> CaseResult {
-    let repeats = first.repeats + again.repeats;
+    let mut repeats = first.repeats;
+    repeats += again.repeats;
+    let attempts = first.attempts + again.attempts;
+    let took_us = first.took_us + again.took_us;
+    CaseResult { attempts, repeats, took_us, ..either(first, again) }
+}
+
+/// What two attempts come to.
+fn either(first: CaseResult, again: CaseResult) -> CaseResult {
     if first.verdict == again.verdict || first.verdict == Verdict::Flaky {
-        return CaseResult { repeats, ..first };
+        return first;
     }
     let verdicts = [first.verdict, again.verdict];
     let has = |verdict| verdicts.contains(&verdict);
@@ -57,18 +63,8 @@ pub(super) fn combine(first: CaseResult, again: CaseResult) -> CaseResult {
     if has(Verdict::Pass) || has(Verdict::Flaky) {
         let told = bad.why.as_deref().map_or(String::new(), |why| format!(": {why}"));
         let why = Some(format!("sometimes {}, sometimes {}{told}", verdicts[0], verdicts[1]));
-        return CaseResult { verdict: Verdict::Flaky, why, repeats, ..bad };
+        return CaseResult { verdict: Verdict::Flaky, why, ..bad };
     }
     let verdict = if has(Verdict::Fail) { Verdict::Fail } else { Verdict::Error };
-    CaseResult { verdict, repeats, ..bad }
-}
-
-/// The squares of a position that have a status.
-fn flagged(seen: &Observation) -> Vec<Flagged> {
-    let told = seen.squares.iter().filter(|record| record.status != 0);
-    told.map(|record| Flagged {
-        square: encode::decode_square(record.square),
-        status: record.status,
-    })
-    .collect()
+    CaseResult { verdict, ..bad }
 }

@@ -3,13 +3,14 @@
 mod judge;
 mod result;
 
-pub use result::{CaseResult, Counts, Flagged, Verdict};
+pub use result::{CaseResult, Counts, Verdict};
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use firmware::wire::ErrorCode;
-use rcflash::link::{LinkError, Ticket};
+use rcflash::link::{LinkError, Repeats, Ticket};
 
 use crate::corpus::Case;
 use crate::rig::{Recovery, Rig, Word};
@@ -81,6 +82,8 @@ struct Job {
     left: u32,
     /// What came of it before.
     so_far: Option<CaseResult>,
+    /// How often it was put since.
+    attempts: u32,
     /// How often the board was lost while it was under way, and how the last time.
     losses: (u32, String),
     /// Why the board had to be started again while it was first in turn.
@@ -89,7 +92,7 @@ struct Job {
 
 impl Job {
     fn new(case: Case, left: u32) -> Self {
-        Self { case, left, so_far: None, losses: (0, String::new()), disturbed: None }
+        Self { case, left, so_far: None, attempts: 0, losses: (0, String::new()), disturbed: None }
     }
 
     fn lost(&mut self, why: &str) {
@@ -154,7 +157,10 @@ impl Run<'_> {
             return false;
         }
         match self.rig.submit(&job.case.subject) {
-            Ok(ticket) => self.flying.push((ticket, job)),
+            Ok(ticket) => {
+                job.attempts += 1;
+                self.flying.push((ticket, job));
+            }
             Err(error) => {
                 job.lost(&error.to_string());
                 self.waiting.push_front(job);
@@ -170,7 +176,7 @@ impl Run<'_> {
             return;
         };
         let (ticket, job) = self.flying.remove(place);
-        let repeats = word.repeats;
+        let measured = (word.repeats, word.took);
         match word.said {
             Ok(said) => {
                 let result = judge::judge(&job.case, self.rig.standard(), &said);
@@ -179,7 +185,7 @@ impl Run<'_> {
                     self.flying.insert(0, (ticket, job));
                     return self.recover("another program answered");
                 }
-                self.finish(job, CaseResult { repeats, ..result });
+                self.finish(job, measure(result, measured));
             }
             Err(error) if is_about_requests(&error) => {
                 self.flying.insert(0, (ticket, job));
@@ -187,7 +193,7 @@ impl Run<'_> {
             }
             Err(error) => {
                 let result = judge::unanswered(&job.case, &error);
-                self.finish(job, CaseResult { repeats, ..result });
+                self.finish(job, measure(result, measured));
                 if matches!(error, LinkError::Timeout { .. }) {
                     self.recover(&error.to_string());
                 }
@@ -234,7 +240,7 @@ impl Run<'_> {
             let result = judge::judge(&self.flying[place].1.case, self.rig.standard(), &said);
             if was_itself || result.verdict == Verdict::Pass {
                 let (_, job) = self.flying.remove(place);
-                self.finish(job, CaseResult { repeats: word.repeats, ..result });
+                self.finish(job, measure(result, (word.repeats, word.took)));
             }
         }
     }
@@ -245,6 +251,7 @@ impl Run<'_> {
             (result.verdict, result.why) =
                 (Verdict::Flaky, Some(format!("passed when asked again: {why}")));
         }
+        result.attempts = std::mem::take(&mut job.attempts);
         if let Some(before) = job.so_far.take() {
             result = judge::combine(before, result);
         }
@@ -260,6 +267,11 @@ impl Run<'_> {
             (self.done)(result);
         }
     }
+}
+
+/// The result with what was measured of the request.
+fn measure(result: CaseResult, (repeats, took): (Repeats, Duration)) -> CaseResult {
+    CaseResult { repeats, took_us: took.as_micros() as u64, ..result }
 }
 
 /// Whether the board does not know the request: perhaps because the application does not run any more.

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use rcflash::link::Repeats;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{Difference, square_name};
+use crate::compare::Difference;
 use crate::corpus::{Case, Subject};
-use crate::reference::Square;
+use crate::residues::SquareEntry;
 
 /// How a case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,33 +81,16 @@ pub struct CaseResult {
     /// In what board and reference, or reference and document, differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
-    /// Occupied squares compared.
-    pub squares: usize,
-    /// Squares on which the board met an overflow or a wrong count, with the bits of
-    /// [`firmware::wire::status`].
+    /// The occupied squares, by board and reference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flagged: Vec<Flagged>,
-    /// T-states of ATTACK and XCHNG for each square, a1 to h1 first, where the board can count them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub t_states: Vec<u64>,
-    /// How often the line made it necessary to ask again.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub repeats: u32,
-}
-
-/// A square with a status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flagged {
-    /// Which; an array has no name for its square.
-    #[serde(with = "square_name")]
-    pub square: Option<Square>,
-    /// Bits of [`firmware::wire::status`].
-    pub status: u8,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
+    pub squares: Vec<SquareEntry>,
+    /// How often it was put to the board: more than once when it was to be repeated, or when the board was lost.
+    pub attempts: u32,
+    /// How often the line made it necessary to ask again, over all attempts, and why.
+    pub repeats: Repeats,
+    /// From the first sending to the answer in microseconds, over all attempts, by the clock of the line. Up to
+    /// the board's window of cases are under way at a time, so that these times overlap.
+    pub took_us: u64,
 }
 
 impl CaseResult {
@@ -124,11 +108,16 @@ impl CaseResult {
             verdict,
             why: None,
             differences: Vec::new(),
-            squares: 0,
-            flagged: Vec::new(),
-            t_states: Vec::new(),
-            repeats: 0,
+            squares: Vec::new(),
+            attempts: 0,
+            repeats: Repeats::default(),
+            took_us: 0,
         }
+    }
+
+    /// Squares on which the board met this, one of [`firmware::wire::status`].
+    pub fn flagged(&self, bit: u8) -> impl Iterator<Item = &str> {
+        self.squares.iter().filter(move |at| at.status & bit != 0).map(|at| at.square.as_str())
     }
 
     /// The same with a reason.
@@ -174,7 +163,7 @@ impl Counts {
     /// Counts one case more.
     pub fn add(&mut self, result: &CaseResult) {
         self.cases += 1;
-        self.squares += result.squares as u64;
+        self.squares += result.squares.len() as u64;
         *self.place(result.verdict) += 1;
     }
 
