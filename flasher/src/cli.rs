@@ -3,8 +3,11 @@
 mod flash;
 mod image;
 mod ports;
+mod program;
+mod read;
 mod target;
 mod terminal;
+mod verify;
 mod via;
 mod write;
 
@@ -47,6 +50,22 @@ Examples:
   rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart
   rcflash write --port /dev/ttyUSB0 --via scm prog.hex  through the Small Computer Monitor (docs/LOADERS.md)")]
     Write(write::WriteArgs),
+    /// Compare a program with what the board holds; a running application goes back to the monitor first
+    #[command(after_help = "\
+Examples:
+  rcflash verify --port /dev/ttyUSB0                    is the built-in exchange evaluator still in RAM?
+  rcflash verify --port /dev/ttyUSB0 prog.hex
+  rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash --boot-sector
+  rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash chip.bin --address 0")]
+    Verify(verify::VerifyArgs),
+    /// Read memory or flash into a file; a running application goes back to the monitor first
+    #[command(after_help = "\
+Examples:
+  rcflash read --port /dev/ttyUSB0 --range 8000-EFFF -o ram.bin
+  rcflash read --port /dev/ttyUSB0 --range 0000-1FFF -o rom.hex
+  rcflash read --port /dev/ttyUSB0 --flash -o chip.bin                  the whole chip
+  rcflash read --port /dev/ttyUSB0 --flash --range 1000-1FFF -o sector.bin")]
+    Read(read::ReadArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),
     /// Write the boot monitor as a file for an EPROM programmer, or the application as a file to load
@@ -106,6 +125,8 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Ports(args) => ports::ports(&args),
         Command::Write(args) => write::write(&args),
+        Command::Verify(args) => verify::verify(&args),
+        Command::Read(args) => read::read(&args),
         Command::Monitor(args) => terminal::monitor(&args),
         Command::Image(args) => image::image(&args),
     };

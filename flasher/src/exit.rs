@@ -107,18 +107,23 @@ impl From<ResetError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let code = match &error {
-            LoadError::Verify { .. } => WRONG,
-            LoadError::Link(LinkError::Interrupted { .. }) => INTERRUPTED,
-            _ => RIG,
-        };
-        Self::new(code, error)
+        match error {
+            LoadError::Link(error) => error.into(),
+            LoadError::Verify { .. } => Self::new(WRONG, error),
+            error => Self::new(RIG, error),
+        }
     }
 }
 
 impl From<FlashError> for Failure {
     fn from(error: FlashError) -> Self {
-        Self::new(if error.is_mismatch() { WRONG } else { RIG }, error)
+        match error {
+            FlashError::Link(LinkError::Interrupted { .. })
+            | FlashError::Load(LoadError::Link(LinkError::Interrupted { .. })) => {
+                Self::new(INTERRUPTED, error)
+            }
+            error => Self::new(if error.is_mismatch() { WRONG } else { RIG }, error),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod busy;
 pub mod exit;
 pub mod flash;
+pub mod inspect;
 pub mod link;
 pub mod loader;
 pub mod loaders;

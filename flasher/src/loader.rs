@@ -121,12 +121,19 @@ pub fn verify(link: &mut Link, address: u16, bytes: &[u8]) -> Result<(), LoadErr
         last: u16::MAX,
         takes: (0, u16::MAX),
     })?;
-    let work = CHECK_PER_BYTE * u32::from(length) + AT_ONCE;
     let here = crc16(bytes);
+    match check(link, address, length)? {
+        there if there == here => Ok(()),
+        there => Err(LoadError::Verify { here, there }),
+    }
+}
+
+/// The CRC-16 of a stretch of memory, computed by the board.
+pub(crate) fn check(link: &mut Link, address: u16, length: u16) -> Result<u16, LinkError> {
+    let work = CHECK_PER_BYTE * u32::from(length) + AT_ONCE;
     match link.ask("verifying", &Request::Crc { address, length }, work)? {
-        Reply::Crc(there) if there == here => Ok(()),
-        Reply::Crc(there) => Err(LoadError::Verify { here, there }),
-        other => Err(unexpected("verifying", &other).into()),
+        Reply::Crc(crc) => Ok(crc),
+        other => Err(unexpected("verifying", &other)),
     }
 }
 

@@ -1,21 +1,22 @@
 //! `rcflash write --flash`.
 
-use std::path::Path;
-
 use clap::Args;
-use firmware::ProgramKind;
-use firmware::build::{BuildError, build};
-use firmware::profile::Profile;
-use firmware::slot;
+use firmware::wire::Identity;
 use indicatif::ProgressBar;
-use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use rcflash::exit::{Failure, Outcome};
 use rcflash::flash::{self, Content, FlashError, Progress, SECTOR, Sector};
 use rcflash::link::Link;
-use rcflash::loader;
 
-use super::EvaluatorArgs;
-use super::target::BoardArgs;
-use super::write::{Bytes, progress_bar, read_file, start};
+use super::program::{FlashProgram, InFlash, ProgramArgs};
+use super::target::{BoardArgs, UNCHANGED, or_interrupted};
+use super::write::{progress_bar, start};
+
+/// How an interrupted write leaves the board.
+const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half written: write again, and only \
+                            the rest is";
+/// How it leaves it while the boot sector is replaced.
+const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board its power, and ask it again in 3 s by \
+                              `rcflash probe`";
 
 #[derive(Args)]
 pub(super) struct FlashArgs {
@@ -37,68 +38,42 @@ impl FlashArgs {
     pub(super) fn is_wanted(&self) -> bool {
         self.flash
     }
+
+    fn how(&self) -> InFlash {
+        InFlash { autostart: self.autostart, boot_sector: self.boot_sector }
+    }
 }
 
 /// What else was asked for.
-pub(super) struct Order<'a> {
-    /// The file, and where a binary goes; without, the built-in exchange evaluator.
-    pub(super) file: Option<(&'a Path, Option<u32>)>,
+pub(super) struct Order {
     /// Compare only.
     pub(super) dry_run: bool,
     /// Start the program.
     pub(super) run: bool,
 }
 
-/// What is to be written.
-struct Program {
-    name: String,
-    content: Content,
-    /// Where it is entered, and whether it then answers IDENT.
-    entry: Option<(u16, bool)>,
-}
-
 pub(super) fn write(
     args: &FlashArgs,
     order: &Order,
-    evaluator: &EvaluatorArgs,
+    program: &ProgramArgs,
     board: &BoardArgs,
 ) -> Outcome {
-    let target = board.target()?;
-    let profile = &target.profile;
-    let program = match order.file {
-        Some((path, address)) => from_file(args, profile, path, address)?,
-        None => built_in(args, evaluator, profile)?,
-    };
-    end_at_once_on_interrupt()?;
-    let mut link = Link::new(Box::new(target.open()?), target.baud());
-    let monitor = loader::reach_monitor(&mut link)?;
-    eprintln!("{monitor}");
-    let chip = flash::chip(&mut link, &monitor)?;
-    eprintln!("{chip}");
-    let mut bar = Bar::default();
-    let compared =
-        flash::compare(&mut link, &chip, &program.content, args.force, |at| bar.show(at));
-    bar.clear();
-    let sectors = compared?;
-    let boot = boot_sector(args, &mut link, &program.content)?;
+    let program = program.for_flash(&board.profile()?, args.how())?;
+    if order.dry_run && !board.has_port() {
+        say_what_would_be_compared(&program);
+        return Ok(0);
+    }
+    let (mut link, monitor) = board.target()?.reach()?;
+    let (sectors, boot) =
+        or_interrupted(differing(args, &mut link, &monitor, &program), UNCHANGED)?;
     if order.dry_run {
         say_what_differs(&program.name, &sectors, boot.is_some());
         return Ok(0);
     }
-    let written = flash::write(&mut link, &sectors, |at| bar.show(at));
-    bar.clear();
-    let written = written?;
-    match written.programmed {
-        0 => eprintln!("{}: flash holds it already", program.name),
-        count => eprintln!(
-            "{}: {} written, {} erased before; verified on the board, a wrong check refused",
-            program.name,
-            sectors_of(count),
-            written.erased
-        ),
-    }
+    program_sectors(&mut link, &program.name, &sectors)?;
     if let Some(bytes) = boot {
-        let running = flash::replace_boot_sector(&mut link, &monitor, &bytes)?;
+        let replaced = flash::replace_boot_sector(&mut link, &monitor, &bytes);
+        let running = or_interrupted(replaced, BOOT_UNDER_WAY)?;
         eprintln!("the boot sector is replaced and verified: {running}");
     }
     match program.entry {
@@ -106,6 +81,37 @@ pub(super) fn write(
         _ => {}
     }
     Ok(0)
+}
+
+/// The sectors that are to be written, and the boot sector if it is.
+fn differing(
+    args: &FlashArgs,
+    link: &mut Link,
+    monitor: &Identity,
+    program: &FlashProgram,
+) -> Result<(Vec<Sector>, Option<[u8; SECTOR]>), FlashError> {
+    let chip = flash::chip(link, monitor)?;
+    eprintln!("{chip}");
+    let mut bar = Bar::default();
+    let compared = flash::compare(link, &chip, &program.content, args.force, |at| bar.show(at));
+    bar.clear();
+    Ok((compared?, boot_sector(args, link, &program.content)?))
+}
+
+fn program_sectors(link: &mut Link, name: &str, sectors: &[Sector]) -> Result<(), Failure> {
+    let mut bar = Bar::default();
+    let written = flash::write(link, sectors, |at| bar.show(at));
+    bar.clear();
+    let written = or_interrupted(written, HALF_WRITTEN)?;
+    match written.programmed {
+        0 => eprintln!("{name}: flash holds it already, nothing was written; --force writes it"),
+        count => eprintln!(
+            "{name}: {} written, {} erased before; verified on the board, a wrong check refused",
+            sectors_of(count),
+            written.erased
+        ),
+    }
+    Ok(())
 }
 
 /// The boot sector, if it is to be replaced.
@@ -121,55 +127,14 @@ fn boot_sector(
     }
 }
 
-fn built_in(
-    args: &FlashArgs,
-    evaluator: &EvaluatorArgs,
-    profile: &Profile,
-) -> Result<Program, Failure> {
-    let image = evaluator.build(profile, ProgramKind::FlashApplication)?;
-    let mut content = program(&image.bytes, image.address, args.autostart)?;
-    if args.boot_sector {
-        let mut sector = build(profile, ProgramKind::Monitor)?.bytes;
-        sector.resize(SECTOR, 0xFF);
-        content = content.and(Content::raw(0, sector));
-    }
-    let name = "the built-in exchange evaluator".to_owned();
-    Ok(Program { name, content, entry: Some((image.address, true)) })
-}
-
-fn from_file(
-    args: &FlashArgs,
-    profile: &Profile,
-    path: &Path,
-    address: Option<u32>,
-) -> Result<Program, Failure> {
-    if !profile.chip.writable {
-        return Err(BuildError::NoFlash(profile.name.clone()).into());
-    }
-    let name = path.display().to_string();
-    let (first, bytes, entry) = match read_file(path, address)? {
-        Bytes::At(address, bytes) => (address, bytes, address as u16),
-        Bytes::Image(image, entry) => {
-            let first = image.bounds().map_or(0, |(first, _)| first);
-            (first.into(), image.flat(0xFF), entry)
-        }
-    };
-    if first == u32::from(slot::PROGRAM) {
-        let content = program(&bytes, entry, args.autostart)?;
-        return Ok(Program { name, content, entry: Some((entry, false)) });
-    }
-    if args.autostart {
-        let place = slot::PROGRAM;
-        let problem = format!(
-            "{name}: only a program that begins at {place:04X}h can be started after a reset"
-        );
-        return Err(Failure::new(USAGE, problem));
-    }
-    Ok(Program { name, content: Content::raw(first, bytes), entry: None })
-}
-
-fn program(bytes: &[u8], entry: u16, autostart: bool) -> Result<Content, FlashError> {
-    Ok(Content::program(bytes, entry, autostart)?)
+fn say_what_would_be_compared(program: &FlashProgram) {
+    let numbers: Vec<_> = program.content.sectors().map(|number| number.to_string()).collect();
+    eprintln!(
+        "{}: of {} those that differ would be written: {}; --port tells which board to compare them with",
+        program.name,
+        sectors_of(numbers.len()),
+        numbers.join(", ")
+    );
 }
 
 fn say_what_differs(name: &str, sectors: &[Sector], boot: bool) {
@@ -209,16 +174,4 @@ impl Bar {
             bar.finish_and_clear();
         }
     }
-}
-
-/// A write can be broken off at any point: the monitor stays as it was, and what differs is written next time.
-fn end_at_once_on_interrupt() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
-        eprintln!(
-            "\nrcflash: interrupted; the board's monitor still listens, what is in flash may be half written: \
-             write again, and only the rest is"
-        );
-        std::process::exit(i32::from(INTERRUPTED));
-    })
-    .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))
 }

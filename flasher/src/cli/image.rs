@@ -76,14 +76,28 @@ fn monitor(args: &ImageArgs, profile: &Profile) -> Outcome {
     Ok(0)
 }
 
-fn write(path: &Path, run: Run) -> Result<(), Failure> {
+/// Writes bytes in the form that the file's extension asks for.
+pub(super) fn write(path: &Path, run: Run) -> Result<(), Failure> {
     let cannot = |error| Failure::new(RIG, format!("can't write {}: {error}", path.display()));
     write_whole(path, &file(path, run)?).map_err(cannot)
 }
 
+/// Whether a file of this form can hold what lies up to this address.
+pub(super) fn check_form(path: &Path, last: u32) -> Result<(), Failure> {
+    if is_hex(path) && last > 0xFFFF {
+        let problem = "Intel HEX with 16-bit addresses ends at FFFFh; write a .bin";
+        return Err(Failure::new(USAGE, problem));
+    }
+    Ok(())
+}
+
+fn is_hex(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex"))
+}
+
 /// The bytes in the form that the file's extension asks for.
 fn file(path: &Path, run: Run) -> Result<Vec<u8>, Failure> {
-    if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex")) {
+    if !is_hex(path) {
         return Ok(run.bytes);
     }
     if run.bytes.len() > 0x1_0000 {

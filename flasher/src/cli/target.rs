@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use firmware::profile::Profile;
-use rcflash::exit::{Failure, USAGE};
+use firmware::wire::Identity;
+use rcflash::exit::{Failure, INTERRUPTED, USAGE};
+use rcflash::link::Link;
+use rcflash::loader;
 use rcflash::port::Port;
 use rcflash::rig::{DEFAULT_BOARD, Rig, RigFile};
+
+use super::stop_on_interrupt;
 
 /// Which board, and where.
 #[derive(Args)]
@@ -24,6 +29,9 @@ pub(super) struct BoardArgs {
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
 }
+
+/// How a command that only looks leaves a board.
+pub(super) const UNCHANGED: &str = "nothing was changed on the board";
 
 /// A board and the way to it.
 pub(super) struct Target {
@@ -43,6 +51,11 @@ impl BoardArgs {
         rig.baud = self.baud.or(rig.baud);
         let profile = Profile::named(self.board.as_deref().unwrap_or(&rig.board))?;
         Ok(Target { rig, profile })
+    }
+
+    /// Whether it is said where the board is.
+    pub(super) fn has_port(&self) -> bool {
+        self.port.is_some()
     }
 
     /// The profile, where no port is needed.
@@ -68,4 +81,30 @@ impl Target {
         }
         Ok(port)
     }
+    /// Opens the line and makes sure that the board's monitor listens. Ctrl-C ends every wait on this link.
+    pub(super) fn reach(&self) -> Result<(Link, Identity), Failure> {
+        let stop = stop_on_interrupt()?;
+        let mut link = Link::new(Box::new(self.open()?), self.baud());
+        link.set_stop(stop);
+        let reached = loader::reach_monitor(&mut link).map_err(Failure::from);
+        let monitor = or_interrupted(reached, UNCHANGED)?;
+        link.set_window(monitor.window);
+        eprintln!("{monitor}");
+        Ok((link, monitor))
+    }
+}
+
+/// Adds to an interruption how the board is left.
+pub(super) fn or_interrupted<T>(
+    outcome: Result<T, impl Into<Failure>>,
+    state: &str,
+) -> Result<T, Failure> {
+    outcome.map_err(|error| {
+        let mut failure = error.into();
+        if failure.code == INTERRUPTED {
+            failure.message += "; ";
+            failure.message += state;
+        }
+        failure
+    })
 }

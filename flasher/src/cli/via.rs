@@ -13,9 +13,10 @@ use rcflash::loaders::{
     CpmName, FileOrder, Flow, Note, Order, Pace, Sent, Stage, Stock, Talk, Watch, deliver, transfer,
 };
 
+use super::program::Program;
 use super::stop_on_interrupt;
 use super::target::BoardArgs;
-use super::write::{Program, progress_bar};
+use super::write::progress_bar;
 
 /// What a program that was just started may take until it answers.
 const START: Duration = Duration::from_millis(500);

@@ -37,7 +37,7 @@ pub fn replace_boot_sector(
     let work = AT_ONCE + CHECK_PER_BYTE * SECTOR as u32;
     match ask(link, what, FlashRequest::Boot { crc }, work)? {
         FlashReply::Booting => {}
-        other => return Err(nonsense(what, &other)),
+        other => return Err(nonsense(what, &other).into()),
     }
     link.hear_out(what, REBOOT)?;
     let identity = loader::identify(link)?;

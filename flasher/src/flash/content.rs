@@ -95,8 +95,13 @@ impl Content {
         }
     }
 
+    /// The stretches: the address of each, and its bytes.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.runs.iter().map(|(address, bytes)| (*address, &bytes[..]))
+    }
+
     /// The sectors that it touches, in order.
-    pub(super) fn sectors(&self) -> impl Iterator<Item = u16> {
+    pub fn sectors(&self) -> impl Iterator<Item = u16> {
         let sector = |address: u32| (address as usize / SECTOR) as u16;
         let mut all: Vec<u16> = (self.runs.iter())
             .filter(|(_, bytes)| !bytes.is_empty())

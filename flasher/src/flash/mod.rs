@@ -16,6 +16,7 @@ use firmware::wire::{
     capability, crc32,
 };
 
+use crate::inspect::{self, Place};
 use crate::link::{Link, LinkError};
 use crate::loader::ask_each;
 
@@ -87,7 +88,7 @@ pub fn chip(link: &mut Link, monitor: &Identity) -> Result<ChipIdentity, FlashEr
     link.set_window(monitor.window);
     match ask(link, "asking the flash chip who it is", FlashRequest::Chip, AT_ONCE)? {
         FlashReply::Chip(chip) => Ok(chip),
-        other => Err(nonsense("asking the flash chip who it is", &other)),
+        other => Err(nonsense("asking the flash chip who it is", &other).into()),
     }
 }
 
@@ -129,8 +130,11 @@ fn examine(
     }
     let there = check(link, first, SECTOR)?;
     let blank = there == crc32(&[ERASED; SECTOR]);
-    let mut bytes =
-        if is_covered || blank { vec![ERASED; SECTOR] } else { read(link, first, SECTOR)? };
+    let mut bytes = if is_covered || blank {
+        vec![ERASED; SECTOR]
+    } else {
+        inspect::read(link, Place::Flash, first, SECTOR, |_| {})?
+    };
     for (address, part) in content.within(number) {
         bytes[(address - first) as usize..][..part.len()].copy_from_slice(part);
     }
@@ -190,7 +194,7 @@ fn erase(link: &mut Link, sector: &Sector) -> Result<usize, FlashError> {
     }
     match ask(link, "erasing flash", FlashRequest::Erase { sector: sector.number }, ERASE)? {
         FlashReply::Erased(number) if number == sector.number => Ok(1),
-        other => Err(nonsense("erasing flash", &other)),
+        other => Err(nonsense("erasing flash", &other).into()),
     }
 }
 
@@ -248,7 +252,7 @@ fn compare_there(
     let what = "verifying flash";
     match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32) {
         Ok(FlashReply::Verified) => Ok(None),
-        Ok(other) => Err(nonsense(what, &other)),
+        Ok(other) => Err(nonsense(what, &other).into()),
         Err(LinkError::Refused { error, .. }) if error.code == ErrorCode::Verify => {
             Ok(Some(error.detail))
         }
@@ -257,34 +261,13 @@ fn compare_there(
 }
 
 /// The CRC-32 of a stretch within a page, computed by the board.
-fn check(link: &mut Link, address: u32, length: usize) -> Result<u32, FlashError> {
+pub(crate) fn check(link: &mut Link, address: u32, length: usize) -> Result<u32, LinkError> {
     let request = FlashRequest::Crc { address, length: length as u16 };
     let what = "comparing flash";
     match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32)? {
         FlashReply::Crc(crc) => Ok(crc),
-        other => Err(nonsense(what, &other)),
+        other => Err(nonsense(what, &other).into()),
     }
-}
-
-/// Fetches bytes of flash, from any address on.
-///
-/// # Errors
-/// The addresses are not the chip's, or the link failed.
-pub fn read(link: &mut Link, address: u32, count: usize) -> Result<Vec<u8>, FlashError> {
-    let mut bytes = Vec::with_capacity(count);
-    while bytes.len() < count {
-        let at = address + bytes.len() as u32;
-        let in_sector = SECTOR - at as usize % SECTOR;
-        let count = (count - bytes.len()).min(MAX_BLOCK).min(in_sector);
-        let request = FlashRequest::Read { address: at, count: count as u8 };
-        match ask(link, "reading flash", request, AT_ONCE)? {
-            FlashReply::Memory { address, data } if address == at && data.len() == count => {
-                bytes.extend(data);
-            }
-            other => return Err(nonsense("reading flash", &other)),
-        }
-    }
-    Ok(bytes)
 }
 
 fn ask(
@@ -299,6 +282,6 @@ fn ask(
     }
 }
 
-fn nonsense(what: &'static str, reply: &FlashReply) -> FlashError {
-    LinkError::Nonsense { what, why: format!("{reply:?}") }.into()
+fn nonsense(what: &'static str, reply: &FlashReply) -> LinkError {
+    LinkError::Nonsense { what, why: format!("{reply:?}") }
 }

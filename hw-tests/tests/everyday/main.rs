@@ -1,5 +1,6 @@
 //! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind them.
 
 mod bench;
+mod contents;
 mod locks;
 mod rig_file;
