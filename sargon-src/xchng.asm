@@ -51,7 +51,7 @@
 ]
 ; HALF - goes to E.EXIT when the walk is over, else takes the piece in the high half.
         .DEFINE HALF[EXIT]=[
-H.'EXIT:CALL HIGH
+H.'EXIT: CALL HIGH
         RNZ
         POP PSW                 ; back to XCHNG, but not where it was called
         JMPR E.'EXIT

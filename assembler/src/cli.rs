@@ -4,6 +4,7 @@ mod asm;
 mod convert;
 mod disasm;
 mod files;
+mod fmt;
 mod link;
 
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes:
   0   all right
-  1   the source or the link has errors; nothing is written
+  1   the source or the link has errors, nothing is written; `fmt --check` found files to lay out
   2   the command line is wrong
   3   a file cannot be read or written
   5   statements without counterpart were not converted
@@ -38,7 +39,8 @@ Examples:
   tdlasm link main.o tables.o --layout rom.toml -o rom.bin
   tdlasm link main.o maths.a --library period.rel -o main.bin
   tdlasm disasm rom.bin --origin 0x100
-  tdlasm convert --to zilog monitor.asm -o monitor.z80";
+  tdlasm convert --to zilog monitor.asm -o monitor.z80
+  tdlasm fmt --check src";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -50,6 +52,8 @@ enum Command {
     Disasm(disasm::Arguments),
     /// Convert source between the mnemonics of TDL and Zilog
     Convert(convert::Arguments),
+    /// Put labels, operators, operands and comments of sources into columns
+    Fmt(fmt::Arguments),
 }
 
 /// How a command failed; what there is to say has been said to stderr.
@@ -84,6 +88,7 @@ pub(crate) fn run() -> ExitCode {
         (None, Some(Command::Link(arguments))) => link::run(&arguments),
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
         (None, Some(Command::Convert(arguments))) => convert::run(&arguments),
+        (None, Some(Command::Fmt(arguments))) => fmt::run(&arguments),
         (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)

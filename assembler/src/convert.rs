@@ -7,15 +7,15 @@
 
 mod expr;
 mod extent;
-mod facts;
-mod layout;
+pub(crate) mod facts;
+pub(crate) mod layout;
 mod mode;
 mod names;
 mod program;
 mod tdl_expr;
 mod tdl_read;
 mod tdl_write;
-mod words;
+pub(crate) mod words;
 mod write;
 mod writing;
 mod zilog_expr;

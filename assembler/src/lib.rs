@@ -8,6 +8,7 @@ pub mod asm;
 pub mod convert;
 pub mod diag;
 pub mod disasm;
+pub mod fmt;
 pub mod image;
 pub mod isa;
 pub mod link;

@@ -18,7 +18,7 @@
 FLAGS   == SLOT+4
 ENTRY   == SLOT+6
 COUNT   == SLOT+8
-CHKLEN == 12                   ; bytes of the header before the check
+CHKLEN  == 12                   ; bytes of the header before the check
 CR      == 0DH
 LF      == 0AH
 

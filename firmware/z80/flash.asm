@@ -9,7 +9,7 @@
 MAKER   == 0BFH                 ; SST
 DEVICE  == 0B5H                 ; SST39SF010A; behind it 020A and 040
 DEVICS  == 3
-WINREG == BANKS+2              ; the page register
+WINREG  == BANKS+2              ; the page register
 WINADR  == 8000H                ; what it shows is here
 WINEND  == 0C0H                 ; up to here, high byte
 

@@ -15,9 +15,11 @@ const MAX_FILES: usize = 1000;
 
 /// Names that mean something else than they seem to, and what else changes the meaning of lines.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     long_symbols: bool,
     altered: FxHashSet<Vec<u8>>,
+    /// What the new names of operators and macros were called before.
+    synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
     assigned: FxHashMap<Vec<u8>, u32>,
     defined: FxHashSet<Vec<u8>>,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
@@ -26,14 +28,14 @@ pub(super) struct Facts {
 }
 
 /// Where inserted files are sought.
-pub(super) struct Search<'l> {
-    pub(super) loader: &'l dyn Loader,
-    pub(super) folders: &'l [PathBuf],
+pub(crate) struct Search<'l> {
+    pub(crate) loader: &'l dyn Loader,
+    pub(crate) folders: &'l [PathBuf],
 }
 
 impl Facts {
     /// Looks through the text of `file` and through what it inserts.
-    pub(super) fn gather(file: &Path, text: &[u8], options: &Options, search: &Search<'_>) -> Self {
+    pub(crate) fn gather(file: &Path, text: &[u8], options: &Options, search: &Search<'_>) -> Self {
         // On Zilog's side all letters count anyway.
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
         let mut facts = Self { long_symbols, ..Self::default() };
@@ -88,7 +90,10 @@ impl Facts {
                     *self.assigned.entry(self.key(words[at - 1].0)).or_default() += 1;
                 }
                 ".DEFIN" => self.alter(next(at)),
-                ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => self.alter(next(at + 1)),
+                ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => {
+                    self.alter(next(at + 1));
+                    self.rename(next(at), next(at + 1));
+                }
                 "MACRO" => {
                     self.alter(next(at));
                     self.alter(at.checked_sub(1).map(|before| words[before].0));
@@ -106,6 +111,23 @@ impl Facts {
         }
     }
 
+    fn rename(&mut self, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if let (Some(old), Some(new)) = (old, new) {
+            self.synonyms.insert(self.key(new), old.to_vec());
+        }
+    }
+
+    /// The name of which a name is the second, or the name itself.
+    pub(crate) fn meaning<'n>(&'n self, name: &'n [u8]) -> &'n [u8] {
+        let mut name = name;
+        // Names may be exchanged, so that there is no first one.
+        for _ in 0..self.synonyms.len() {
+            let Some(old) = self.synonyms.get(&self.key(name)) else { break };
+            name = old;
+        }
+        name
+    }
+
     /// A name as far as it counts.
     pub(super) fn key(&self, name: &[u8]) -> Vec<u8> {
         let length = if self.long_symbols { name.len() } else { name.len().min(6) };
@@ -113,7 +135,7 @@ impl Facts {
     }
 
     /// Whether the name is a macro's, or was given another meaning.
-    pub(super) fn is_altered(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_altered(&self, name: &[u8]) -> bool {
         !self.altered.is_empty() && self.altered.contains(&self.key(name))
     }
 

@@ -1,7 +1,7 @@
 //! Columns: a line keeps those of its parts when the parts become longer or shorter.
 
 /// Tabs stand every so many columns.
-const TAB: usize = 8;
+pub(crate) const TAB: usize = 8;
 
 /// A line that is being written.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<'o> Line<'o> {
 }
 
 /// The column behind a text that begins a line, from 0.
-pub(super) fn column(line: &[u8]) -> usize {
+pub(crate) fn column(line: &[u8]) -> usize {
     line.iter().fold(0, |at, byte| match byte {
         b'\t' => (at / TAB + 1) * TAB,
         // The later bytes of a character in UTF-8 take no room.

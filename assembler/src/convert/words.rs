@@ -35,7 +35,7 @@ pub(super) fn template(form: &Form) -> (&'static str, &'static str) {
 }
 
 /// The forms of a mnemonic in TDL, none if it is no mnemonic.
-pub(super) fn tdl_forms(word: &[u8]) -> &'static [Form] {
+pub(crate) fn tdl_forms(word: &[u8]) -> &'static [Form] {
     let first = upper(word).and_then(|word| TDL.get(&*word).copied());
     let Some(first) = first else { return &[] };
     let same = |form: &&Form| form.mnemonic == FORMS[first].mnemonic;
@@ -80,13 +80,13 @@ pub(super) fn is_section(word: &[u8]) -> bool {
 }
 
 /// The name of a directive of TDL as far as it counts: six capitals.
-pub(super) fn directive_key(word: &[u8]) -> String {
+pub(crate) fn directive_key(word: &[u8]) -> String {
     let kept = &word[..word.len().min(6)];
     String::from_utf8_lossy(kept).to_ascii_uppercase()
 }
 
 /// Whether TDL has this directive.
-pub(super) fn is_tdl_directive(word: &[u8]) -> bool {
+pub(crate) fn is_tdl_directive(word: &[u8]) -> bool {
     word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&directive_key(word))
 }
 

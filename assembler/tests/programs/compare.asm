@@ -157,7 +157,7 @@ NEXT:   MOV     A,M
         PUSH    H
         .IFE    F.FCB-1,[
         INX     H
-] ; ONE STEP IS ENOUGH
+]                               ; ONE STEP IS ENOUGH
 
 ; OR SEVERAL
         [

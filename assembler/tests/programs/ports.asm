@@ -7,7 +7,7 @@ CON$S   ==      PORTS           ; CONSOLE: STATUS AND CONTROL
 CON$D   ==      CON$S+1         ; CONSOLE: DATA
 TAP$S   ==      CON$S!2         ; CASSETTE: THE SAME AGAIN, TWO UP
 TAP$D   ==      CON$D!2
-LAMPS   ==      ^H(0FF&#0)       ; EIGHT LAMPS, AND SWITCHES, IN FRONT
+LAMPS   ==      ^H(0FF&#0)      ; EIGHT LAMPS, AND SWITCHES, IN FRONT
 ;
 ; STATUS BITS OF BOTH SERIAL CHIPS
 ;

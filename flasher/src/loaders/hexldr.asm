@@ -10,7 +10,7 @@
 ; START is defined where this is assembled: the address that it is loaded to.
 
         .IDENT  HEXLDR
-MOST    == 32                   ; data bytes of a line
+MOST    ==      32              ; data bytes of a line
 
         .LOC    START
 ENTER:: SSPD    SAVED
