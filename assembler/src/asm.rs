@@ -60,6 +60,8 @@ pub struct Options {
     pub build_time: Option<u64>,
     /// Whether to keep what a listing needs.
     pub listing: bool,
+    /// Whether modules tell which line made which bytes.
+    pub lines: bool,
 }
 
 /// What came of a run, errors or not.

@@ -15,6 +15,8 @@ pub struct Module {
     pub symbols: Arc<Vec<Symbol>>,
     /// The operand of `.END`.
     pub start: Option<Target>,
+    /// Which line made which bytes, in the order of assembly; empty unless it was asked for.
+    pub lines: Vec<LineRow>,
 }
 
 impl Module {
@@ -179,6 +181,21 @@ pub struct Place {
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: u32,
+}
+
+/// Consecutive bytes of a section that one line of source made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineRow {
+    /// Where the bytes are.
+    pub section: SectionKind,
+    /// The first one, in the terms of [`Run::offset`].
+    pub offset: u16,
+    /// How many, at least 1.
+    pub size: u32,
+    /// The line of the file, an inserted one too; for what a macro made, that of the outermost call.
+    pub place: Place,
+    /// Whether they are an instruction, not data.
+    pub is_code: bool,
 }
 
 /// How a TDL object file is written; the source's own directives decide.

@@ -24,7 +24,7 @@ fn module(bytes: &[u8]) -> Module {
     let (name, binding) = ("LABEL".into(), Binding::Local);
     let value = SymbolValue::InSection(kind, 2);
     let symbols = vec![Symbol { name, value, binding, place: None }];
-    Module { name: "A".into(), sections, symbols: symbols.into(), start: None }
+    Module { name: "A".into(), sections, symbols: symbols.into(), start: None, lines: Vec::new() }
 }
 
 fn program(bytes: &[u8], checksums: &str) -> Program {

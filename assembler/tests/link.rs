@@ -41,7 +41,7 @@ fn symbol(name: &str, value: SymbolValue, binding: Binding) -> Symbol {
 }
 
 fn module(name: &str, sections: Vec<Section>, symbols: Vec<Symbol>) -> Module {
-    Module { name: name.into(), sections, symbols: symbols.into(), start: None }
+    Module { name: name.into(), sections, symbols: symbols.into(), start: None, lines: Vec::new() }
 }
 
 fn field(offset: u16, kind: RelocKind, base: Base, addend: i32) -> Reloc {

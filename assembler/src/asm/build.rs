@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::module::{
-    Base, Binding, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
-    Target,
+    Base, Binding, LineRow, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
+    SymbolValue, Target,
 };
 use crate::source::Span;
 
 use super::Assembler;
 use super::eval::Evaluated;
 use super::names::{Definition, Name, NameId, State};
-use super::output::{OpenRun, Output, WordReloc};
+use super::output::{Made, OpenRun, Output, WordReloc};
 use super::shared::is_in_shared;
 use super::value::{BaseId, Value};
 
@@ -37,11 +37,33 @@ impl Assembler<'_> {
             Evaluated::Faulty => None,
         });
         let output = std::mem::take(&mut self.output);
+        let lines = self.lines(&output);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
         }
-        Module { name: self.name_of_module(), sections, symbols: Arc::new(symbols), start }
+        Module { name: self.name_of_module(), sections, symbols: Arc::new(symbols), start, lines }
+    }
+
+    /// Which line made which bytes.
+    fn lines(&self, output: &Output) -> Vec<LineRow> {
+        let row = |made: &Made| {
+            let run = &output.runs[made.site.run as usize];
+            Some(LineRow {
+                section: kind_of(run.base, output.fixed)?,
+                offset: run.start.wrapping_add(made.site.at as u16),
+                size: made.count,
+                place: self.place(made.start),
+                is_code: made.is_code,
+            })
+        };
+        output.made.iter().filter_map(row).collect()
+    }
+
+    /// The line of a file; for the text of a macro, that of the outermost call.
+    fn place(&self, offset: u32) -> Place {
+        let (source, line) = self.sources.file_line(offset);
+        Place { file: Arc::clone(&source.name), line }
     }
 
     fn warn_overwritten(&mut self) {
@@ -85,10 +107,7 @@ impl Assembler<'_> {
             }
             _ => Binding::Local,
         };
-        let place = (name.place != u32::MAX).then(|| {
-            let (source, line) = self.sources.file_line(name.place);
-            Place { file: Arc::clone(&source.name), line }
-        });
+        let place = (name.place != u32::MAX).then(|| self.place(name.place));
         Symbol { name: self.names.spelling(id), value, binding, place }
     }
 }

@@ -45,6 +45,16 @@ pub(crate) struct WordReloc {
     pub(crate) value: Value,
 }
 
+/// The bytes that a statement made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Made {
+    pub(crate) site: Site,
+    pub(crate) count: u32,
+    /// Where the statement begins.
+    pub(crate) start: u32,
+    pub(crate) is_code: bool,
+}
+
 /// Consecutive bytes.
 #[derive(Debug)]
 pub(crate) struct OpenRun {
@@ -76,6 +86,8 @@ pub(crate) struct Output {
     pub(crate) runs: Vec<OpenRun>,
     pub(crate) fixups: Vec<Fixup>,
     pub(crate) relocs: Vec<WordReloc>,
+    /// What each statement made, if that is wanted.
+    pub(crate) made: Vec<Made>,
     /// The sizes of the sections and external areas, by base.
     pub(crate) sizes: Vec<u32>,
     base: BaseId,

@@ -10,7 +10,7 @@ use crate::syntax::expr::{Expr, Intern};
 use crate::syntax::{Cursor, lex};
 
 use super::names::{Definition, NameId, Operator, State};
-use super::output::Field;
+use super::output::{Field, Made};
 use super::reader::Jump;
 use super::{Assembler, Interrupt, Step};
 
@@ -67,15 +67,25 @@ impl Assembler<'_> {
         if self.too_many_errors() {
             return Err(Interrupt::Stop);
         }
-        if !self.options.listing {
+        if !self.options.listing && !self.options.lines {
             return self.fields(cursor);
         }
         let (start, here, mark) = (cursor.offset(), self.output.here(), self.output.mark());
         let depth = self.reader.macro_depth();
         self.line = LineInfo::default();
         self.fields(cursor)?;
-        let code = self.output.written_since(mark).map_or(CodePlace::NONE, |(site, count)| {
-            CodePlace::Emitted { run: site.run, at: site.at, count }
+        let written = self.output.written_since(mark);
+        if let (true, Some((site, count))) = (self.options.lines, written) {
+            let is_code = self.line.clocks.is_some();
+            self.output.made.push(Made { site, count, start, is_code });
+        }
+        if !self.options.listing {
+            return Ok(());
+        }
+        let code = written.map_or(CodePlace::NONE, |(site, count)| CodePlace::Emitted {
+            run: site.run,
+            at: site.at,
+            count,
         });
         self.listing.statements.push(Statement {
             span: cursor.since(start),

@@ -113,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         absolute: arguments.pabs,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
+        lines: matches!(format, Some(Format::Object | Format::Elf)),
     };
     let form = arguments.message_format;
     let assembly = assemble(&CommandLoader, &arguments.files, &options)

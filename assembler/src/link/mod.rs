@@ -8,6 +8,7 @@ mod checksum;
 mod error;
 mod layout;
 mod library;
+mod lines;
 mod map;
 mod patch;
 mod place;
@@ -17,6 +18,7 @@ pub use checksum::{Checksum, ChecksumKind, WrittenChecksum};
 pub use error::{LinkError, LinkErrors, Site};
 pub use layout::{Layout, LayoutError, Region, Rule};
 pub use library::pull;
+pub use lines::{LineTable, LinkedLine};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
 use crate::image::{Image, Run};
@@ -34,6 +36,8 @@ pub struct Program {
     pub symbols: SymbolTable,
     /// Where each section went, in ascending order of addresses.
     pub sections: Vec<PlacedSection>,
+    /// Which line made which byte, as far as the modules tell.
+    pub lines: LineTable,
     /// The checksums in the image.
     pub checksums: Vec<WrittenChecksum>,
     /// Where the program starts, if a module's `.END` says so; the first one that does counts.
@@ -78,7 +82,8 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
         module.start.and_then(|start| value_of(index, start, &placement, &symbols))
     });
     let sections = placement.sections(modules);
-    Ok(Program { image, symbols, sections, checksums, entry })
+    let lines = LineTable::new(modules, &placement);
+    Ok(Program { image, symbols, sections, lines, checksums, entry })
 }
 
 /// The final value of a target of a module; `None` when its symbol is defined nowhere.

@@ -5,6 +5,7 @@
 //! What ELF has no room for (which bytes of a section were reserved only, library entry points, source places, the
 //! start address of a relocatable module) is in a section `.tdl`, which other tools pass over.
 
+mod dwarf;
 mod executable;
 mod load;
 mod notes;

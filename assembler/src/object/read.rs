@@ -88,9 +88,10 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
     let find = |wanted: &str| symbols.iter().position(|symbol: &Symbol| symbol.name == wanted);
     let start = notes.as_ref().and_then(|notes| notes.start(find));
+    let lines = notes.as_ref().map(Notes::lines).unwrap_or_default();
     let name =
         notes.as_ref().and_then(|notes| notes.name.clone()).unwrap_or_else(|| name.to_owned());
-    Ok(Module { name, sections, symbols: Arc::new(symbols), start })
+    Ok(Module { name, sections, symbols: Arc::new(symbols), start, lines })
 }
 
 fn read_notes(file: &Elf<'_>) -> Result<Option<Notes>, ObjectError> {

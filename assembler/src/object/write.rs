@@ -7,6 +7,7 @@ use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePha
 
 use crate::module::{Base, Binding, Module, Reloc, Section, SectionKind, SymbolValue};
 
+use super::executable::plain_section;
 use super::notes::Notes;
 use super::{FLAGS_Z80, NOTES, RELOCATIONS, addend_bias, section_name};
 
@@ -141,8 +142,8 @@ impl<'a> Output<'a> {
             let header = self.header(section, name, *offset);
             self.writer.write_section_header(&header);
         }
-        let notes_header = self.notes_header(notes_name, notes_at, notes.len());
-        self.writer.write_section_header(&notes_header);
+        let notes_name = self.writer.section_name_offset(Some(notes_name));
+        self.writer.write_section_header(&plain_section(notes_name, notes_at, notes.len() as u64));
         // The symbol table comes behind notes, relocations and strings.
         let relocated = sections.iter().filter(|one| !one.relocs.is_empty()).count();
         let symtab = SectionIndex((sections.len() + 3 + relocated) as u32);
@@ -262,21 +263,6 @@ impl<'a> Output<'a> {
             sh_addr: section.address.into(),
             sh_offset: offset,
             sh_size: section.size.into(),
-            sh_link: 0,
-            sh_info: 0,
-            sh_addralign: 1,
-            sh_entsize: 0,
-        }
-    }
-
-    fn notes_header(&self, name: StringId, offset: u64, size: usize) -> SectionHeader {
-        SectionHeader {
-            sh_name: self.writer.section_name_offset(Some(name)),
-            sh_type: elf::SHT_PROGBITS,
-            sh_flags: elf::SectionFlags(0),
-            sh_addr: 0,
-            sh_offset: offset,
-            sh_size: size as u64,
             sh_link: 0,
             sh_info: 0,
             sh_addralign: 1,

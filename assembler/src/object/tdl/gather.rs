@@ -232,6 +232,7 @@ impl Open {
             sections: sections.filter(|section| section.size > 0).collect(),
             symbols: self.symbols.into(),
             start: (base != Base::Absolute || address != 0).then_some(start),
+            lines: Vec::new(),
         };
         Ok((module, self.by_name))
     }
