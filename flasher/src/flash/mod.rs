@@ -266,7 +266,7 @@ pub(crate) fn check(link: &mut Link, address: u32, length: usize) -> Result<u32,
     let what = "comparing flash";
     match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32)? {
         FlashReply::Crc(crc) => Ok(crc),
-        other => Err(nonsense(what, &other).into()),
+        other => Err(nonsense(what, &other)),
     }
 }
 
