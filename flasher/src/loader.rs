@@ -1,11 +1,16 @@
 //! Puts a program into a board's RAM through the resident monitor, proves that it is there, and starts it.
 
+mod resume;
+
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use firmware::wire::{Identity, MAX_BLOCK, Reply, Request, Role, crc16};
 
 use crate::link::{Link, LinkError, Question};
+
+pub use resume::{Updated, missing, update};
 
 /// What the board may take for a request that it answers at once.
 const AT_ONCE: Duration = Duration::from_millis(50);
@@ -81,8 +86,8 @@ pub fn reach_monitor(link: &mut Link) -> Result<Identity, LoadError> {
     }
 }
 
-/// Uploads bytes and has the board compute their check. `progress` hears how many bytes the board has
-/// acknowledged.
+/// Uploads all bytes, whatever is there, and has the board compute their check. `progress` hears how many bytes the
+/// board has acknowledged.
 ///
 /// # Errors
 /// What kept the bytes from being there.
@@ -91,24 +96,40 @@ pub fn load(
     monitor: &Identity,
     address: u16,
     bytes: &[u8],
-    mut progress: impl FnMut(usize),
+    progress: impl FnMut(usize),
 ) -> Result<(), LoadError> {
     check_range(monitor, address, bytes)?;
-    let place = |index: usize| address.wrapping_add((index * MAX_BLOCK) as u16);
-    let write = |(index, block): (usize, &[u8])| Request::Write {
-        address: place(index),
-        data: block.to_vec(),
-    };
-    let blocks = bytes.chunks(MAX_BLOCK).enumerate().map(write);
-    let mut done = 0;
     link.set_window(monitor.window);
-    ask_each(link, "uploading", blocks, AT_ONCE, |index, reply| {
-        let count = MAX_BLOCK.min(bytes.len() - index * MAX_BLOCK);
-        done += count;
-        progress(done);
-        reply == Reply::Written { address: place(index), count: count as u8 }
-    })?;
+    upload(link, address, bytes, blocks(0..bytes.len()).collect(), progress)?;
     verify(link, address, bytes)
+}
+
+/// The blocks of a range, each of what a request carries at the most.
+fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(MAX_BLOCK).map(move |start| start..end.min(start + MAX_BLOCK))
+}
+
+/// Sends blocks of `bytes`; the range was checked.
+fn upload(
+    link: &mut Link,
+    address: u16,
+    bytes: &[u8],
+    blocks: Vec<Range<usize>>,
+    mut progress: impl FnMut(usize),
+) -> Result<(), LinkError> {
+    let place = |block: &Range<usize>| address.wrapping_add(block.start as u16);
+    let requests = blocks.iter().map(|block| {
+        let data = bytes[block.clone()].to_vec();
+        Request::Write { address: place(block), data }
+    });
+    let mut done = 0;
+    ask_each(link, "uploading", requests, AT_ONCE, |index, reply| {
+        let block = &blocks[index];
+        done += block.len();
+        progress(done);
+        reply == Reply::Written { address: place(block), count: block.len() as u8 }
+    })
 }
 
 /// Has the board compute the check of its memory and compares.

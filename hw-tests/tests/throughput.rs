@@ -10,7 +10,7 @@ use firmware::profile::Profile;
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{QueueLine, SimBoard, Stop};
 use rcflash::link::Link;
-use rcflash::loader::{load, reach_monitor};
+use rcflash::loader::{reach_monitor, update};
 use rcflash::transport::Transport;
 
 /// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
@@ -73,7 +73,7 @@ fn used_by_an_upload(board: &str) -> f64 {
     let began = near.with(|board| board.clock());
     let mut ended = began;
     let progress = |_| ended = near.with(|board| board.clock());
-    load(&mut link, &monitor, 0x8000, &program, progress).unwrap_or_else(|e| panic!("{e}"));
+    update(&mut link, &monitor, 0x8000, &program, progress).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(link.stats().repeated(), 0, "{:?}", link.stats());
     program.len() as f64 * CHARACTER / (ended - began) as f64
 }

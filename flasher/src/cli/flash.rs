@@ -29,9 +29,9 @@ pub(super) struct FlashArgs {
     /// Have the monitor start the program after each reset; any byte that it hears then stops that
     #[arg(long, requires = "flash")]
     autostart: bool,
-    /// Write sectors that hold the right bytes already, too
-    #[arg(long, requires = "flash")]
-    force: bool,
+    /// Write what is there already, too: blocks of RAM, with --flash sectors
+    #[arg(long, conflicts_with = "via")]
+    pub(super) force: bool,
 }
 
 impl FlashArgs {

@@ -4,7 +4,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash::exit::{Failure, Outcome, USAGE};
 use rcflash::link::Link;
-use rcflash::loader::{self, LoadError};
+use rcflash::loader::{self, LoadError, Updated};
 
 use super::flash::{self, FlashArgs};
 use super::program::{Program, ProgramArgs};
@@ -59,17 +59,34 @@ fn to_our_monitor(args: &WriteArgs, program: &Program) -> Outcome {
     }
     let (mut link, monitor) = args.board.target()?.reach()?;
     let bar = progress_bar(bytes.len());
-    let loaded = loader::load(&mut link, &monitor, address, &bytes, |done| {
-        bar.set_position(done as u64);
-    });
+    let moved = |done| bar.set_position(done as u64);
+    let loaded = if args.flash.force {
+        let all = Updated { sent: bytes.len(), resets: 0 };
+        loader::load(&mut link, &monitor, address, &bytes, moved).map(|()| all)
+    } else {
+        loader::update(&mut link, &monitor, address, &bytes, moved)
+    };
     bar.finish_and_clear();
-    or_interrupted(loaded, "the monitor listens, the program is there in part: write it again")?;
-    let (name, count) = (&program.name, bytes.len());
-    eprintln!("{name}: {count} bytes at {address:04X}h, verified on the board");
+    let left = "the monitor listens, the program is there in part: the same command goes on";
+    let updated = or_interrupted(loaded, left)?;
+    let what = format!("{}: {} bytes at {address:04X}h", program.name, bytes.len());
+    eprintln!("{what}, verified on the board{}", how(updated, bytes.len()));
     if !args.no_run {
         start(&mut link, program.entry, program.speaks)?;
     }
     Ok(0)
+}
+
+/// What an upload did not have to send, and what happened to it.
+fn how(updated: Updated, count: usize) -> String {
+    let there = count.saturating_sub(updated.sent);
+    let sent = match (updated.sent, there) {
+        (0, _) => "; all was there already, --force sends it".to_owned(),
+        (_, 0) => String::new(),
+        (sent, there) => format!("; {there} of them were there already, {sent} sent"),
+    };
+    let reset = if updated.resets > 0 { "; the board was reset meanwhile" } else { "" };
+    sent + reset
 }
 
 /// Starts a program; one that speaks the protocol tells who it is.

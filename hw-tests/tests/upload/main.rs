@@ -1,5 +1,8 @@
 //! Upload, start and question the application on the simulated board, over the pseudo-terminal.
 
+mod relay;
+mod resume;
+
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
