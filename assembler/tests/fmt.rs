@@ -1,15 +1,9 @@
 //! `tdlasm fmt`: what it does to layout, and that the bytes stay the same.
 
-#[path = "generator/mod.rs"]
-#[allow(dead_code, reason = "other tests look at what the programs must assemble to")]
-mod generator;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use proptest::prelude::*;
-
 use tdlasm::fmt::{Error, Options, format};
 use tdlasm::module::Module;
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
@@ -117,39 +111,6 @@ fn ends_of_lines_and_what_is_no_text_stay() {
         format(&MemoryLoader::new(), "x.asm".as_ref(), bytes, &Options::default()).unwrap();
     let expected = b"        NOP\r\n        NOP\r\xFF what\n        NOP                     ;\xE9\n        NOP\n\x1Aany  thing";
     assert_eq!(result, expected);
-}
-
-fn modules(text: &[u8]) -> Vec<Module> {
-    let loader = MemoryLoader::new().with("x.asm", text);
-    tdlasm::assemble(&loader, &["x.asm".into()], &tdlasm::Options::default()).unwrap().modules
-}
-
-/// Blanks where the language takes any, such as a careless author leaves.
-fn untidy(text: &str, blanks: &[String]) -> String {
-    let mut blank = blanks.iter().cycle();
-    let mut next = || blank.next().unwrap().as_str();
-    let lines = text.lines().map(|line| match line.split_once(' ') {
-        // The generator's texts of several lines have no blank in front.
-        Some((head, rest)) if head.is_empty() || head.ends_with(':') => {
-            format!("{}{head} {}{rest}\n", next(), next())
-        }
-        _ => format!("{line}\n"),
-    });
-    lines.collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn generated_programs_keep_their_bytes(seed: u64, blanks in prop::collection::vec("[ \t]{0,9}", 7)) {
-        let program = generator::program(seed, 400);
-        let text = untidy(&program.source, &blanks);
-        let once = format(&DiskLoader, "x.asm".as_ref(), text.as_bytes(), &Options::default()).unwrap();
-        prop_assert_eq!(modules(&once), modules(program.source.as_bytes()));
-        let twice = format(&DiskLoader, "x.asm".as_ref(), &once, &Options::default()).unwrap();
-        prop_assert_eq!(once, twice);
-    }
 }
 
 /// All sources below a folder.

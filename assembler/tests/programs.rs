@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tdlasm::fmt;
 use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
 use tdlasm::object::{read_object, write_object};
@@ -151,5 +152,39 @@ fn generated_programs_are_what_their_generator_says() {
             let text = generated.source.lines().nth(line - 1).unwrap_or_default();
             format!("seed {seed}, line {line} ({text})")
         });
+    }
+}
+
+/// Blanks where the language takes any, such as a careless author leaves.
+fn untidy(text: &str) -> String {
+    let blanks = ["", "\t", "   ", " \t ", "         ", " ", "\t\t"];
+    let mut blank = blanks.iter().cycle();
+    let mut next = || blank.next().expect("a cycle has no end");
+    let lines = text.lines().map(|line| match line.split_once(' ') {
+        // Lines within a text begin otherwise.
+        Some((head, rest)) if head.is_empty() || head.ends_with(':') => {
+            format!("{}{head} {}{rest}\n", next(), next())
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+#[test]
+fn generated_programs_stay_what_they_are_when_laid_out() {
+    let format = |text: &[u8]| {
+        let options = fmt::Options::default();
+        fmt::format(&DiskLoader, "long.asm".as_ref(), text, &options).expect("no blanks count")
+    };
+    for seed in 0..20 {
+        let generated = generator::program(seed, 1_000);
+        let once = format(untidy(&generated.source).as_bytes());
+        assert_ne!(once, generated.source.as_bytes());
+        let loader = MemoryLoader::new().with("long.asm", once.clone());
+        let assembly = assemble(&loader, &["long.asm".into()], &Options::default());
+        let assembly = assembly.unwrap_or_else(|failure| panic!("{failure}"));
+        let image = linked(&assembly.modules).image.flat(0);
+        same(&image, &generated.image, |_| format!("seed {seed}"));
+        assert_eq!(format(&once), once);
     }
 }
