@@ -1,14 +1,18 @@
 //! The commands, end to end: real programs, a real serial device, the simulated board behind it.
 
-use std::io::{BufRead, BufReader};
+#[path = "common/sim.rs"]
+mod sim;
+
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::Profile;
+
+use sim::Board;
 
 /// What the acceptance of the commands allows for a rig that does not work.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -189,36 +193,6 @@ fn a_wrong_rom_is_told_from_the_right_one() {
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
     let output = hw_tests(&["run", "--rom", &rom]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-}
-
-/// A simulated board in a process of its own; killed when dropped.
-struct Board {
-    process: Child,
-    path: String,
-}
-
-impl Board {
-    fn start(options: &[&str]) -> Self {
-        let mut process = Command::cargo_bin("hw-tests")
-            .expect("it is built")
-            .arg("sim")
-            .args(options)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let mut path = String::new();
-        let out = process.stdout.take().expect("its output");
-        BufReader::new(out).read_line(&mut path).expect("the path of the device");
-        Self { process, path: path.trim().to_owned() }
-    }
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The command `rcflash` against the simulated board, over a real serial device.
 
+#[path = "common/rcflash.rs"]
+mod program;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use firmware::ProgramKind;
 use firmware::build::{build, build_with};
@@ -11,19 +13,8 @@ use firmware::profile::Profile;
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{ServerOptions, SimServer};
 
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
-fn program() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    path
-}
-
 fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(program())
+    let mut child = program::command()
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,7 +1,7 @@
 //! What the tests work with: the program, a board, a rig file.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use firmware::ProgramKind;
@@ -10,22 +10,11 @@ use firmware::profile::Profile;
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{Pace, ServerOptions, SimServer};
 
-/// What no test shall inherit from whoever runs it.
-const SETTINGS: [&str; 2] = ["RCFLASH_PORT", "RCFLASH_BOARD"];
+use crate::program;
 
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
+/// The program, with pipes on all sides.
 pub(crate) fn program() -> Command {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    let mut command = Command::new(path);
-    for name in SETTINGS {
-        command.env_remove(name);
-    }
-    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    let mut command = program::command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

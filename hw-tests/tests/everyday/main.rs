@@ -3,4 +3,6 @@
 mod bench;
 mod contents;
 mod locks;
+#[path = "../common/rcflash.rs"]
+mod program;
 mod rig_file;

@@ -11,6 +11,7 @@ use firmware::build::{BuiltImage, build};
 use firmware::profile::Profile;
 
 use crate::model;
+use crate::sim::Board;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
@@ -125,31 +126,6 @@ fn what_can_not_be_gone_through_has_its_exit_code() {
     }
 }
 
-/// A simulated board at its own clock, in a process of its own; killed when dropped.
-struct Board {
-    process: Child,
-    path: String,
-}
-
-impl Board {
-    fn start() -> Self {
-        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-        let command = command.arg("sim").stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().expect("it starts");
-        let mut path = String::new();
-        let out = process.stdout.take().expect("its output");
-        BufReader::new(out).read_line(&mut path).expect("the path of the device");
-        Self { process, path: path.trim().to_owned() }
-    }
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 /// A check under way on a board, long enough after the start that it counts.
 fn under_way(board: &Board) -> Child {
     let mut command = command(&["--port", &board.path]);
@@ -165,7 +141,7 @@ fn under_way(board: &Board) -> Child {
 
 #[test]
 fn an_interruption_tells_where_to_go_on() {
-    let board = Board::start();
+    let board = Board::start(&[]);
     let check = under_way(&board);
     let id = rustix::process::Pid::from_child(&check);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
@@ -179,7 +155,7 @@ fn an_interruption_tells_where_to_go_on() {
 
 #[test]
 fn a_board_that_dies_ends_the_check_as_a_failure_of_the_rig() {
-    let board = Board::start();
+    let board = Board::start(&[]);
     let check = under_way(&board);
     drop(board);
     let (code, shown, said) = told(&check.wait_with_output().expect("it ends"));

@@ -3,4 +3,6 @@
 mod board;
 mod command;
 mod model;
+#[path = "../common/sim.rs"]
+mod sim;
 mod space;

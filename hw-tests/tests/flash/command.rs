@@ -1,6 +1,5 @@
 //! `rcflash write --flash` and `hw-tests run --flash`, over a real serial device.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
@@ -10,17 +9,7 @@ use hw_tests::rig::board_spec;
 use hw_tests::sim::{BoardSpec, ServerOptions, SimServer};
 
 use crate::line::{image, spec};
-
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
-pub(crate) fn program() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    path
-}
+use crate::program;
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -28,7 +17,7 @@ fn said(output: &Output) -> String {
 
 /// Runs it, and expects this exit code and, on standard error, this text.
 fn rcflash(arguments: &[&str], code: i32, text: &str) {
-    let output = Command::new(program()).args(arguments).output().expect("it starts");
+    let output = program::command().args(arguments).output().expect("it starts");
     let said = said(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
     assert!(said.contains(text), "{arguments:?}: {said}");

@@ -4,4 +4,6 @@ mod command;
 mod cuts;
 mod kills;
 mod line;
+#[path = "../common/rcflash.rs"]
+mod program;
 mod write;

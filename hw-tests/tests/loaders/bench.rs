@@ -1,21 +1,11 @@
 //! A stand-in and the real program on one pseudo-terminal.
 
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use hw_tests::standin::{Faults, Options, Peer, StandIn};
 use tdlasm::image::{Image, Run, intel_hex};
 
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
-pub(crate) fn program() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    path
-}
+use crate::program;
 
 /// A stand-in, a folder with a program for it, and the port.
 pub(crate) struct Bench {
@@ -40,7 +30,7 @@ impl Bench {
     }
 
     pub(crate) fn command(&self, via: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(program());
+        let mut command = program::command();
         command.args(["write", "--port"]).arg(self.server.path());
         command.args(["--via", via]).args(more).arg(self.folder.path().join("prog.hex"));
         command

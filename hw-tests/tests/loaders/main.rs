@@ -6,3 +6,5 @@ mod files;
 mod flow;
 mod hex;
 mod lossy;
+#[path = "../common/rcflash.rs"]
+mod program;
