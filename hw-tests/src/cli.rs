@@ -10,7 +10,9 @@ mod positions;
 mod prizes;
 mod relations;
 mod residues;
+mod results;
 mod run;
+mod select;
 mod simulator;
 mod standin;
 mod swap;
@@ -28,7 +30,7 @@ use hw_tests::board::Choice;
 use hw_tests::reference::Square;
 use hw_tests::rig::{Plan, Recording};
 use hw_tests::sim::Pace;
-use rcflash::exit::{BUG, Failure, RIG, conclude};
+use rcflash::exit::{BUG, Failure, INTERRUPTED, RIG, conclude};
 use rcflash::rig::{DEFAULT_BOARD, RigFile};
 use serde::Serialize;
 
@@ -51,7 +53,9 @@ enum Command {
 Examples:
   hw-tests run                                          the simulated board, the whole corpus
   hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
-  hw-tests run --filter document                        only cases with this tag")]
+  hw-tests run 'byte.*' --tag document                  only cases of such names with this tag
+  hw-tests run --shard 2/5 --results two.jsonl          the second fifth; --resume goes on with it
+  hw-tests run --for 8h --seed 1                        over and over, in changing order")]
     Run(run::RunArgs),
     /// Compare board and reference on every well-formed attackers array of a space
     #[command(after_help = "\
@@ -229,7 +233,16 @@ impl BoardArgs {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let recording = self.record.clone().map(|file| Recording { file, cases: Vec::new() });
         let (in_flash, any_monitor) = (self.flash, self.any_monitor);
-        Ok(Plan { profile, board, evaluator, application, in_flash, any_monitor, recording })
+        Ok(Plan {
+            profile,
+            board,
+            evaluator,
+            application,
+            in_flash,
+            any_monitor,
+            recording,
+            stop: None,
+        })
     }
 }
 
@@ -293,11 +306,16 @@ fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map(|json| json + "\n").map_err(|error| Failure::new(BUG, error))
 }
 
-/// Notices Ctrl-C instead of ending at once.
+/// Notices Ctrl-C instead of ending at once; a second one ends at once.
 fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
-    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
+    let stop = move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(stop)
         .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
     Ok(flag)
 }

@@ -129,16 +129,26 @@ fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Disp
     text.push('\n');
 }
 
+/// Why a run is incomplete; nothing if all cases had their turn.
+#[must_use]
+pub fn incomplete(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some("interrupted".to_owned()),
+        Ended::BoardLost(why) => Some(format!("the board is lost: {why}")),
+        Ended::FirstFailure => Some("ended at the first case that does not pass".to_owned()),
+    }
+}
+
 /// The last lines: what came of it, and how board and line fared.
 #[must_use]
 pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration) -> String {
     let verdict = match &course.ended {
-        Ended::Interrupted => "INCOMPLETE: interrupted".to_owned(),
-        Ended::BoardLost(why) => format!("INCOMPLETE: the board is lost: {why}"),
-        Ended::FirstFailure => "FAIL: ended at the first case that does not pass".to_owned(),
         Ended::Complete if counts.pass == counts.cases => "PASS".to_owned(),
         Ended::Complete if counts.fail + counts.timeout + counts.error > 0 => "FAIL".to_owned(),
         Ended::Complete => "INCOMPLETE: some cases are flaky or were skipped".to_owned(),
+        Ended::FirstFailure => format!("FAIL: {}", incomplete(&course.ended).unwrap_or_default()),
+        _ => format!("INCOMPLETE: {}", incomplete(&course.ended).unwrap_or_default()),
     };
     let Counts { pass, cases, squares, .. } = counts;
     let seconds = took.as_secs_f64();
@@ -191,7 +201,7 @@ mod tests {
     }
 
     fn verdict(results: &[CaseResult], ended: Ended) -> String {
-        let course = Course { ended, losses: 0, restarts: 0, last_restart: None };
+        let course = Course { ended, ..Course::default() };
         summary(Counts::of(results), &course, LinkStats::default(), Duration::ZERO)
     }
 

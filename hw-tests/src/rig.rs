@@ -12,6 +12,8 @@ pub use under_way::{Said, Word};
 pub use watch::BookedThere;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use firmware::build::BuildError;
@@ -48,6 +50,8 @@ pub struct Plan {
     pub any_monitor: bool,
     /// Where to write down all that passes over the line.
     pub recording: Option<Recording>,
+    /// Ends every wait when set.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// A transcript to make.
@@ -85,6 +89,7 @@ impl Plan {
             in_flash: false,
             any_monitor: false,
             recording: None,
+            stop: None,
         }
     }
 }
@@ -128,6 +133,7 @@ impl From<RigError> for Failure {
             RigError::Load(error) => error.into(),
             RigError::Flash(error) => error.into(),
             RigError::Board(error @ BoardError::NoMachine(..)) => Self::new(USAGE, error),
+            RigError::Link(error) => error.into(),
             other => Self::new(RIG, other),
         }
     }
@@ -166,6 +172,9 @@ impl Rig {
         }
         let mut link = Link::new(board.open()?, profile.uart.baud);
         link.set_slowness(board.slowness());
+        if let Some(stop) = &plan.stop {
+            link.set_stop(Arc::clone(stop));
+        }
         let ready = match board.take_ready() {
             Some(ready) => ready,
             None => programs.bring_up(plan, &mut link)?,

@@ -1,77 +1,148 @@
 //! `hw-tests run`.
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use firmware::wire::status;
-use hw_tests::board::heading;
-use hw_tests::corpus::{self, Case};
-use hw_tests::report::{self, Overview};
-use hw_tests::rig::Rig;
-use hw_tests::runner::{Counts, Ended, Options, run_cases};
+use hw_tests::corpus::{Case, shuffle};
+use hw_tests::report;
+use hw_tests::rig::{Plan, Rig};
+use hw_tests::runner::log::{FORMAT, Head, Ready};
+use hw_tests::runner::{Counts, Course, Ended, Options, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash::exit::{BUG, Failure, INCOMPLETE, INTERRUPTED, NOTHING, Outcome, RIG, WRONG};
+use rcflash::exit::{Failure, INCOMPLETE, INTERRUPTED, Outcome, RIG, WRONG};
 
-use super::{BoardArgs, interruption, print, read};
+use super::results::{Keeper, ResultsArgs};
+use super::select::SelectArgs;
+use super::{BoardArgs, interruption, print};
 
 #[derive(Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// Run these positions (EPD) instead of the built-in corpus; may be given again
-    #[arg(long, value_name = "FILE")]
-    corpus: Vec<PathBuf>,
-    /// Only cases with this tag, or with this text in their name; may be given again
-    #[arg(long, value_name = "TEXT")]
-    filter: Vec<String>,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    results: ResultsArgs,
+    /// Only print the cases that are selected: name and tags
+    #[arg(long)]
+    list: bool,
+    /// Put each case to the board so many times; one that passes only sometimes is flaky
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// End with the first case that does not pass
+    #[arg(long)]
+    fail_fast: bool,
+    /// Run the cases over and over for so long: 90s, 30m, 8h. With --results, only cases that do not pass are written
+    #[arg(long = "for", value_name = "TIME", value_parser = duration, conflicts_with = "resume")]
+    time: Option<Duration>,
 }
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
-    let cases = selected(args)?;
-    if cases.is_empty() {
-        return Err(Failure::new(NOTHING, "no case is selected; --filter takes tags and names"));
+    let cases = args.select.cases(args.board.replay.as_deref())?;
+    if args.list {
+        let line = |case: &Case| format!("{} {}\n", case.id, case.tags.join(" "));
+        print(&cases.iter().map(line).collect::<String>())?;
+        return Ok(0);
     }
-    let interrupted = interruption()?;
-    let began = Instant::now();
+    let stop = interruption()?;
     let mut plan = args.board.plan()?;
+    plan.stop = Some(Arc::clone(&stop));
     if let Some(recording) = &mut plan.recording {
         recording.cases = cases.iter().map(|case| case.id.clone()).collect();
     }
-    let mut rig = Rig::prepare(&plan)?;
-    eprintln!("{} on {}", rig.application, rig.board());
-    if !rig.own.is_empty() {
-        eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
-    }
-    let bar = progress_bar(cases.len());
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &interrupted };
-    let mut overview = Overview::default();
-    let mut judged = Vec::with_capacity(cases.len());
-    let course = run_cases(&mut rig, cases.iter().cloned(), options, |result| {
-        overview.add(&result);
-        judged.push(result.id);
-        bar.set_position(judged.len() as u64);
-    });
-    bar.finish_and_clear();
-    let counts = overview.counts();
-    check_verdicts(&cases, judged, counts)?;
-    print(&overview.table())?;
-    print(&overview.flags())?;
-    print(&overview.troubles())?;
+    let mut keeper =
+        Keeper::open(&args.results, &head(args, &plan, cases.len()), args.time.is_some())?;
+    let cases = keeper.left(cases)?;
+    let mut rig = match prepare(&plan, &mut keeper) {
+        Ok(rig) => rig,
+        Err(failure) => {
+            keeper.broke_off(&format!("set-up failed: {}", failure.message), &cases);
+            return Err(failure);
+        }
+    };
+    let began = Instant::now();
+    let course = put(args, &mut rig, cases, &mut keeper, &stop)?;
+    keeper.end(report::incomplete(&course.ended))?;
+    let counts = keeper.overview.counts();
+    print(&keeper.overview.table())?;
+    print(&keeper.overview.flags())?;
+    print(&keeper.overview.troubles())?;
     print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
     Ok(exit_code(counts, &course.ended))
 }
 
-/// Makes sure that each case has exactly one verdict.
-fn check_verdicts(cases: &[Case], mut judged: Vec<String>, counts: Counts) -> Result<(), Failure> {
-    let mut expected: Vec<_> = cases.iter().map(|case| &case.id).collect();
-    expected.sort();
-    judged.sort();
-    if judged.iter().eq(expected.iter().copied()) && counts.is_consistent() {
-        return Ok(());
+/// What the results file begins with.
+fn head(args: &RunArgs, plan: &Plan, cases: usize) -> Head {
+    Head {
+        results: FORMAT,
+        program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
+        profile: plan.profile.name.clone(),
+        behaviour: plan.evaluator.behaviour.to_string(),
+        cases,
+        repeat: args.repeat,
+        seed: args.select.seed,
+        shard: args.select.shard.map(|shard| shard.to_string()),
     }
-    let (cases, results) = (expected.len(), judged.len());
-    Err(Failure::new(BUG, format!("{cases} cases have {results} verdicts, not one each")))
+}
+
+fn prepare(plan: &Plan, keeper: &mut Keeper) -> Result<Rig, Failure> {
+    let rig = Rig::prepare(plan)?;
+    eprintln!("{} on {}", rig.application, rig.board());
+    if !rig.own.is_empty() {
+        eprintln!("with routines of your own: {}{}", rig.own.join(", "), not_judged(&rig));
+    }
+    let (board, application) = (rig.board().to_owned(), rig.application.to_string());
+    keeper.ready(Ready { board, application })?;
+    Ok(rig)
+}
+
+/// Puts the cases to the board, over and over where a time is given.
+fn put(
+    args: &RunArgs,
+    rig: &mut Rig,
+    mut cases: Vec<Case>,
+    keeper: &mut Keeper,
+    stop: &AtomicBool,
+) -> Result<Course, Failure> {
+    let until = args.time.map(|time| Instant::now() + time);
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    let options = Options { repeat: args.repeat, fail_fast: args.fail_fast, interrupted: stop };
+    let mut course = Course::default();
+    for pass in 1.. {
+        let bar = progress_bar(cases.len());
+        let mut put = Vec::with_capacity(cases.len());
+        let feed =
+            cases.iter().take_while(|_| !is_over()).inspect(|case| put.push(case.id.clone()));
+        course = course.then(run_cases(rig, feed.cloned(), options, |result| {
+            if !keeper.take(result) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            bar.set_position(keeper.judged() as u64);
+        }));
+        bar.finish_and_clear();
+        keeper.check(put)?;
+        if until.is_none() || is_over() || course.ended != Ended::Complete {
+            break;
+        }
+        if let Some(seed) = args.select.seed {
+            shuffle(&mut cases, seed.wrapping_add(pass));
+        }
+    }
+    Ok(course)
+}
+
+/// A number and a unit: seconds, minutes, hours or days.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
+    let found = units.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    found
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("'{text}' is no time; 8h is, or 30m, or 90s"))
 }
 
 /// The status bits that routines of the user's own need not set.
@@ -93,29 +164,6 @@ fn exit_code(counts: Counts, ended: &Ended) -> u8 {
         _ if counts.pass < counts.cases => INCOMPLETE,
         _ => 0,
     }
-}
-
-fn selected(args: &RunArgs) -> Result<Vec<Case>, Failure> {
-    let mut cases = Vec::new();
-    for path in &args.corpus {
-        let text = String::from_utf8_lossy(&read(path)?).into_owned();
-        let name = path.display().to_string();
-        let some = corpus::parse_positions(&name, &text);
-        cases.extend(some.map_err(|error| Failure::new(RIG, error))?);
-    }
-    if args.corpus.is_empty() {
-        cases = corpus::shipped().map_err(|error| Failure::new(RIG, error))?;
-    }
-    if let (Some(file), []) = (&args.board.replay, &args.filter[..]) {
-        let recorded = heading(file).map_err(|error| Failure::new(RIG, error))?.cases;
-        cases.retain(|case| recorded.contains(&case.id));
-    }
-    let wanted = |case: &Case| {
-        let matches = |text: &String| case.tags.contains(text) || case.id.contains(text);
-        args.filter.is_empty() || args.filter.iter().any(matches)
-    };
-    cases.retain(wanted);
-    Ok(cases)
 }
 
 /// Draws on a terminal only.

@@ -5,8 +5,10 @@
 //! as it was printed. Arrays are a TOML file.
 
 mod generate;
+mod select;
 
 pub use generate::{SEED, generate, to_epd};
+pub use select::{Selection, Shard, shuffle};
 
 use serde::Deserialize;
 

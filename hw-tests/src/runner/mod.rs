@@ -1,6 +1,7 @@
 //! Runs cases on a board, several under way at a time: every case ends in exactly one verdict.
 
 mod judge;
+pub mod log;
 mod result;
 
 pub use result::{CaseResult, Counts, Verdict};
@@ -13,7 +14,7 @@ use firmware::wire::ErrorCode;
 use rcflash::link::{LinkError, Repeats, Ticket};
 
 use crate::corpus::Case;
-use crate::rig::{Recovery, Rig, Word};
+use crate::rig::{Recovery, Rig, RigError, Word};
 
 /// How often a case may be under way when the board is lost.
 const LOSSES: u32 = 3;
@@ -55,6 +56,25 @@ pub struct Course {
     pub last_restart: Option<String>,
 }
 
+impl Default for Course {
+    fn default() -> Self {
+        Self { ended: Ended::Complete, losses: 0, restarts: 0, last_restart: None }
+    }
+}
+
+impl Course {
+    /// The course of a run that went on with another.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self {
+            ended: next.ended,
+            losses: self.losses + next.losses,
+            restarts: self.restarts + next.restarts,
+            last_restart: next.last_restart.or(self.last_restart),
+        }
+    }
+}
+
 /// Puts cases to a board and gives each result to `done`, in the order in which the cases end.
 pub fn run_cases(
     rig: &mut Rig,
@@ -63,7 +83,7 @@ pub fn run_cases(
     mut done: impl FnMut(CaseResult),
 ) -> Course {
     let mut cases = cases.into_iter();
-    let course = Course { ended: Ended::Complete, losses: 0, restarts: 0, last_restart: None };
+    let course = Course::default();
     let mut run =
         Run { rig, options, course, flying: Vec::new(), waiting: VecDeque::new(), done: &mut done };
     run.all(&mut cases);
@@ -129,9 +149,17 @@ impl Run<'_> {
             match self.rig.next_word() {
                 Ok(Some(word)) => self.hear(word),
                 Ok(None) => return,
+                Err(LinkError::Interrupted { .. }) => return self.stop(),
                 Err(error) => self.recover(&error.to_string()),
             }
         }
+    }
+
+    /// Leaves off where the user stopped it: what is under way has no verdict.
+    fn stop(&mut self) {
+        self.course.ended = Ended::Interrupted;
+        let jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
+        self.waiting.extend(jobs);
     }
 
     fn goes_on(&self) -> bool {
@@ -220,6 +248,9 @@ impl Run<'_> {
                     first.disturbed.get_or_insert_with(|| why.clone());
                 }
                 self.course.last_restart = Some(why);
+            }
+            Err(RigError::Link(LinkError::Interrupted { .. })) => {
+                self.course.ended = Ended::Interrupted;
             }
             Err(error) if self.goes_on() => {
                 self.course.ended = Ended::BoardLost(format!("{why}; then {error}"));
