@@ -48,6 +48,8 @@ pub struct Uart {
     pub clock_hz: u64,
     /// Line speed, 8 data bits, no parity, 1 stop bit.
     pub baud: u32,
+    /// Speeds that boards of this kind also run at, with another crystal or another ROM.
+    pub other_bauds: Vec<u32>,
     /// Port of the control and status register.
     pub control_port: u8,
     /// Port of the data register.

@@ -3,6 +3,7 @@
 mod flash;
 mod image;
 mod ports;
+mod probe;
 mod program;
 mod read;
 mod target;
@@ -39,6 +40,15 @@ Exit codes: 0 all right, 1 verify failed, 2 usage, 3 port, board or file failed,
 enum Command {
     /// List the serial ports, without opening any
     Ports(ports::PortsArgs),
+    /// Find out what is at the other end: this project's monitor, a stock one, CP/M, another speed, nobody
+    #[command(after_help = "\
+Sends carriage returns, which stock monitors answer with their prompt; a BASIC that asks how it shall start takes one
+for its answer. When nobody known answers, the other speeds of the board's profile are tried.
+
+Examples:
+  rcflash probe --port /dev/ttyUSB0
+  rcflash probe --port /dev/ttyUSB0 --baud 9600")]
+    Probe(probe::ProbeArgs),
     /// Upload a program into the board's RAM or flash, verify it there, and start it
     #[command(after_help = "\
 Examples:
@@ -124,6 +134,7 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Ports(args) => ports::ports(&args),
+        Command::Probe(args) => probe::probe(&args),
         Command::Write(args) => write::write(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Read(args) => read::read(&args),

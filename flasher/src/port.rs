@@ -211,6 +211,10 @@ impl Transport for Port {
         Ok(self.settings.set_flow_control(flow)?)
     }
 
+    fn set_baud(&mut self, baud: u32) -> io::Result<()> {
+        Ok(self.settings.set_baud_rate(baud)?)
+    }
+
     fn discard_unsent(&mut self) -> io::Result<()> {
         Ok(self.settings.clear(ClearBuffer::Output)?)
     }

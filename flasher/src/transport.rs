@@ -82,6 +82,14 @@ pub trait Transport {
         Ok(())
     }
 
+    /// Goes on at another speed.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] when the line has only one, and what else the device said.
+    fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Forgets what was written and has not gone out yet.
     ///
     /// # Errors

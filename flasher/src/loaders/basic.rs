@@ -227,7 +227,7 @@ fn numbers(text: &str) -> impl DoubleEndedIterator<Item = u32> {
 }
 
 /// Whether it can multiply, as nothing but BASIC does.
-fn calculates(talk: &mut Talk) -> Result<bool> {
+pub(super) fn calculates(talk: &mut Talk) -> Result<bool> {
     match ask(talk, FINDING, "PRINT 6*7") {
         Ok(answer) => Ok(numbers(&answer).next_back() == Some(42)),
         Err(LoaderError::Silence { .. } | LoaderError::Nonsense { .. }) => Ok(false),

@@ -59,7 +59,7 @@ pub(super) fn nobody(talk: &Talk, what: &'static str) -> LoaderError {
 }
 
 /// Whether it reads like text: at most an eighth of it is neither printable nor a control character of terminals.
-fn is_text(heard: &[u8]) -> bool {
+pub(super) fn is_text(heard: &[u8]) -> bool {
     let plain = |byte: &&u8| matches!(byte, 0x20..=0x7E | 0x07..=0x0D | 0x1B);
     let odd = heard.iter().filter(|byte| !plain(byte)).count();
     odd * 8 <= heard.len()

@@ -23,7 +23,8 @@ pub enum Peer {
 
 impl Peer {
     /// What to do when this one was found and another was looked for.
-    pub(super) fn advice(self) -> &'static str {
+    #[must_use]
+    pub fn advice(self) -> &'static str {
         match self {
             Self::Scm => "try --via scm",
             Self::RomwbwLoader | Self::RomwbwMonitor => "try --via romwbw",

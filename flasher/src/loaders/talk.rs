@@ -87,6 +87,19 @@ impl Talk {
         self.line.obey_rts(obey).map_err(|error| self.line_error(what, error))
     }
 
+    /// The line's speed.
+    pub(super) fn baud(&self) -> u32 {
+        self.baud
+    }
+
+    /// Goes on at another speed.
+    pub(super) fn set_baud(&mut self, baud: u32) -> Result<()> {
+        let what = "setting the speed";
+        self.line.set_baud(baud).map_err(|error| self.line_error(what, error))?;
+        self.baud = baud.max(1);
+        Ok(())
+    }
+
     /// Forgets what was sent and still waits in this computer.
     pub(super) fn discard_unsent(&mut self) -> Result<()> {
         self.carried = Instant::now();

@@ -3,7 +3,7 @@
 use super::bus::BoardBus;
 use super::cpu::{Bus, Cpu, Registers};
 use super::ctc::Ctc;
-use super::line::Line;
+use super::line::{Line, garble};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
 use super::uart::{Uart, UartModel};
@@ -296,7 +296,8 @@ impl<L: Line> SimBoard<L> {
     fn serve_devices(&mut self) {
         self.bus.now.set(self.clock);
         if let Some(sent) = self.bus.advance(self.clock) {
-            self.line.transmit(sent);
+            let heard = self.across(sent);
+            self.line.transmit(heard);
         }
         let held = self.spec.dtr_resets && self.line.holds_reset();
         if held && !self.held {
@@ -316,8 +317,13 @@ impl<L: Line> SimBoard<L> {
             && let Some(value) = self.line.receive()
         {
             let good = self.line.speed_matches();
-            let value = if good { value } else { value.reverse_bits() ^ 0x5A };
-            uart.start_receiving(value, good, self.clock);
+            let value = self.across(value);
+            self.bus.uart.get_mut().start_receiving(value, good, self.clock);
         }
+    }
+
+    /// What the other side takes a character for.
+    fn across(&self, value: u8) -> u8 {
+        if self.line.speed_matches() { value } else { garble(value) }
     }
 }

@@ -25,6 +25,13 @@ pub trait Line {
     fn flush(&mut self, _wait: Option<Duration>) {}
 }
 
+/// What a character becomes when one side sends at another speed than the other listens; there and back it does not
+/// become right again.
+#[must_use]
+pub fn garble(character: u8) -> u8 {
+    character.rotate_left(3) ^ 0xA6
+}
+
 /// A line within the process: queues in both directions.
 #[derive(Debug, Clone, Default)]
 pub struct QueueLine {

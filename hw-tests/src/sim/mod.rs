@@ -38,7 +38,7 @@ pub use bus::BoardBus;
 pub use cpu::{Bus, Cpu, Registers};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
-pub use line::{Line, QueueLine};
+pub use line::{Line, QueueLine, garble};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use probe::{CallRecord, Probe};
 pub use pty::PtyLine;

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::{Peer, Receiver};
-use crate::sim::{Line, PtyLine};
+use crate::sim::{Line, PtyLine, garble};
 
 /// How long it waits for a character before it looks around.
 const NAP: Duration = Duration::from_millis(5);
@@ -259,9 +259,4 @@ impl Server {
             }
         }
     }
-}
-
-/// What a character becomes when one side sends at another speed than the other listens.
-fn garble(character: u8) -> u8 {
-    character.reverse_bits() ^ 0x5A
 }

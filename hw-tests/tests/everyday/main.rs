@@ -3,6 +3,7 @@
 mod bench;
 mod contents;
 mod locks;
+mod probe;
 #[path = "../common/rcflash.rs"]
 mod program;
 mod rig_file;
