@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crc::{CRC_32_ISO_HDLC, Crc};
-use tdlasm::image::Image;
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Program, link};
 use tdlasm::module::Module;
 use tdlasm::{Failure, Options, assemble};
@@ -213,18 +212,4 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
     }
     let bytes = program.image.flat(fill);
     Some(BuiltImage { bytes, address, build, program, own: Vec::new() })
-}
-
-/// Repeats an image over a whole chip, so that every page that a jumper may choose holds it; `None` when
-/// the page does not hold the image or the chip no whole pages.
-#[must_use]
-pub fn fill_chip(image: &Image, page: usize, chip: usize) -> Option<Vec<u8>> {
-    let (first, last) = image.bounds()?;
-    if page == 0 || chip == 0 || !chip.is_multiple_of(page) || usize::from(last) >= page {
-        return None;
-    }
-    let mut one = vec![0xFF; page];
-    let bytes = image.flat(0xFF);
-    one[usize::from(first)..usize::from(first) + bytes.len()].copy_from_slice(&bytes);
-    Some(one.repeat(chip / page))
 }

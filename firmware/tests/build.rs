@@ -1,6 +1,6 @@
 //! The images: they build, fit, and agree with the Rust side of the wire protocol.
 
-use firmware::build::{BuildError, build, build_id, fill_chip};
+use firmware::build::{BuildError, build, build_id};
 use firmware::profile::Profile;
 use firmware::{ProgramKind, slot, wire};
 
@@ -80,18 +80,6 @@ fn the_build_id_is_zlibs_crc_with_the_field_as_zeros() {
     let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
     assert_eq!(crc.checksum(bytes), 0xCBF4_3926);
     assert_eq!(build_id(b"12345678", 4), crc.checksum(b"1234\0\0\0\0"));
-}
-
-#[test]
-fn every_page_of_a_chip_holds_the_monitor() {
-    let image = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    let chip = fill_chip(&image.program.image, 0x2000, 0x1_0000).expect("it fits");
-    assert_eq!(chip.len(), 0x1_0000);
-    for page in chip.chunks(0x2000) {
-        assert_eq!(page[..image.bytes.len()], image.bytes);
-        assert!(page[image.bytes.len()..].iter().all(|byte| *byte == 0xFF));
-    }
-    assert_eq!(fill_chip(&image.program.image, 0x2000, 0x3000), None);
 }
 
 #[test]

@@ -78,14 +78,18 @@ Examples:
     Read(read::ReadArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),
-    /// Write the boot monitor as a file for an EPROM programmer, or the application as a file to load
+    /// Write a file for an EPROM programmer, the boot monitor or a file of yours, and have the chip written
     #[command(after_help = "\
 Examples:
-  rcflash image -o monitor.bin                          64 KiB for a 27C512: the 8 KiB page eight times
-  rcflash image -o monitor.bin --size 32                for a 27C256 or 28C256
-  rcflash image -o monitor.bin --board rc2014-zed       512 KiB for an SST39SF040: the monitor at its start
-  rcflash image --application -o evaluator.hex          what `rcflash write` loads into RAM
-  rcflash image --application -o own.hex --sargon-dir mine")]
+  rcflash image -o monitor.bin                      64 KiB for a 27C512: the 8 KiB page eight times
+  rcflash image -o monitor.bin --chip 28c256 --run  written by minipro, read back and compared
+  rcflash image -o monitor.bin --board rc2014-zed   512 KiB for an SST39SF040
+  rcflash image -o rom.hex --bank 1=basic.rom       BASIC in bank 1, the monitor in the others
+  rcflash image scm.bin -o rom.bin --bank 4         two pages from bank 4 on, the others blank
+  rcflash image -o app.hex --application            what `rcflash write` loads into RAM
+  rcflash image --list-chips
+
+The command for minipro goes to standard output, everything else to standard error.")]
     Image(image::ImageArgs),
 }
 

@@ -11,6 +11,7 @@ use crate::link::LinkError;
 use crate::loader::LoadError;
 use crate::loaders::LoaderError;
 use crate::port::OpenError;
+use crate::programmer::{FormatError, LayoutError, ProgrammerError};
 use crate::reset::ResetError;
 use crate::rig::RigFileError;
 
@@ -131,6 +132,29 @@ impl From<LoaderError> for Failure {
     fn from(error: LoaderError) -> Self {
         let code = match &error {
             LoaderError::Interrupted { .. } => INTERRUPTED,
+            error if error.is_mismatch() => WRONG,
+            _ => RIG,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
+        Self::new(USAGE, error)
+    }
+}
+
+impl From<LayoutError> for Failure {
+    fn from(error: LayoutError) -> Self {
+        Self::new(USAGE, error)
+    }
+}
+
+impl From<ProgrammerError> for Failure {
+    fn from(error: ProgrammerError) -> Self {
+        let code = match &error {
+            ProgrammerError::Interrupted(_) => INTERRUPTED,
             error if error.is_mismatch() => WRONG,
             _ => RIG,
         };

@@ -9,6 +9,7 @@ pub mod loader;
 pub mod loaders;
 pub mod lock;
 pub mod port;
+pub mod programmer;
 pub mod reset;
 pub mod rig;
 pub mod terminal;

@@ -149,8 +149,6 @@ fn an_image_is_hex_by_its_extension_and_of_a_size_that_exists() {
         let output = rcflash(&["image", "-o", &path(name), "--size", size], b"");
         assert_eq!((output.status.code(), folder.path().join(name).exists()), (Some(2), false));
     }
-    let output = rcflash(&["image", "-o", &path("d.hex"), "--size", "512"], b"");
-    assert_eq!(output.status.code(), Some(2), "addresses of 16 bits end at 64 KiB");
 }
 
 #[test]

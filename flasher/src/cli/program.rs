@@ -150,14 +150,14 @@ fn program(bytes: &[u8], entry: u16, autostart: bool) -> Result<Content, FlashEr
 }
 
 /// What a file holds.
-enum Bytes {
+pub(super) enum Bytes {
     /// A binary, and where it was said to go.
     At(u32, Vec<u8>),
     /// What an Intel HEX file says, and where it is entered.
     Image(Image, u16),
 }
 
-fn read_file(path: &Path, address: Option<u32>) -> Result<Bytes, Failure> {
+pub(super) fn read_file(path: &Path, address: Option<u32>) -> Result<Bytes, Failure> {
     let name = path.display();
     let wrong = |problem: String| Failure::new(RIG, format!("{name}: {problem}"));
     let bytes = std::fs::read(path).map_err(|error| wrong(format!("can't be read: {error}")))?;

@@ -8,7 +8,7 @@ use rcflash::exit::{Failure, Outcome, USAGE};
 use rcflash::flash::{self, SECTOR};
 use rcflash::inspect::{self, Place};
 use rcflash::link::Link;
-use tdlasm::image::Run;
+use rcflash::programmer::Format;
 
 use super::image;
 use super::program::hexadecimal;
@@ -19,7 +19,7 @@ use super::write::progress_bar;
 pub(super) struct ReadArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// The file to write: binary, or Intel HEX by its extension `.hex`
+    /// The file to write: binary if named .bin, .rom or .img, Intel HEX if named .hex or .ihx
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// First and last address, in hexadecimal; with --flash they are the chip's, and without them it is read whole
@@ -56,17 +56,16 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
         let problem = format!("{:X}h: memory ends at FFFFh; --flash reads the chip", range.last);
         return Err(Failure::new(USAGE, problem));
     }
+    let format = Format::of(&args.output, None)?;
     let (mut link, monitor) = args.board.target()?.reach()?;
     let (place, range) = or_interrupted(find(args, &mut link, &monitor), UNCHANGED)?;
-    image::check_form(&args.output, range.last)?;
     let bar = progress_bar(range.size());
     let bytes = inspect::read(&mut link, place, range.first, range.size(), |done| {
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
     let bytes = or_interrupted(bytes, UNCHANGED)?;
-    // A binary holds no address.
-    image::write(&args.output, Run { address: range.first as u16, bytes })?;
+    image::write(&args.output, &format.encode(range.first, &bytes))?;
     let (path, count) = (args.output.display(), range.size());
     eprintln!("{path}: {count} bytes from {:04X}h on", range.first);
     Ok(0)

@@ -109,6 +109,10 @@ fn flash_is_read_in_part_and_whole() {
     on_zed(&bench.port, &["read", "--flash", "--range", "13F00-16227", "-o", &part])
         .with(0, &["9000 bytes from 13F00h on"]);
     assert_eq!(std::fs::read(part).expect("it was written"), bytes);
+    let hex = folder.name("part.hex");
+    on_zed(&bench.port, &["read", "--flash", "--range", "13F00-13F03", "-o", &hex]).with(0, &[]);
+    let text = std::fs::read_to_string(hex).expect("it was written");
+    assert!(text.starts_with(":020000040001F9\n:043F0000"), "the upper address first: {text}");
     let whole = folder.name("chip.bin");
     on_zed(&bench.port, &["read", "--flash", "-o", &whole]).with(0, &["524288 bytes"]);
     let chip = std::fs::read(&whole).expect("it was written");
@@ -130,7 +134,8 @@ fn what_can_not_be_read_is_said_and_no_file_is_made() {
     refused(&["--range", "F000-10000"], 2, "memory ends at FFFFh; --flash reads the chip");
     refused(&[], 2, "--range");
     refused(&["--flash", "--range", "0-80000"], 2, "the chip ends at 7FFFFh");
-    refused(&["--flash", "--range", "1FFF0-2000F"], 2, "write a .bin");
+    let named = ["read", "--range", "0-F", "-o", &folder.name("y.txt")];
+    on_zed(&bench.port, &named).with(2, &["does not tell the file's form"]);
     let classic = Bench::classic();
     let more = ["read", "--flash", "-o", &folder.name("y.bin")];
     on(&classic.port, &more).with(3, &["can't write flash"]);

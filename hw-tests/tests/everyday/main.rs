@@ -6,4 +6,5 @@ mod locks;
 mod probe;
 #[path = "../common/rcflash.rs"]
 mod program;
+mod programmer;
 mod rig_file;
