@@ -17,7 +17,7 @@ use super::prompt::{Peer, recognise};
 use super::records::{END, Record, line, records};
 use super::stub::Stub;
 use super::talk::Talk;
-use super::{HexMonitor, Loaded, Note, Watch};
+use super::{HexMonitor, Loaded, Watch};
 
 const NAME: &str = "the ROM BASIC";
 const FINDING: &str = "looking for BASIC's prompt";
@@ -53,17 +53,10 @@ impl HexMonitor for Basic {
     }
 
     fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String> {
-        let mut heard = match knock::who(talk, FINDING)? {
-            Some(heard) => heard,
-            None => {
-                let heard = knock::knock(talk, FINDING, format!("{END}\r").as_bytes())?;
-                if heard.is_empty() {
-                    return Err(knock::nobody(talk, FINDING));
-                }
-                watch.note(Note::Unstuck);
-                heard
-            }
-        };
+        let mut heard = knock::find(talk, watch, FINDING, |talk| {
+            let heard = knock::knock(talk, FINDING, format!("{END}\r").as_bytes())?;
+            Ok(Some(heard).filter(|heard| !heard.is_empty()))
+        })?;
         while let Some((_, answer)) =
             ANSWERS.iter().find(|(question, _)| heard.ends_with(question.as_bytes()))
         {
@@ -77,14 +70,10 @@ impl HexMonitor for Basic {
     }
 
     fn check(&self, image: &Image) -> Result<()> {
-        let (start, end) = (FREE.start(), FREE.end());
+        super::keep_within(image, FREE, |free| {
+            format!("only {free} is free while BASIC runs: assemble it for there")
+        })?;
         match image.bounds() {
-            Some(needs) if !FREE.contains(&needs.0) || !FREE.contains(&needs.1) => {
-                let keeper = format!(
-                    "only {start:04X}h-{end:04X}h is free while BASIC runs: assemble it for there"
-                );
-                Err(LoaderError::DoesNotFit { needs, keeper })
-            }
             Some(needs) if Stub::beside(image).is_none() => {
                 let keeper = "it leaves no room for the hex loader".to_owned();
                 Err(LoaderError::DoesNotFit { needs, keeper })

@@ -120,9 +120,11 @@ pub fn transfer(
 }
 
 fn steps(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch) -> Result<Sent> {
-    talk.obey_rts(order.flow != Flow::None)?;
+    match order.program {
+        Some(_) => knock::by_flow(talk, watch, order.flow, reach)?,
+        None => talk.obey_rts(order.flow != Flow::None)?,
+    }
     if let Some(program) = order.program {
-        reach(talk, order.flow, watch)?;
         command(talk, "starting the receiver", &format!("{program} R {}", order.name))?;
     }
     let pace = order.pace;
@@ -141,20 +143,11 @@ fn steps(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch) -> Result<Se
 }
 
 /// CP/M at its prompt. A receiver left over from before is told to give up.
-fn reach(talk: &mut Talk, flow: Flow, watch: &mut dyn Watch) -> Result<()> {
-    let mut heard = knock::who(talk, FINDING)?;
-    if heard.is_none() && flow == Flow::Auto && talk.has_flow_control() {
-        talk.discard_unsent()?;
-        talk.obey_rts(false)?;
-        heard = knock::who(talk, FINDING)?;
-        if heard.is_some() {
-            watch.note(Note::FlowOff);
-        }
-    }
-    let mut heard = match heard {
-        Some(heard) => heard,
-        None => knock::knock(talk, FINDING, &[0x18; 5])?,
-    };
+fn reach(talk: &mut Talk, watch: &mut dyn Watch) -> Result<()> {
+    let mut heard = knock::find(talk, watch, FINDING, |talk| {
+        let heard = knock::knock(talk, FINDING, &[0x18; 5])?;
+        Ok(Some(heard).filter(|heard| !heard.is_empty()))
+    })?;
     if knock::is_from(Peer::XmodemReceiver, &heard) {
         xmodem::cancel(talk, FINDING)?;
         talk.pause(FINDING, ANSWER)?;
@@ -166,7 +159,6 @@ fn reach(talk: &mut Talk, flow: Flow, watch: &mut dyn Watch) -> Result<()> {
             watch.note(Note::Found("CP/M at its prompt".to_owned()));
             Ok(())
         }
-        _ if heard.is_empty() => Err(knock::nobody(talk, FINDING)),
         _ => Err(knock::not_wanted(talk, NAME, &heard)),
     }
 }

@@ -7,10 +7,11 @@ use tdlasm::image::Image;
 
 use super::dump::{self, Memory, ROW};
 use super::error::{LoaderError, Result};
+use super::knock;
 use super::pace::Pace;
 use super::records::{FRAME, Record, part, records};
 use super::talk::Talk;
-use super::{Flow, HexMonitor, Loaded, Note, Order, Stage, Stock, Watch};
+use super::{HexMonitor, Loaded, Note, Order, Stage, Stock, Watch};
 
 /// Lines of the burst that measures the line: 16 bytes each, the image's own first ones.
 const BURST: usize = 16;
@@ -64,10 +65,10 @@ fn steps(
     order: &Order,
     watch: &mut dyn Watch,
 ) -> Result<Delivered> {
-    let who = reach(monitor, talk, order.flow, watch)?;
+    let who = knock::by_flow(talk, watch, order.flow, |talk, watch| monitor.reach(talk, watch))?;
     watch.note(Note::Found(who));
     monitor.prepare(talk, order.image)?;
-    let total = order.image.runs().iter().map(|run| run.bytes.len()).sum();
+    let total = size(order.image);
     let pace = order.pace.unwrap_or(Pace::FULL);
     talk.type_at(pace);
     let mut delivery = Delivery { monitor, talk, watch, image: order.image, total, done: 0, pace };
@@ -84,28 +85,6 @@ fn steps(
         None => monitor.leave(talk)?,
     }
     Ok(Delivered { bytes: total, verified: order.verify, pace })
-}
-
-/// Finds the monitor, without flow control if nothing gets through with it.
-fn reach(
-    monitor: &mut dyn HexMonitor,
-    talk: &mut Talk,
-    flow: Flow,
-    watch: &mut dyn Watch,
-) -> Result<String> {
-    talk.obey_rts(flow != Flow::None)?;
-    match monitor.reach(talk, watch) {
-        Err(LoaderError::Silence { .. } | LoaderError::Stalled { .. })
-            if flow == Flow::Auto && talk.has_flow_control() =>
-        {
-            talk.discard_unsent()?;
-            talk.obey_rts(false)?;
-            let who = monitor.reach(talk, watch)?;
-            watch.note(Note::FlowOff);
-            Ok(who)
-        }
-        other => other,
-    }
 }
 
 /// A delivery on its way.

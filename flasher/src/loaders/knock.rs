@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::error::{LoaderError, Result};
 use super::prompt::{Peer, recognise};
 use super::talk::Talk;
+use super::{Flow, Note, Watch};
 
 /// How long an idle monitor may take to answer a carriage return.
 pub(super) const ANSWER: Duration = Duration::from_secs(1);
@@ -25,7 +26,7 @@ pub(super) fn knock(talk: &mut Talk, what: &'static str, bytes: &[u8]) -> Result
 }
 
 /// Knocks up to twice; `None` when nobody answers.
-pub(super) fn who(talk: &mut Talk, what: &'static str) -> Result<Option<Vec<u8>>> {
+fn who(talk: &mut Talk, what: &'static str) -> Result<Option<Vec<u8>>> {
     for _ in 0..2 {
         let heard = knock(talk, what, b"\r")?;
         if !heard.is_empty() {
@@ -33,6 +34,44 @@ pub(super) fn who(talk: &mut Talk, what: &'static str) -> Result<Option<Vec<u8>>
         }
     }
     Ok(None)
+}
+
+/// Finds whoever listens, and what it says to a carriage return. When nobody answers, it may wait for the rest of a load:
+/// `unstick` ends that, and gives what is said then.
+pub(super) fn find(
+    talk: &mut Talk,
+    watch: &mut dyn Watch,
+    what: &'static str,
+    unstick: impl FnOnce(&mut Talk) -> Result<Option<Vec<u8>>>,
+) -> Result<Vec<u8>> {
+    if let Some(heard) = who(talk, what)? {
+        return Ok(heard);
+    }
+    let heard = unstick(talk)?.ok_or_else(|| nobody(talk, what))?;
+    watch.note(Note::Unstuck);
+    Ok(heard)
+}
+
+/// Reaches somebody, without flow control if nothing gets through with it and `flow` does not insist.
+pub(super) fn by_flow<T>(
+    talk: &mut Talk,
+    watch: &mut dyn Watch,
+    flow: Flow,
+    mut reach: impl FnMut(&mut Talk, &mut dyn Watch) -> Result<T>,
+) -> Result<T> {
+    talk.obey_rts(flow != Flow::None)?;
+    match reach(talk, watch) {
+        Err(LoaderError::Silence { .. } | LoaderError::Stalled { .. })
+            if flow == Flow::Auto && talk.has_flow_control() =>
+        {
+            talk.discard_unsent()?;
+            talk.obey_rts(false)?;
+            let reached = reach(talk, watch)?;
+            watch.note(Note::FlowOff);
+            Ok(reached)
+        }
+        other => other,
+    }
 }
 
 /// Why what was heard is not who was wanted.

@@ -27,6 +27,7 @@ mod talk;
 mod xmodem;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use tdlasm::image::Image;
 
@@ -185,6 +186,21 @@ pub trait Watch {
     fn progress(&mut self, stage: Stage, done: usize, of: usize);
     /// Something worth knowing.
     fn note(&mut self, note: Note);
+}
+
+/// Refuses an image that leaves the memory `free`; `keeper` makes of its addresses a clause for the message.
+fn keep_within(
+    image: &Image,
+    free: RangeInclusive<u16>,
+    keeper: impl FnOnce(&str) -> String,
+) -> Result<()> {
+    match image.bounds() {
+        Some(needs) if !free.contains(&needs.0) || !free.contains(&needs.1) => {
+            let keeper = keeper(&format!("{:04X}h-{:04X}h", free.start(), free.end()));
+            Err(LoaderError::DoesNotFit { needs, keeper })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How a load ended.

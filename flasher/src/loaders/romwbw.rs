@@ -16,7 +16,7 @@ use super::pace::Pace;
 use super::prompt::{Peer, recognise};
 use super::records::{END, Record, records};
 use super::talk::Talk;
-use super::{HexMonitor, Loaded, Note, Watch};
+use super::{HexMonitor, Loaded, Watch};
 
 const NAME: &str = "RomWBW's debug monitor";
 /// Below lie the processor's vectors, above the monitor and HBIOS; how far down they reach differs by version, so
@@ -45,14 +45,7 @@ impl HexMonitor for Romwbw {
     }
 
     fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String> {
-        let mut heard = match knock::who(talk, FINDING)? {
-            Some(heard) => heard,
-            None => {
-                let heard = end_load(talk)?.ok_or_else(|| knock::nobody(talk, FINDING))?;
-                watch.note(Note::Unstuck);
-                heard
-            }
-        };
+        let mut heard = knock::find(talk, watch, FINDING, end_load)?;
         if knock::is_from(Peer::RomwbwLoader, &heard) {
             heard = enter(talk)?;
         }
@@ -68,17 +61,9 @@ impl HexMonitor for Romwbw {
     }
 
     fn check(&self, image: &Image) -> Result<()> {
-        let outside = |at: u16| !FREE.contains(&at);
-        match image.bounds() {
-            Some(needs) if outside(needs.0) || outside(needs.1) => {
-                let (start, end) = (FREE.start(), FREE.end());
-                let keeper = format!(
-                    "only {start:04X}h-{end:04X}h surely holds nothing of the monitor or HBIOS"
-                );
-                Err(LoaderError::DoesNotFit { needs, keeper })
-            }
-            _ => Ok(()),
-        }
+        super::keep_within(image, FREE, |free| {
+            format!("only {free} surely holds nothing of the monitor or HBIOS")
+        })
     }
 
     fn load(

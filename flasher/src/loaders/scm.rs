@@ -16,7 +16,7 @@ use super::pace::Pace;
 use super::prompt::{self, Peer, recognise};
 use super::records::{END, Record, records};
 use super::talk::Talk;
-use super::{HexMonitor, Loaded, Note, Watch};
+use super::{HexMonitor, Loaded, Watch};
 
 const NAME: &str = "the Small Computer Monitor";
 /// Memory that it leaves to the user; its own data lies above.
@@ -51,14 +51,7 @@ impl HexMonitor for Scm {
     }
 
     fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String> {
-        let mut heard = match knock::who(talk, FINDING)? {
-            Some(heard) => heard,
-            None => {
-                let heard = end_line(talk)?.ok_or_else(|| knock::nobody(talk, FINDING))?;
-                watch.note(Note::Unstuck);
-                heard
-            }
-        };
+        let mut heard = knock::find(talk, watch, FINDING, end_line)?;
         if recognise(&heard).is_none() {
             heard = escape(talk)?;
         }
@@ -71,15 +64,7 @@ impl HexMonitor for Scm {
     }
 
     fn check(&self, image: &Image) -> Result<()> {
-        let outside = |at: u16| !FREE.contains(&at);
-        let Some((first, last)) =
-            image.bounds().filter(|(first, last)| outside(*first) || outside(*last))
-        else {
-            return Ok(());
-        };
-        let (start, end) = (FREE.start(), FREE.end());
-        let keeper = format!("the monitor leaves {start:04X}h-{end:04X}h to programs");
-        Err(LoaderError::DoesNotFit { needs: (first, last), keeper })
+        super::keep_within(image, FREE, |free| format!("the monitor leaves {free} to programs"))
     }
 
     fn load(
