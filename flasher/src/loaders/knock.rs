@@ -26,7 +26,7 @@ pub(super) fn knock(talk: &mut Talk, what: &'static str, bytes: &[u8]) -> Result
 }
 
 /// Knocks up to twice; `None` when nobody answers.
-fn who(talk: &mut Talk, what: &'static str) -> Result<Option<Vec<u8>>> {
+pub(super) fn who(talk: &mut Talk, what: &'static str) -> Result<Option<Vec<u8>>> {
     for _ in 0..2 {
         let heard = knock(talk, what, b"\r")?;
         if !heard.is_empty() {

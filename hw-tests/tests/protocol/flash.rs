@@ -3,31 +3,29 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use firmware::ProgramKind;
-use firmware::build::{BuiltImage, build};
+use firmware::build::BuiltImage;
 use firmware::profile::Profile;
 use firmware::slot;
 use firmware::wire::{
-    ChipIdentity, Decoder, ErrorCode, Event, FlashReply, FlashRequest, Frame, MAX_BLOCK, Reply,
-    Request, Role, kind,
+    ChipIdentity, ErrorCode, FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, Role, kind,
 };
 use hw_tests::rig::board_spec;
-use hw_tests::sim::{
-    BoardSpec, ChipKind, QueueLine, RomChip, SECTOR, SimBoard, Sst39sf, SstModel, Stop,
-};
+use hw_tests::sim::{BoardSpec, ChipKind, SECTOR, Sst39sf, SstModel};
 
+use crate::board::Board;
+
+const ZED: &str = "rc2014-zed";
 const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 /// T-states in which the monitor waits for the host before it starts a program, and more.
 const GRACE: u64 = 20_000_000;
 
 fn profile() -> Profile {
-    Profile::named("rc2014-zed").expect("it ships")
+    Profile::named(ZED).expect("it ships")
 }
 
 fn image(kind: ProgramKind) -> BuiltImage {
-    build(&profile(), kind).unwrap_or_else(|error| panic!("{error}"))
+    crate::board::image(ZED, kind)
 }
-
-struct Board(SimBoard<QueueLine>);
 
 impl Board {
     fn new() -> Self {
@@ -36,38 +34,7 @@ impl Board {
 
     fn of(spec: BoardSpec) -> Self {
         let chip = spec.programmed(&image(ProgramKind::Monitor).bytes);
-        Self::with(spec, chip)
-    }
-
-    fn with(spec: BoardSpec, chip: RomChip) -> Self {
-        let mut board = Self(SimBoard::with_chip(spec, chip, QueueLine::default()));
-        board.hear(&[]);
-        board
-    }
-
-    fn hear(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.0.line_mut().to_board.extend(bytes);
-        for _ in 0..1000 {
-            if self.0.run_for(1_000_000) == Stop::Idle {
-                return std::mem::take(&mut self.0.line_mut().from_board);
-            }
-        }
-        panic!("the board never comes to rest");
-    }
-
-    fn ask(&mut self, request: &Request) -> Reply {
-        self.send(request.kind(), request.payload())
-    }
-
-    fn send(&mut self, kind: u8, payload: Vec<u8>) -> Reply {
-        let mut decoder = Decoder::default();
-        let heard = self.hear(&Frame { seq: 7, kind, payload }.encode());
-        let frames = heard.into_iter().filter_map(|byte| match decoder.push(byte) {
-            Some(Event::Frame(frame)) => Some(frame),
-            _ => None,
-        });
-        let last = frames.last().expect("a reply");
-        Reply::parse(last.kind, &last.payload).unwrap_or_else(|error| panic!("{error}"))
+        Self::power_up(spec, chip)
     }
 
     fn flash(&mut self, request: FlashRequest) -> FlashReply {
@@ -294,7 +261,7 @@ fn with_application(autostart: bool, spoil: Option<usize>) -> Board {
         content[at] ^= 0x10;
     }
     chip.load(slot::ADDRESS.into(), &content);
-    Board::with(spec, chip)
+    Board::power_up(spec, chip)
 }
 
 #[test]

@@ -1,19 +1,16 @@
-//! Monitor and application against docs/PROTOCOL.md: every request, every error reply, garbage on the line.
+//! Every request, every error reply, garbage on the line.
 
 use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::Profile;
-use firmware::wire::{
-    Decoder, ErrorCode, Event, Frame, MAX_BLOCK, Reply, Request, Role, crc16, kind,
-};
+use firmware::wire::{ErrorCode, Frame, MAX_BLOCK, Reply, Request, Role, crc16, kind};
 use hw_tests::rig::board_spec;
-use hw_tests::sim::{BoardSpec, QueueLine, SimBoard, Stop};
+use hw_tests::sim::BoardSpec;
 use proptest::prelude::*;
+
+use crate::board::{Board, image};
 
 /// Everything here holds on each.
 const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
-
-struct Board(SimBoard<QueueLine>);
 
 impl Board {
     fn monitor(name: &str) -> Self {
@@ -26,57 +23,23 @@ impl Board {
 
     fn start(name: &str, host_obeys_rts: bool) -> Self {
         let profile = Profile::named(name).expect("it ships");
-        let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
         let spec = BoardSpec { host_obeys_rts, ..board_spec(&profile) };
-        let mut board = Self(SimBoard::new(spec, &monitor.bytes, QueueLine::default()));
-        board.hear(&[]);
-        board
+        let chip = spec.programmed(&image(name, ProgramKind::Monitor).bytes);
+        Self::power_up(spec, chip)
     }
 
     /// Puts the application into RAM and starts it.
     fn with_application(mut self, name: &str) -> Self {
-        let profile = Profile::named(name).expect("it ships");
-        let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+        let image = image(name, ProgramKind::Application);
         self.0.bus_mut().load(image.address, &image.bytes);
         let address = image.address;
         assert_eq!(self.ask(&Request::Run { address }), Reply::Running(address));
         self
     }
 
-    /// What the board says to these bytes.
-    fn hear(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.0.line_mut().to_board.extend(bytes);
-        for _ in 0..1000 {
-            if self.0.run_for(1_000_000) == Stop::Idle {
-                return std::mem::take(&mut self.0.line_mut().from_board);
-            }
-        }
-        panic!("the board never comes to rest");
-    }
-
-    fn replies(&mut self, bytes: &[u8]) -> Vec<(u8, Reply)> {
-        let mut decoder = Decoder::default();
-        let heard = self.hear(bytes);
-        let events = heard.into_iter().filter_map(|byte| decoder.push(byte));
-        let frames = events.filter_map(|e| if let Event::Frame(f) = e { Some(f) } else { None });
-        frames
-            .map(|f| (f.seq, Reply::parse(f.kind, &f.payload).unwrap_or_else(|e| panic!("{e}"))))
-            .collect()
-    }
-
-    fn ask(&mut self, request: &Request) -> Reply {
-        let frame = Frame { seq: 77, kind: request.kind(), payload: request.payload() };
-        let mut replies = self.replies(&frame.encode());
-        assert_eq!(replies.len(), 1, "{replies:?}");
-        let (seq, reply) = replies.remove(0);
-        assert_eq!(seq, 77);
-        reply
-    }
-
     fn error(&mut self, kind: u8, payload: &[u8]) -> (ErrorCode, u8, u16) {
-        let frame = Frame { seq: 5, kind, payload: payload.to_vec() };
-        match self.replies(&frame.encode()).as_slice() {
-            [(5, Reply::Error(error))] => (error.code, error.request, error.detail),
+        match self.send(kind, payload.to_vec()) {
+            Reply::Error(error) => (error.code, error.request, error.detail),
             other => panic!("{other:?}"),
         }
     }

@@ -1,7 +1,7 @@
 //! Uploads that are broken off: a rerun, or the same run after a reset, sends only what is missing.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use firmware::ProgramKind;
@@ -15,6 +15,7 @@ use rcflash::link::Link;
 use rcflash::loader::{Updated, load, missing, reach_monitor, update};
 use rcflash::port::Port;
 
+use crate::program;
 use crate::relay::Cable;
 
 /// Where the program goes: clear of what an application in flash uses.
@@ -29,7 +30,7 @@ const CHECK: usize = 4 + 4 + 2 + 2;
 const AROUND: usize = 100;
 
 /// Bytes without a pattern that a block's length divides.
-fn program() -> Vec<u8> {
+fn bytes() -> Vec<u8> {
     (0..SIZE as u32).map(|at| ((at * at) >> 7) as u8).collect()
 }
 
@@ -48,21 +49,10 @@ fn link(server: &SimServer) -> Link {
     Link::new(Box::new(port), 115_200)
 }
 
-/// The program lies beside ours; a run of this package's tests alone may have to build it first.
-fn rcflash() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name("rcflash");
-    if !path.exists() {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--package", "rcflash", "--quiet"]);
-        assert!(cargo.status().expect("cargo is here").success());
-    }
-    path
-}
-
 /// Writes a file over a cable; how many bytes the host has sent, and how it ended.
 fn write(server: &SimServer, file: &Path, at_most: usize, more: &[&str]) -> (usize, Output) {
     let cable = Cable::new(server, at_most);
-    let mut command = Command::new(rcflash());
+    let mut command = program::command();
     command.args(["write", "--no-run", "--address", "8000", "--port", &cable.port()]);
     let output = command.args(more).arg(file).output().expect("it starts");
     (cable.carried(), output)
@@ -90,7 +80,7 @@ fn after_the_cable_was_pulled_a_rerun_sends_only_what_is_missing() {
     let server = board("rc2014-classic", &monitor("rc2014-classic"));
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("prog.bin");
-    std::fs::write(&file, program()).expect("a file");
+    std::fs::write(&file, bytes()).expect("a file");
     let pulled = 6000;
     let (carried, output) = write(&server, &file, pulled, &[]);
     said(&output, 3, "the line failed while uploading");
@@ -115,7 +105,7 @@ fn what_is_missing_is_found_wherever_it_is() {
     let server = board("rc2014-classic", &monitor("rc2014-classic"));
     let mut link = link(&server);
     let monitor = reach_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
-    let program = program();
+    let program = bytes();
     load(&mut link, &monitor, ADDRESS, &program, |_| {}).unwrap_or_else(|e| panic!("{e}"));
     let mut missed = |changed: &[usize]| {
         let mut wanted = program.clone();
@@ -136,7 +126,7 @@ fn a_reset_in_the_middle_of_an_upload_costs_only_what_was_under_way() {
     let mut link = link(&server);
     let monitor = reach_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
     let mut pressed = false;
-    let updated = update(&mut link, &monitor, ADDRESS, &program(), |done| {
+    let updated = update(&mut link, &monitor, ADDRESS, &bytes(), |done| {
         if done > SIZE / 2 && !std::mem::replace(&mut pressed, true) {
             server.reset();
         }
@@ -161,7 +151,7 @@ fn a_reset_that_starts_the_application_in_flash_is_survived_too() {
     let monitor = reach_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(monitor.role, Role::Monitor);
     let mut pressed = false;
-    let updated = update(&mut link, &monitor, ADDRESS, &program(), |done| {
+    let updated = update(&mut link, &monitor, ADDRESS, &bytes(), |done| {
         if done > SIZE / 2 && !std::mem::replace(&mut pressed, true) {
             reset_into_application(&server);
         }

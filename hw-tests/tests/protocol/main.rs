@@ -1,0 +1,5 @@
+//! Monitor and application on the simulated boards against docs/PROTOCOL.md.
+
+mod board;
+mod flash;
+mod requests;
