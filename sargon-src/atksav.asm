@@ -19,7 +19,7 @@
 ;             B.OVER is set when a piece was lost or the section left
 ;   Clobbers: AF, D, DE'
 ;   Stack:    2 bytes; as in 1978 6
-;   Cycles:   214..356 over the corpus; as in 1978 267..391
+;   Cycles:   214..356 over the corpus; as in 1978 260..385
 ATKSAV: PUSH H
         MOV L,A
         EXX
@@ -75,8 +75,7 @@ ATKSAV: PUSH H
         CPI O.PAST
         CZ ATKOVR
 ..PUSH: MOV A,D
-        RLD
-        ANI 0FH                 ; who was in the high half
+        RLD                     ; A: who was in the high half
         CNZ ATKOVR
         JMPR ..CNT
 ]

@@ -16,7 +16,7 @@
 ;   Errors:   B.OVER of STATUS set when a piece found no room
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL'
 ;   Stack:    12 bytes
-;   Cycles:   2495..8319 over the corpus; as in 1978 2495..9164
+;   Cycles:   2495..8319 over the corpus; as in 1978 2495..9087
 ATTACK: EXX
         LXI H,TBASE+DIRECT
         MVI B,4
@@ -41,8 +41,7 @@ LEAPS:  CALL ADJCNT
         ANI 7
         CPI KNIGHT
         JRNZ ..NEXT
-        RES 0,E
-        CALL TAKE
+        CALL TAKE               ; bit 0 of E is clear, as in KNIGHT
 ..NEXT: EXX
         DCR B
         EXX

@@ -2,7 +2,7 @@
 
         .IDENT PINFND
         .INTERN PINFND
-        .EXTERN ATTACK,NEWLST,TBASE,BOARDA,ATKLST,M3,NPINS,POSK
+        .EXTERN ATTACK,NEWLST,TBASE,ATKLST,M3,NPINS,POSK
         .INSERT sargon.asm
 
 ; While a ray is walked outwards from a royal piece:
@@ -12,16 +12,14 @@
 ;   HL'  next of the steps       B'  rays left of this kind
 
 ; PINFND - lists the pieces that are pinned against a king or a queen.
-;   Entry:    the board set up; POSK, POSQ = squares of White's and Black's king and queen, BORDER behind
+;   Entry:    the board and the high byte of M3 set up; POSK, POSQ = squares of White's and Black's king and queen, BORDER behind
 ;   Exit:     NPINS pins in PLISTA (squares) and PLISTD (steps outwards); M3 changed
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
 ;   Stack:    30 bytes
-;   Cycles:   362..12328 over the corpus; as in 1978 362..12426
+;   Cycles:   336..12270 over the corpus; as in 1978 336..12354
 PINFND: XRA A
         STA NPINS
-        LXI H,BOARDA            ; M3 names squares by their addresses
-        SHLD M3
         LXI Y,POSK
 ROYAL:  MOV A,0(Y)
         CPI BORDER
@@ -35,7 +33,6 @@ ROYAL:  MOV A,0(Y)
 PINS:   STA M3
         LHLD M3
         MOV E,M
-        RES 0,E
         EXX
         LXI H,TBASE+DIRECT
         MVI B,4

@@ -25,7 +25,7 @@ BOOK:   .BLKB 2                 ; lost and won as in the program of 1978, in hal
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
 ;   Stack:    16 bytes
-;   Cycles:   7818..402120 over the corpus; as in 1978 7818..471758
+;   Cycles:   7818..401704 over the corpus; as in 1978 7818..469424
 POINTS: LXI H,0
         SHLD PTSL
         SHLD PTSW2              ; and PTSCK

@@ -59,7 +59,7 @@ H.'EXIT: CALL HIGH
 
 ; XCHNG - computes the points that the owner of a square stands to lose on it.
 ;   Entry:    P1 = the piece on the square, T3 = its type in the table page, ATKLST filled, FENCE behind it
-;   Exit:     E = residue, 0 to the piece's value; either register set may be current; ATKLST used up
+;   Exit:     E = residue, 0 to the piece's value; either register set may be current; ATKLST and fence used up
 ;   Errors:   B.SHRT of STATUS set when a count promised more than its section held
 ;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
 ;   Stack:    4 bytes; as in 1978 6
@@ -145,10 +145,8 @@ HIGH:   MOV A,L
         XRA A
         RRD
         RET
-..SHRT: MVI M,FENCE
-        MVI L,O.STAT
+..SHRT: MVI L,O.STAT
         SET B.SHRT,M
-        XRA A
         RET
 ]
         .END

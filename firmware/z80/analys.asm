@@ -40,8 +40,6 @@ DOTRCE: LDA R.DATA
         CPI 15
         INX D                   ; the points at offset 1
         JNC REFUSE
-        XRA A
-        STA STATUS
         LXI H,R.DATA+2
         CALL NEWARR
         LXI H,R.DATA+1-PVALUE   ; the points at stake in place of the table's
@@ -53,6 +51,8 @@ DOTRCE: LDA R.DATA
         MOV M,E
         LXI H,R.DATA+2
         CALL NEWARR
+        XRA A
+        STA STATUS              ; XCHNG's is for EXCHANGE to tell
         LXI X,P.DATA+2
         LDA R.DATA+1
         CALL TRACE

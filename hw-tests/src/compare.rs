@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use firmware::wire::{PointsReply, danger, status};
+use firmware::wire::{PointsReply, StepRecord, danger, status};
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{Account, Prizes};
+use crate::analysis::{Account, Prizes, trace};
 use crate::corpus::Stated;
 use crate::encode;
 use crate::reference::{
-    AttackersArray, Behaviour, Examination, Kind, Piece, Position, Square, Verdict, examine_as,
-    exchange_as,
+    AttackersArray, Behaviour, Colour, Examination, Kind, Piece, Position, Square, Verdict,
+    examine_as, exchange_as,
 };
 use crate::rig::Observation;
 
@@ -124,6 +124,40 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
     found.0
 }
 
+/// Compares what was made of the residues of these squares, statuses included; `mover` has just moved, to the square `moved`
+/// if that is known.
+#[must_use]
+pub fn compare_verdicts(
+    verdicts: &[Verdict],
+    standard: Standard,
+    mover: Colour,
+    moved: Option<Square>,
+    seen: &PointsReply,
+) -> Vec<Difference> {
+    let residues = verdicts.iter().map(|v| (v.square, v.piece, v.outcome.residue));
+    let mut found = Differences(compare_points(&Prizes::gather(mover, moved, residues), seen));
+    let status = all_statuses(verdicts) & standard.status;
+    found.check(None, "status of all squares", seen.status & standard.status, status);
+    found.0
+}
+
+/// Compares an exchange step by step, as the board's TRACE plays it, and the residue and status of XCHNG that come with it.
+#[must_use]
+pub fn compare_steps(
+    piece: Piece,
+    array: &AttackersArray,
+    standard: Standard,
+    outcome: (u8, u8),
+    steps: &[StepRecord],
+) -> Vec<Difference> {
+    let order = |colour| array.in_order(colour);
+    let expected = trace(piece.kind.value(), &order(piece.colour.other()), &order(piece.colour));
+    let expected: Vec<_> = expected.iter().map(encode::step).collect();
+    let mut found = Differences(compare_exchange(piece, array, standard, None, outcome));
+    found.check(None, "steps", format!("{steps:?}"), format!("{expected:?}"));
+    found.0
+}
+
 /// Compares a whole position: royal squares, pins, and for every occupied square piece, array, residue
 /// and status. `expected` are the residues that a document gives for this behaviour.
 #[must_use]
@@ -153,6 +187,8 @@ pub fn compare_position(
         }
         found.show_arrays(before, &array, &verdict.array);
     }
+    let all = all_statuses(&verdicts) & status;
+    found.check(None, "status of all squares", seen.end.status & status, all);
     for (square, points) in expected {
         let stated = verdicts.iter().find(|verdict| verdict.square == *square);
         let residue = stated.map_or(0, |verdict| verdict.outcome.residue);
@@ -186,6 +222,10 @@ pub fn compare_exchange(
 fn status_of(verdict: &Verdict) -> u8 {
     let overflow = if verdict.overflow { status::OVERFLOW } else { 0 };
     overflow | if verdict.outcome.short { status::SHORT } else { 0 }
+}
+
+fn all_statuses(verdicts: &[Verdict]) -> u8 {
+    verdicts.iter().map(status_of).fold(0, |all, one| all | one)
 }
 
 fn royals(position: &Position) -> [u8; 4] {

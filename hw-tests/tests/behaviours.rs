@@ -195,6 +195,7 @@ fn the_fences_hold_as_often_as_they_are_reached() {
     for array in [arrays, arrays].concat() {
         let array = AttackersArray::from_bytes(&array);
         bare.set_piece(Some(piece)).expect("the evaluator's labels");
+        call(&mut bare, "NEWLST");
         bare.set_array(&array).expect("the evaluator's labels");
         call(&mut bare, "XCHNG");
         let outcome = exchange_as(piece, &array, Behaviour::Mended);

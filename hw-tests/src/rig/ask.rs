@@ -12,6 +12,7 @@ use super::Rig;
 use super::watch::BookedThere;
 use crate::encode;
 use crate::reference::{AttackersArray, Colour, Piece, Position, Square};
+use crate::sim::CallRecord;
 
 /// T-states that the board may take for any position; 64 squares with every line full take half of it.
 const POSITION_BUDGET: u64 = 3_000_000;
@@ -27,6 +28,10 @@ const POSITION_FRAMES: usize = 6;
 const EXAMINING: &str = "examining a position";
 /// What it does that was asked for an exchange.
 const PLAYING: &str = "playing out an exchange";
+/// What it does that was asked for the steps of one.
+const TRACING: &str = "tracing an exchange";
+/// What it does that was asked for what residues amount to.
+const GATHERING: &str = "gathering the highest residues";
 
 /// What the board says of a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,12 +74,13 @@ impl Rig {
         piece: Piece,
         array: &AttackersArray,
     ) -> Result<(u8, u8), LinkError> {
-        let question = self.exchange_question(piece, array);
-        let replies = self.link.ask_all(&question)?;
-        residue(&replies).ok_or_else(|| nonsense(PLAYING, &replies))
+        match self.ask(&self.exchange_question(piece, array))? {
+            Reply::Residue { residue, status } => Ok((residue, status)),
+            other => Err(nonsense(PLAYING, &other)),
+        }
     }
 
-    pub(super) fn exchange_question(&self, piece: Piece, array: &AttackersArray) -> Question {
+    pub(crate) fn exchange_question(&self, piece: Piece, array: &AttackersArray) -> Question {
         let request = Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() };
         Question::new(PLAYING, request, self.work(EXCHANGE_BUDGET))
     }
@@ -124,11 +130,7 @@ impl Rig {
         replies: Vec<Reply>,
         seq: u8,
     ) -> Result<Observation, LinkError> {
-        let records = self.board.instruments().map(|board| board.take_records());
-        let t_states = records.map(|records| {
-            self.watch.add(records);
-            self.watch.claim(seq)
-        });
+        let t_states = self.claim_records(seq);
         let (squares, end) = assemble(replies).ok_or_else(|| LinkError::Nonsense {
             what: EXAMINING,
             why: "parts of it are missing".to_owned(),
@@ -137,7 +139,14 @@ impl Rig {
         Ok(Observation { squares, end, t_states })
     }
 
-    pub(super) fn position_question(&self, position: &Position) -> Question {
+    /// Takes what was measured while the board worked on a request.
+    pub(super) fn claim_records(&mut self, seq: u8) -> Option<Vec<CallRecord>> {
+        let records = self.board.instruments()?.take_records();
+        self.watch.add(records);
+        Some(self.watch.claim(seq))
+    }
+
+    pub(crate) fn position_question(&self, position: &Position) -> Question {
         Question {
             what: EXAMINING,
             request: Request::Position { squares: encode::squares(position) },
@@ -157,12 +166,21 @@ impl Rig {
         stake: u8,
         array: &AttackersArray,
     ) -> Result<(u8, u8, Vec<StepRecord>), LinkError> {
-        let (piece, array) = (encode::piece(piece), array.to_bytes());
-        let (what, work) = ("tracing an exchange", self.work(2 * EXCHANGE_BUDGET));
-        match self.link.ask(what, &Request::Trace { piece, stake, array }, work)? {
+        match self.ask(&self.steps_question(piece, stake, array))? {
             Reply::Trace { residue, status, steps } => Ok((residue, status, steps)),
-            other => Err(nonsense(what, &other)),
+            other => Err(nonsense(TRACING, &other)),
         }
+    }
+
+    pub(crate) fn steps_question(
+        &self,
+        piece: Piece,
+        stake: u8,
+        array: &AttackersArray,
+    ) -> Question {
+        let (piece, array) = (encode::piece(piece), array.to_bytes());
+        let request = Request::Trace { piece, stake, array };
+        Question::new(TRACING, request, self.work(2 * EXCHANGE_BUDGET))
     }
 
     /// Has the board find what the side that has just moved stands to lose and to win.
@@ -175,16 +193,29 @@ impl Rig {
         mover: Colour,
         moved: Option<Square>,
     ) -> Result<PointsReply, LinkError> {
+        match self.ask(&self.points_question(position, mover, moved))? {
+            Reply::Points(found) => Ok(found),
+            other => Err(nonsense(GATHERING, &other)),
+        }
+    }
+
+    pub(crate) fn points_question(
+        &self,
+        position: &Position,
+        mover: Colour,
+        moved: Option<Square>,
+    ) -> Question {
         let request = Request::Points {
             squares: encode::squares(position),
             mover: encode::colour(mover),
             moved: moved.map_or(0, encode::square),
         };
-        let what = "gathering the highest residues";
-        match self.link.ask(what, &request, self.work(POSITION_BUDGET))? {
-            Reply::Points(found) => Ok(found),
-            other => Err(nonsense(what, &other)),
-        }
+        Question::new(GATHERING, request, self.work(POSITION_BUDGET))
+    }
+
+    /// Asks what has a single reply.
+    fn ask(&mut self, question: &Question) -> Result<Reply, LinkError> {
+        self.link.ask(question.what, &question.request, question.work)
     }
 
     fn work(&self, t_states: u64) -> Duration {
@@ -222,14 +253,6 @@ fn assemble(replies: Vec<Reply>) -> Option<(Vec<SquareRecord>, PositionEnd)> {
     None
 }
 
-/// The residue and the status.
-pub(super) fn residue(replies: &[Reply]) -> Option<(u8, u8)> {
-    match replies {
-        [Reply::Residue { residue, status }] => Some((*residue, *status)),
-        _ => None,
-    }
-}
-
-pub(super) fn nonsense(what: &'static str, reply: &impl Debug) -> LinkError {
+fn nonsense(what: &'static str, reply: &impl Debug) -> LinkError {
     LinkError::Nonsense { what, why: format!("{reply:?}") }
 }

@@ -1,15 +1,15 @@
-//! Cases of the corpus as requests, several of them under way at a time.
+//! Questions of the corpus's cases, several of them under way at a time.
 
 use std::time::Duration;
 
-use firmware::wire::capability;
+use firmware::wire::{PointsReply, Reply, StepRecord, capability};
 use rcflash::link::{Answer, LinkError, Question, Repeats, Ticket};
 
 use super::Rig;
-use super::ask::{Observation, residue};
+use super::ask::Observation;
 use crate::corpus::Subject;
 
-/// The board's word on a case.
+/// The board's word on a question.
 #[derive(Debug)]
 pub struct Word {
     /// Which request it answers.
@@ -27,8 +27,12 @@ pub struct Word {
 pub enum Said {
     /// Of a position.
     Position(Observation),
+    /// Of what a position's residues amount to.
+    Points(PointsReply),
     /// Of an exchange: residue and status.
     Exchange(u8, u8),
+    /// Of an exchange step by step: residue, status, and the steps.
+    Steps(u8, u8, Vec<StepRecord>),
 }
 
 impl Rig {
@@ -39,28 +43,32 @@ impl Rig {
             Subject::Position { .. } => (capability::POSITION, "POSITION"),
             Subject::Array { .. } => (capability::EXCHANGE, "EXCHANGE"),
         };
-        let can = self.application.capabilities & bit != 0;
-        (!can).then(|| format!("{} does not answer {request}", self.application.name))
+        (!self.can(bit)).then(|| format!("{} does not answer {request}", self.application.name))
     }
 
-    /// Whether the board has room for one more case.
+    /// Whether the application has a capability.
+    pub(crate) fn can(&self, bit: u8) -> bool {
+        self.application.capabilities & bit != 0
+    }
+
+    /// Whether the board has room for one more question.
     #[must_use]
-    pub fn has_room(&self, subject: &Subject) -> bool {
-        self.link.has_room(&self.question(subject).request)
+    pub fn has_room(&self, question: &Question) -> bool {
+        self.link.has_room(&question.request)
     }
 
-    /// Puts a case to the board; its word comes by [`Self::next_word`].
+    /// Puts a question to the board; its word comes by [`Self::next_word`].
     ///
     /// # Errors
     /// The line failed.
-    pub fn submit(&mut self, subject: &Subject) -> Result<Ticket, LinkError> {
-        self.link.submit(&self.question(subject))
+    pub fn submit(&mut self, question: &Question) -> Result<Ticket, LinkError> {
+        self.link.submit(question)
     }
 
-    /// Waits for the board's word on one of the cases under way; `None` when there is none.
+    /// Waits for the board's word on one of the questions under way; `None` when there is none.
     ///
     /// # Errors
-    /// The line failed. The cases are under way until the board is recovered.
+    /// The line failed. The questions are under way until the board is recovered.
     pub fn next_word(&mut self) -> Result<Option<Word>, LinkError> {
         let answer = self.link.next_answer()?;
         Ok(answer.map(|answer| self.word(answer)))
@@ -75,18 +83,21 @@ impl Rig {
     fn word(&mut self, answer: Answer) -> Word {
         let said = match answer.replies {
             Err(error) => Err(error),
-            Ok(replies) => match residue(&replies) {
-                Some((residue, status)) => Ok(Said::Exchange(residue, status)),
-                None => self.observation(replies, answer.seq).map(Said::Position),
-            },
+            Ok(replies) => self.said(replies, answer.seq),
         };
         Word { ticket: answer.ticket, said, repeats: answer.repeats, took: answer.took }
     }
 
-    fn question(&self, subject: &Subject) -> Question {
-        match subject {
-            Subject::Position { position, .. } => self.position_question(position),
-            Subject::Array { piece, array, .. } => self.exchange_question(*piece, array),
-        }
+    fn said(&mut self, mut replies: Vec<Reply>, seq: u8) -> Result<Said, LinkError> {
+        let said = match &mut replies[..] {
+            [Reply::Residue { residue, status }] => Said::Exchange(*residue, *status),
+            [Reply::Points(found)] => Said::Points(*found),
+            [Reply::Trace { residue, status, steps }] => {
+                Said::Steps(*residue, *status, std::mem::take(steps))
+            }
+            _ => return self.observation(replies, seq).map(Said::Position),
+        };
+        let _ = self.claim_records(seq);
+        Ok(said)
     }
 }

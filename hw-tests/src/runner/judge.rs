@@ -1,15 +1,18 @@
-//! From the board's word to a verdict.
+//! From the board's words to a verdict.
 
 use rcflash::link::LinkError;
 
+use super::questions::last_move;
 use super::result::{CaseResult, Verdict};
-use crate::compare::{Standard, compare_exchange, compare_position};
+use crate::compare::{
+    Standard, compare_exchange, compare_position, compare_steps, compare_verdicts,
+};
 use crate::corpus::{Case, Subject};
 use crate::reference::{Behaviour, examine_as, exchange_as};
 use crate::residues::{exchange, squares};
 use crate::rig::Said;
 
-/// Holds what the board says of a case against the reference.
+/// Holds the board's word on one of a case's questions against the reference.
 pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult {
     let is_mended = standard.behaviour == Behaviour::Mended;
     let mut result = CaseResult::new(case, Verdict::Pass);
@@ -19,12 +22,21 @@ pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult 
             result.differences = compare_position(position, standard, stated, seen);
             result.squares = squares(&examine_as(position, standard.behaviour).verdicts, seen);
         }
+        (Subject::Position { position, .. }, Said::Points(seen)) => {
+            let verdicts = examine_as(position, standard.behaviour).verdicts;
+            let (mover, moved) = last_move(position, &verdicts);
+            result.differences = compare_verdicts(&verdicts, standard, mover, moved, seen);
+        }
         (Subject::Array { piece, array, expected, printed }, &Said::Exchange(residue, status)) => {
             let stated = if is_mended { Some(*expected) } else { *printed };
             let seen = (residue, status);
             result.differences = compare_exchange(*piece, array, standard, stated, seen);
             let outcome = exchange_as(*piece, array, standard.behaviour);
             result.squares.push(exchange(*piece, array, outcome.residue, seen));
+        }
+        (Subject::Array { piece, array, .. }, Said::Steps(residue, status, steps)) => {
+            let outcome = (*residue, *status);
+            result.differences = compare_steps(*piece, array, standard, outcome, steps);
         }
         _ => return CaseResult::because(case, Verdict::Error, "the answer is to something else"),
     }
@@ -41,6 +53,14 @@ pub(super) fn unanswered(case: &Case, error: &LinkError) -> CaseResult {
         _ => Verdict::Error,
     };
     CaseResult::because(case, verdict, error.to_string())
+}
+
+/// The result of a case whose first question passed.
+pub(super) fn join(mut first: CaseResult, second: CaseResult) -> CaseResult {
+    first.repeats += second.repeats;
+    first.took_us += second.took_us;
+    let CaseResult { verdict, why, differences, .. } = second;
+    CaseResult { verdict, why, differences, ..first }
 }
 
 /// The verdict on a case that was put several times. One that passes only sometimes is flaky, whatever else it does.

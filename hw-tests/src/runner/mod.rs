@@ -2,6 +2,7 @@
 
 mod judge;
 pub mod log;
+mod questions;
 mod result;
 
 pub use result::{CaseResult, Counts, Verdict};
@@ -11,10 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use firmware::wire::ErrorCode;
-use rcflash::link::{LinkError, Repeats, Ticket};
+use rcflash::link::{LinkError, Question, Repeats, Ticket};
 
 use crate::corpus::Case;
 use crate::rig::{Recovery, Rig, RigError, Word};
+use questions::Questions;
 
 /// How often a case may be under way when the board is lost.
 const LOSSES: u32 = 3;
@@ -98,6 +100,9 @@ pub fn run_cases(
 /// A case that has no verdict yet.
 struct Job {
     case: Case,
+    questions: Questions,
+    /// What came of the first question, when the second one's turn has come.
+    half: Option<CaseResult>,
     /// How often it is still to be put.
     left: u32,
     /// What came of it before.
@@ -111,12 +116,35 @@ struct Job {
 }
 
 impl Job {
-    fn new(case: Case, left: u32) -> Self {
-        Self { case, left, so_far: None, attempts: 0, losses: (0, String::new()), disturbed: None }
+    fn new(rig: &Rig, case: Case, left: u32) -> Self {
+        let questions = Questions::new(rig, &case.subject);
+        let losses = (0, String::new());
+        let (half, so_far, disturbed) = (None, None, None);
+        Self { case, questions, half, left, so_far, attempts: 0, losses, disturbed }
     }
 
+    /// The question whose turn it is.
+    fn question(&self) -> &Question {
+        let second = self.half.as_ref().and(self.questions.second.as_ref());
+        second.unwrap_or(&self.questions.first)
+    }
+
+    /// Takes what came of a question; gives the result of the case, if that is all of it.
+    fn complete(&mut self, result: CaseResult) -> Option<CaseResult> {
+        match self.half.take() {
+            Some(first) => Some(judge::join(first, result)),
+            None if result.verdict == Verdict::Pass && self.questions.second.is_some() => {
+                self.half = Some(result);
+                None
+            }
+            None => Some(result),
+        }
+    }
+
+    /// The board was lost: all of the case is to be put again.
     fn lost(&mut self, why: &str) {
         self.losses = (self.losses.0 + 1, why.to_owned());
+        self.half = None;
     }
 
     /// The verdict on a case on which the board was lost too often.
@@ -166,10 +194,10 @@ impl Run<'_> {
         self.course.ended == Ended::Complete
     }
 
-    /// Puts one more case to the board; `false` when there is none, or no room for it.
+    /// Puts one more question to the board; `false` when there is none, or no room for it.
     fn submit_next(&mut self, cases: &mut dyn Iterator<Item = Case>) -> bool {
         let repeat = self.options.repeat.max(1);
-        let fresh = |case| Job::new(case, repeat);
+        let fresh = |case| Job::new(self.rig, case, repeat);
         let next = self.waiting.pop_front().or_else(|| cases.next().map(fresh));
         let Some(mut job) = next else { return false };
         let given_up = match self.rig.lacks(&job.case.subject) {
@@ -180,13 +208,13 @@ impl Run<'_> {
             self.finish(job, result);
             return true;
         }
-        if !self.rig.has_room(&job.case.subject) {
+        if !self.rig.has_room(job.question()) {
             self.waiting.push_front(job);
             return false;
         }
-        match self.rig.submit(&job.case.subject) {
+        match self.rig.submit(job.question()) {
             Ok(ticket) => {
-                job.attempts += 1;
+                job.attempts += u32::from(job.half.is_none());
                 self.flying.push((ticket, job));
             }
             Err(error) => {
@@ -276,8 +304,11 @@ impl Run<'_> {
         }
     }
 
-    /// A case has ended for this time.
-    fn finish(&mut self, mut job: Job, mut result: CaseResult) {
+    /// A question has its answer, and with it perhaps the case for this time.
+    fn finish(&mut self, mut job: Job, result: CaseResult) {
+        let Some(mut result) = job.complete(result) else {
+            return self.waiting.push_front(job);
+        };
         if let (Some(why), Verdict::Pass) = (job.disturbed.take(), result.verdict) {
             (result.verdict, result.why) =
                 (Verdict::Flaky, Some(format!("passed when asked again: {why}")));

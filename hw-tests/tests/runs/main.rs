@@ -34,3 +34,8 @@ fn records(file: &Path) -> Vec<Record> {
     let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     lines.map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
+
+/// How many cases there are.
+fn corpus_size() -> usize {
+    hw_tests::corpus::shipped().expect("the corpus").len()
+}

@@ -1,0 +1,54 @@
+//! What a case asks the board: two questions wherever the application answers both, so that all of the evaluator is judged.
+
+use firmware::wire::capability;
+use rcflash::link::Question;
+
+use crate::corpus::Subject;
+use crate::reference::{Behaviour, Colour, Position, Square, Verdict, examine_as};
+use crate::rig::Rig;
+
+/// The questions of a case.
+pub(super) struct Questions {
+    /// Every square of a position, or the residue of an array.
+    pub(super) first: Question,
+    /// What the residues amount to, or the steps of the exchange.
+    pub(super) second: Option<Question>,
+}
+
+impl Questions {
+    /// An exchange is traced where all routines are ours and the walk along the array is bounded.
+    pub(super) fn new(rig: &Rig, subject: &Subject) -> Self {
+        match subject {
+            Subject::Position { position, .. } => {
+                let points = || {
+                    let verdicts = examine_as(position, rig.behaviour()).verdicts;
+                    let (mover, moved) = last_move(position, &verdicts);
+                    rig.points_question(position, mover, moved)
+                };
+                let second = rig.can(capability::POINTS).then(points);
+                Self { first: rig.position_question(position), second }
+            }
+            Subject::Array { piece, array, .. } => {
+                let is_bounded = rig.behaviour() == Behaviour::Mended && rig.own.is_empty();
+                let steps = || rig.steps_question(*piece, piece.kind.value(), array);
+                let second = (is_bounded && rig.can(capability::TRACE)).then(steps);
+                Self { first: rig.exchange_question(*piece, array), second }
+            }
+        }
+    }
+}
+
+/// The move to take for the last one: who made it, and where it ended. That is not known, or the mover's first or last
+/// square that has a residue, or its last of all: the number of pieces decides, so that a corpus has all of these.
+pub(super) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, Option<Square>) {
+    let mover = position.to_move.other();
+    let mut own = verdicts.iter().filter(|verdict| verdict.piece.colour == mover);
+    let is_lost = |verdict: &&Verdict| verdict.outcome.residue > 0;
+    let chosen = match verdicts.len() % 4 {
+        0 => None,
+        1 => own.find(is_lost),
+        2 => own.rfind(is_lost),
+        _ => own.next_back(),
+    };
+    (mover, chosen.map(|verdict| verdict.square))
+}
