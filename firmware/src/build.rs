@@ -189,7 +189,8 @@ fn assemble_all(
 /// Options for the assembler: these symbols are defined, and files that we carry can be inserted from anywhere.
 fn options(defines: &[(&str, u16)]) -> Options {
     let defines = defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    Options { defines, include_dirs: vec![PathBuf::new()], ..Options::default() }
+    let include_dirs = vec![PathBuf::new()];
+    Options { defines, include_dirs, lines: true, ..Options::default() }
 }
 
 fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {

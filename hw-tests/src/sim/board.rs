@@ -1,6 +1,8 @@
 //! A board: processor, bus and line on one clock.
 
-use super::bus::BoardBus;
+use std::cell::RefCell;
+
+use super::bus::{Access, BoardBus, Watched};
 use super::cpu::{Bus, Cpu, Registers};
 use super::ctc::Ctc;
 use super::line::{Line, garble};
@@ -66,6 +68,17 @@ impl BoardSpec {
 pub enum Stop {
     /// The time is over.
     Time,
+    /// The processor waits in HALT, and nothing is on its way that could wake it.
+    Idle,
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// An instruction ran, or an interrupt was accepted.
+    Ran,
+    /// Time passed, and the processor waited.
+    Waited,
     /// The processor waits in HALT, and nothing is on its way that could wake it.
     Idle,
 }
@@ -165,22 +178,57 @@ impl<L: Line> SimBoard<L> {
     pub fn run_for(&mut self, t_states: u64) -> Stop {
         let end = self.clock + t_states;
         while self.clock < end {
-            if self.clock >= self.next_event {
-                self.serve_devices();
-            }
-            if self.held {
-                self.clock = self.next_event;
-            } else if !self.cpu.is_halted() || self.interrupt {
-                self.step();
-            } else if let Some(at) = self.something_to_come() {
-                self.halted_time += at.saturating_sub(self.clock);
-                self.clock = at.max(self.clock);
-                self.next_event = self.clock;
-            } else {
+            if self.turn(Self::step) == Turn::Idle {
                 return Stop::Idle;
             }
         }
         Stop::Time
+    }
+
+    /// Runs one instruction, and whatever devices do before it; or lets time pass while the processor waits. Every
+    /// access of the instruction goes to `seen`, which is emptied before.
+    pub fn watched_turn(&mut self, seen: &RefCell<Vec<Access>>) -> Turn {
+        seen.borrow_mut().clear();
+        self.turn(|board| {
+            board.step_on(|cpu, bus, vector| cpu.step(&mut Watched { bus, seen }, vector));
+        })
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, step: impl FnOnce(&mut Self)) -> Turn {
+        if self.clock >= self.next_event {
+            self.serve_devices();
+        }
+        if self.held {
+            self.clock = self.next_event;
+        } else if !self.cpu.is_halted() || self.interrupt {
+            step(self);
+            return Turn::Ran;
+        } else if let Some(at) = self.something_to_come() {
+            self.halted_time += at.saturating_sub(self.clock);
+            self.clock = at.max(self.clock);
+            self.next_event = self.clock;
+        } else {
+            return Turn::Idle;
+        }
+        Turn::Waited
+    }
+
+    /// A board in the same state, which goes on as this one does if that hears the same; `None` while the processor
+    /// waits in HALT. Right after EI and before SCF and CCF it may differ ([`Cpu::duplicate`]).
+    #[must_use]
+    pub fn duplicate(&self) -> Option<Self>
+    where
+        L: Clone,
+    {
+        Some(Self {
+            spec: self.spec.clone(),
+            cpu: self.cpu.duplicate()?,
+            bus: self.bus.clone(),
+            probe: self.probe.clone(),
+            line: self.line.clone(),
+            ..*self
+        })
     }
 
     /// Has a character complete in the serial chip when the clock says `at`, to the T-state, whatever the line does.
@@ -192,6 +240,11 @@ impl<L: Line> SimBoard<L> {
 
     /// Runs one instruction.
     pub fn step(&mut self) {
+        self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
+    }
+
+    #[inline(always)]
+    fn step_on(&mut self, execute: impl FnOnce(&mut Cpu, &mut BoardBus, Option<u8>) -> u32) {
         let pc = self.cpu.pc();
         if self.service.is_none()
             && let Some(probe) = &mut self.probe
@@ -205,7 +258,7 @@ impl<L: Line> SimBoard<L> {
         let returns =
             self.device_served && RETI == [pc, pc.wrapping_add(1)].map(|at| self.bus.peek(at));
         let vector = self.interrupt.then(|| self.bus.vector());
-        let time = u64::from(self.cpu.step(&mut self.bus, vector));
+        let time = u64::from(execute(&mut self.cpu, &mut self.bus, vector));
         self.clock += time;
         let accepted = self.cpu.accepted_interrupt();
         if accepted {
@@ -237,6 +290,12 @@ impl<L: Line> SimBoard<L> {
     #[must_use]
     pub fn halted_time(&self) -> u64 {
         self.halted_time
+    }
+
+    /// Whether the last turn accepted an interrupt instead of running an instruction.
+    #[must_use]
+    pub fn accepted_interrupt(&self) -> bool {
+        self.cpu.accepted_interrupt()
     }
 
     /// Whether an interrupt is being served.

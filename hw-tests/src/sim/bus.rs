@@ -11,6 +11,7 @@ use super::uart::Uart;
 pub(super) const FLOATING: u8 = 0x78;
 
 /// Memory and devices.
+#[derive(Clone)]
 pub struct BoardBus {
     memory: Memory,
     /// The serial chip.
@@ -131,6 +132,61 @@ impl BoardBus {
     /// Whether a device waits for RETI.
     pub(super) fn in_service(&mut self) -> bool {
         self.uart.get_mut().in_service() || self.ctc.as_ref().is_some_and(Ctc::in_service)
+    }
+}
+
+/// What the processor did on the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Which kind of cycle it was.
+    pub kind: AccessKind,
+    /// The address, or all sixteen bits of a port's.
+    pub address: u16,
+    /// What was on the data bus.
+    pub value: u8,
+}
+
+/// The kinds of bus cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    /// A byte of memory was read, be it an instruction's.
+    Read,
+    /// A byte of memory was written.
+    Write,
+    /// A port was read.
+    In,
+    /// A port was written.
+    Out,
+}
+
+/// The bus, with all that the processor does on it noted.
+pub(super) struct Watched<'a> {
+    pub(super) bus: &'a mut BoardBus,
+    pub(super) seen: &'a RefCell<Vec<Access>>,
+}
+
+impl Watched<'_> {
+    fn note(&self, kind: AccessKind, address: u16, value: u8) -> u8 {
+        self.seen.borrow_mut().push(Access { kind, address, value });
+        value
+    }
+}
+
+impl Bus for Watched<'_> {
+    fn read(&self, address: u16) -> u8 {
+        self.note(AccessKind::Read, address, self.bus.read(address))
+    }
+
+    fn write(&mut self, address: u16, value: u8) {
+        self.bus.write(address, self.note(AccessKind::Write, address, value));
+    }
+
+    fn input(&self, port: u16) -> u8 {
+        self.note(AccessKind::In, port, self.bus.input(port))
+    }
+
+    fn output(&mut self, port: u16, value: u8) {
+        self.bus.output(port, self.note(AccessKind::Out, port, value));
     }
 }
 

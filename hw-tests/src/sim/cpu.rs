@@ -60,6 +60,22 @@ impl Cpu {
         cpu
     }
 
+    /// A processor in the same state; `None` where the core keeps a part of it to itself: in HALT. What it also keeps,
+    /// it forgets by itself: that EI ran one or two instructions before, and whether the last one wrote the flags,
+    /// which only SCF and CCF ask for.
+    #[must_use]
+    pub fn duplicate(&self) -> Option<Self> {
+        if self.is_halted() {
+            return None;
+        }
+        let mut core = Core::new();
+        core.reg.wz = self.core.reg.wz;
+        core.set_interrupt_state(self.core.im(), self.core.iff1(), self.core.iff2());
+        let mut cpu = Self { core, accepted: self.accepted };
+        cpu.set_registers(&self.registers());
+        Some(cpu)
+    }
+
     /// What /RESET does: PC, I and R are 0, interrupts are off, mode 0 (Zilog UM0080).
     pub fn reset(&mut self) {
         let registers = self.registers();

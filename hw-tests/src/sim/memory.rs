@@ -122,6 +122,7 @@ enum Slot {
 }
 
 /// All memory of a board.
+#[derive(Clone)]
 pub(super) struct Memory {
     chip: RomChip,
     /// Whether the socket's write pin is connected.

@@ -13,6 +13,7 @@ pub enum UartModel {
 }
 
 /// The chip. Times are T-states of the processor's clock.
+#[derive(Clone)]
 pub(super) enum Uart {
     Acia(Acia),
     Sio(Sio),
