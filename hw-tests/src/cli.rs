@@ -8,6 +8,7 @@ mod exhaust;
 mod explain;
 mod positions;
 mod prizes;
+mod profile;
 mod relations;
 mod residues;
 mod results;
@@ -119,6 +120,15 @@ Examples:
   hw-tests prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
   hw-tests prizes                                       compare board and host over the corpus")]
     Prizes(prizes::PrizesArgs),
+    /// Show where the T-states of the Z80 code go over positions, by routine and line
+    #[command(after_help = "\
+Time in HALT and interrupt service that nobody called are the board's own. A line that a macro call makes is the call.
+
+Examples:
+  hw-tests profile                                      the corpus that ships
+  hw-tests profile --annotate xchng.asm                 the listing with T-states and runs
+  hw-tests profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+    Profile(profile::ProfileArgs),
     /// List discovered and transparent attacks, the second-order relations of the article's Table 4
     #[command(after_help = "\
 W is the side of the piece that acts, whatever its colour.
@@ -205,6 +215,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Behaviours(args) => behaviours::behaviours(&args),
         Command::Prizes(args) => prizes::prizes(&args),
+        Command::Profile(args) => profile::profile(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),
         Command::Sim(args) => simulator::serve(&args),

@@ -185,6 +185,11 @@ impl<L: Line> SimBoard<L> {
         Stop::Time
     }
 
+    /// Runs one instruction, and whatever devices do before it; or lets time pass while the processor waits.
+    pub fn advance(&mut self) -> Turn {
+        self.turn(Self::step)
+    }
+
     /// Runs one instruction, and whatever devices do before it; or lets time pass while the processor waits. Every
     /// access of the instruction goes to `seen`, which is emptied before.
     pub fn watched_turn(&mut self, seen: &RefCell<Vec<Access>>) -> Turn {

@@ -1,0 +1,87 @@
+//! A simulated board on a line of its own, with what is known of the programs on it: what debugger, profile and
+//! coverage run.
+
+use firmware::ProgramKind;
+use firmware::build::{BuildError, BuiltImage, build, build_with};
+use firmware::evaluator::Evaluator;
+use firmware::profile::Profile;
+use firmware::wire::{Decoder, Event, Frame, Reply, Request};
+
+use super::code::CodeMap;
+use crate::rig::board_spec;
+use crate::sim::{QueueLine, SimBoard, Stop};
+
+/// T-states after which a board is taken not to come to rest: half a minute of its own time.
+const PATIENCE: u64 = 250_000_000;
+/// The sequence number of our requests; one is enough where nothing is lost.
+const SEQ: u8 = 1;
+
+/// A board, and the programs for it.
+pub struct Machine {
+    /// The board.
+    pub board: SimBoard<QueueLine>,
+    /// The boot monitor, in ROM.
+    pub monitor: BuiltImage,
+    /// The application; it may not be loaded yet.
+    pub application: BuiltImage,
+}
+
+impl Machine {
+    /// A board that is just powered up, with the monitor in its ROM.
+    ///
+    /// # Errors
+    /// A program can't be built.
+    pub fn new(
+        profile: &Profile,
+        kind: ProgramKind,
+        evaluator: &Evaluator,
+    ) -> Result<Self, BuildError> {
+        let monitor = build(profile, ProgramKind::Monitor)?;
+        let application = build_with(profile, kind, evaluator)?;
+        let board = SimBoard::new(board_spec(profile), &monitor.bytes, QueueLine::default());
+        Ok(Self { board, monitor, application })
+    }
+
+    /// A board on which the application for RAM runs and waits for requests.
+    ///
+    /// # Errors
+    /// A program can't be built.
+    pub fn with_application(profile: &Profile, evaluator: &Evaluator) -> Result<Self, BuildError> {
+        let mut machine = Self::new(profile, ProgramKind::Application, evaluator)?;
+        machine.rest();
+        let Self { board, application, .. } = &mut machine;
+        board.bus_mut().load(application.address, &application.bytes);
+        machine.send(&Request::Run { address: machine.application.address });
+        machine.rest();
+        machine.board.line_mut().from_board.clear();
+        Ok(machine)
+    }
+
+    /// What is known of both programs.
+    #[must_use]
+    pub fn code(&self) -> CodeMap {
+        CodeMap::new(&[&self.monitor, &self.application])
+    }
+
+    /// Puts a request on the line.
+    pub fn send(&mut self, request: &Request) {
+        let frame = Frame { seq: SEQ, kind: request.kind(), payload: request.payload() };
+        self.board.line_mut().to_board.extend(frame.encode());
+    }
+
+    /// Runs until nothing can happen any more without the host; whether that came about.
+    pub fn rest(&mut self) -> bool {
+        self.board.run_for(PATIENCE) == Stop::Idle
+    }
+
+    /// Takes what the board has sent since this was last asked.
+    pub fn replies(&mut self) -> Vec<Reply> {
+        let mut decoder = Decoder::default();
+        let heard = std::mem::take(&mut self.board.line_mut().from_board);
+        let frames = heard.into_iter().filter_map(|byte| match decoder.push(byte) {
+            Some(Event::Frame(frame)) => Reply::parse(frame.kind, &frame.payload).ok(),
+            _ => None,
+        });
+        frames.collect()
+    }
+}
