@@ -13,6 +13,7 @@ mod fields;
 mod finish;
 mod instruction;
 mod macros;
+mod mention;
 mod names;
 mod output;
 mod reader;
@@ -29,6 +30,7 @@ use std::rc::Rc;
 use crate::diag::{Code, Diagnostic, Levels, Severity};
 use crate::listing::Listing;
 use crate::module::{Module, ObjectForm};
+use crate::references::References;
 use crate::source::{Loader, Origin, SourceMap, Span};
 use crate::syntax::expr::{Expr, Intern};
 
@@ -62,6 +64,8 @@ pub struct Options {
     pub listing: bool,
     /// Whether modules tell which line made which bytes.
     pub lines: bool,
+    /// Whether to keep where names stand.
+    pub references: bool,
 }
 
 /// What came of a run, errors or not.
@@ -79,6 +83,8 @@ pub struct Outcome {
     pub sources: SourceMap,
     /// The texts that `.PRNTX` printed.
     pub messages: Vec<String>,
+    /// Where names stand, empty unless the options asked for it.
+    pub references: References,
 }
 
 impl Outcome {
@@ -187,6 +193,7 @@ struct Assembler<'a> {
     listing: Listing,
     line: statement::LineInfo,
     messages: Vec<String>,
+    noted: mention::Noted,
 }
 
 impl<'a> Assembler<'a> {
@@ -227,6 +234,7 @@ impl<'a> Assembler<'a> {
             listing: Listing::default(),
             line: statement::LineInfo::default(),
             messages: Vec::new(),
+            noted: mention::Noted::default(),
         };
         assembler.predefine();
         assembler
@@ -397,6 +405,7 @@ impl<'a> Assembler<'a> {
         diagnostics.dedup();
         let (modules, listing, sources) = (self.modules, self.listing, self.sources);
         let (object_form, messages) = (self.object_form, self.messages);
-        Outcome { modules, object_form, listing, diagnostics, sources, messages }
+        let references = self.noted.references;
+        Outcome { modules, object_form, listing, diagnostics, sources, messages, references }
     }
 }

@@ -6,6 +6,7 @@ mod disasm;
 mod files;
 mod fmt;
 mod link;
+mod lsp;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,8 @@ enum Command {
     Convert(convert::Arguments),
     /// Put labels, operators, operands and comments of sources into columns
     Fmt(fmt::Arguments),
+    /// Serve an editor: messages as you type, definitions, references, renaming and more
+    Lsp(lsp::Arguments),
 }
 
 /// How a command failed; what there is to say has been said to stderr.
@@ -89,6 +92,7 @@ pub(crate) fn run() -> ExitCode {
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
         (None, Some(Command::Convert(arguments))) => convert::run(&arguments),
         (None, Some(Command::Fmt(arguments))) => fmt::run(&arguments),
+        (None, Some(Command::Lsp(arguments))) => lsp::run(&arguments),
         (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)

@@ -13,9 +13,11 @@ pub mod image;
 pub mod isa;
 pub mod link;
 pub mod listing;
+pub mod lsp;
 pub mod module;
 pub mod object;
 pub mod output;
+pub mod references;
 pub mod source;
 pub mod syntax;
 
@@ -84,7 +86,7 @@ pub fn assemble(
         let Outcome { diagnostics, sources, listing, modules, .. } = outcome;
         return Err(Box::new(Failure { diagnostics, sources, listing, modules }));
     }
-    let Outcome { modules, object_form, listing, diagnostics: warnings, sources, messages } =
+    let Outcome { modules, object_form, listing, diagnostics: warnings, sources, messages, .. } =
         outcome;
     Ok(Assembly { modules, object_form, listing, warnings, sources, messages })
 }

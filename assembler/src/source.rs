@@ -139,7 +139,8 @@ impl Source {
     }
 }
 
-fn line_starts(text: &[u8]) -> Vec<u32> {
+/// Where the lines of a text begin, whatever their ends are.
+pub(crate) fn line_starts(text: &[u8]) -> Vec<u32> {
     let ends = memchr::memchr2_iter(b'\n', b'\r', text)
         .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'));
     std::iter::once(0).chain(ends.map(|end| end as u32 + 1)).collect()

@@ -1,6 +1,7 @@
 //! Conditional assembly: `.IFx argument,[true text] [false text]` and the form on one line.
 
 use crate::diag::{Code, Diagnostic};
+use crate::references::Role;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -90,6 +91,7 @@ impl Assembler<'_> {
             return None;
         };
         let name = self.names.intern(word);
+        self.mention(name, cursor.since(cursor.offset() - word.len() as u32), Role::Use);
         let entry = self.names[name];
         let defined = entry.definition != Definition::None || entry.special.is_some();
         if !defined && self.pass == Pass::Only {

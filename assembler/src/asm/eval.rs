@@ -53,6 +53,9 @@ impl Assembler<'_> {
     pub(super) fn parse_expression(&mut self, which: usize, cursor: &mut Cursor<'_>) {
         let radix = self.radix;
         self.operands[which].parse(cursor, radix, &mut self.names);
+        if self.notes() {
+            self.mention_operand(which);
+        }
         if let Some((fault, span)) = self.operands[which].fault {
             self.report_fault(fault, span);
         }

@@ -29,6 +29,9 @@ impl Assembler<'_> {
         self.check_exports();
         self.check_shared();
         self.finish_listing();
+        if self.options.references {
+            self.finish_mentions();
+        }
         let module = self.build_module(&values);
         self.modules.push(module);
     }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::diag::{Code, Diagnostic};
+use crate::references::Role;
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -32,6 +33,7 @@ enum Piece {
 #[derive(Debug, Clone)]
 struct Parameter {
     name: Vec<u8>,
+    place: Span,
     default: Vec<u8>,
     /// Whether a missing argument becomes a new local symbol.
     created: bool,
@@ -44,6 +46,21 @@ pub(super) struct Macro {
     pieces: Vec<Piece>,
     place: Span,
     pass: u8,
+}
+
+/// What a call puts in the place of a parameter.
+#[derive(Debug, Clone)]
+struct Argument {
+    text: Vec<u8>,
+    /// Where the text was written.
+    place: Option<Span>,
+}
+
+impl Argument {
+    /// One that does not stand in the source as it is.
+    fn made(text: Vec<u8>) -> Self {
+        Self { text, place: None }
+    }
 }
 
 impl Assembler<'_> {
@@ -60,7 +77,12 @@ impl Assembler<'_> {
         let name = self.names.intern(word);
         let Some(parameters) = self.parameters(cursor) else { return Ok(()) };
         let Some(body) = self.macro_body(cursor) else { return Ok(()) };
-        let pieces = self.pieces(body, &parameters);
+        let (pieces, used) = self.pieces(body, &parameters);
+        if self.notes() {
+            self.mention(name, place, Role::Definition);
+            let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
+            self.mention_parameters(&declared, &used);
+        }
         let pass = self.pass_number();
         let name_text = self.names.spelling(name).into();
         self.add_macro(name, Macro { name: name_text, parameters, pieces, place, pass });
@@ -93,13 +115,15 @@ impl Assembler<'_> {
         cursor.advance(1);
         while cursor.offset() < close {
             cursor.skip_blanks();
+            let start = cursor.offset();
             let Some(name) = cursor.take(lex::symbol) else {
                 self.error(Code::MacroForm, cursor.here(), "the name of an argument is missing");
                 break;
             };
+            let place = cursor.since(start);
             let default = self.default_text(cursor);
             let created = name.starts_with(b"%");
-            parameters.push(Parameter { name: name.to_vec(), default, created });
+            parameters.push(Parameter { name: name.to_vec(), place, default, created });
             cursor.skip_blanks();
             if !cursor.eat(b',') {
                 break;
@@ -169,14 +193,16 @@ impl Assembler<'_> {
         index
     }
 
-    /// Cuts a body at its arguments; drops the quotes that join and the comments with two semicolons.
-    fn pieces(&self, body: Span, parameters: &[Parameter]) -> Vec<Piece> {
+    /// Cuts a body at its arguments; drops the quotes that join and the comments with two semicolons. Also returns
+    /// where which argument is used.
+    fn pieces(&self, body: Span, parameters: &[Parameter]) -> (Vec<Piece>, Vec<(usize, Span)>) {
         let text = self.sources.slice(body);
         let index = self.parameter_index(parameters);
         let argument = |word: &[u8]| match index.is_empty() {
             true => None,
             false => index.get(&self.names.significant(word)).copied(),
         };
+        let mut used = Vec::new();
         let mut cutter = Cutter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
         let mut at = 0;
         while at < text.len() {
@@ -184,6 +210,8 @@ impl Assembler<'_> {
             if !word.is_empty() {
                 if let Some(index) = argument(word) {
                     cutter.argument(at, at + word.len(), index);
+                    let start = body.start + at as u32;
+                    used.push((index, Span::new(start, start + word.len() as u32)));
                 }
                 at += word.len();
             } else if lex::is_symbol(text[at]) {
@@ -201,12 +229,12 @@ impl Assembler<'_> {
                 at += 1;
             }
         }
-        cutter.finish(text.len())
+        (cutter.finish(text.len()), used)
     }
 
     /// A macro in the operator field.
     pub(super) fn call_macro(&mut self, index: usize, span: Span, cursor: &mut Cursor<'_>) -> Step {
-        self.expand(index, &[], span, cursor)
+        self.expand(index, None, span, cursor)
     }
 
     /// A macro in an operand: the statement is read again with the macro's text in the place of its name.
@@ -217,31 +245,44 @@ impl Assembler<'_> {
         cursor: &mut Cursor<'_>,
     ) -> Step {
         let Some(index) = self.names[name].macro_index() else { return Ok(()) };
-        let text = self.sources.slice(head).to_vec();
         let span = self.symbol_span(head.end);
         cursor.move_to(span.end);
-        self.expand(index, &text, span, cursor)
+        self.expand(index, Some(head), span, cursor)
     }
 
-    fn expand(&mut self, index: usize, head: &[u8], span: Span, cursor: &mut Cursor<'_>) -> Step {
+    /// Has the text of a macro read, behind the `head` of the statement that it stands in.
+    fn expand(
+        &mut self,
+        index: usize,
+        head: Option<Span>,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> Step {
         let arguments = self.arguments(cursor)?;
-        let mut text = head.to_vec();
         let definition = self.macros[index].clone();
         let mut values = Vec::with_capacity(definition.parameters.len());
         for (at, parameter) in definition.parameters.iter().enumerate() {
             values.push(match arguments.get(at) {
-                Some(argument) if !(argument.is_empty() && parameter.created) => argument.clone(),
-                _ if parameter.created => self.created_symbol(),
-                _ => parameter.default.clone(),
+                Some(argument) if !(argument.text.is_empty() && parameter.created) => {
+                    argument.clone()
+                }
+                _ if parameter.created => Argument::made(self.created_symbol()),
+                _ => Argument::made(parameter.default.clone()),
             });
         }
-        for piece in &definition.pieces {
-            match piece {
-                Piece::Text(span) => text.extend_from_slice(self.sources.slice(*span)),
-                Piece::Argument(at) => text.extend_from_slice(&values[*at]),
+        let (mut text, mut origins) = (Vec::new(), Vec::new());
+        let head = head.map(Piece::Text);
+        for piece in head.iter().chain(&definition.pieces) {
+            let (stretch, origin) = match piece {
+                Piece::Text(span) => (self.sources.slice(*span), Some(*span)),
+                Piece::Argument(at) => (&values[*at].text[..], values[*at].place),
+            };
+            if self.options.references {
+                origins.push((text.len() as u32, origin));
             }
+            text.extend_from_slice(stretch);
         }
-        self.enter(definition.name, span, text)
+        self.enter(definition.name, span, text, origins)
     }
 
     fn created_symbol(&mut self) -> Vec<u8> {
@@ -249,7 +290,13 @@ impl Assembler<'_> {
         format!("..{:04}", self.created).into_bytes()
     }
 
-    fn enter(&mut self, name: Arc<str>, call: Span, text: Vec<u8>) -> Step {
+    fn enter(
+        &mut self,
+        name: Arc<str>,
+        call: Span,
+        text: Vec<u8>,
+        origins: Vec<(u32, Option<Span>)>,
+    ) -> Step {
         self.macro_text += text.len() + CALL_COST;
         if self.reader.macro_depth() >= MAX_DEPTH || self.macro_text > MAX_TEXT {
             let (file, line) = self.sources.file_line(call.start);
@@ -261,12 +308,15 @@ impl Assembler<'_> {
         let Some(index) = self.sources.add(name, Origin::Macro(call), text) else {
             return Err(Interrupt::Stop);
         };
+        if self.notes() {
+            self.note_expansion(self.sources.get(index).base, origins);
+        }
         self.jump = Some(Jump::Into(self.frame(FrameKind::Macro, index)));
         Ok(())
     }
 
     /// The arguments of a call, each as the text that goes into the body.
-    fn arguments(&mut self, cursor: &mut Cursor<'_>) -> Step<Vec<Vec<u8>>> {
+    fn arguments(&mut self, cursor: &mut Cursor<'_>) -> Step<Vec<Argument>> {
         cursor.skip_blanks();
         let close = if cursor.peek() == Some(b'[') { self.closing_bracket(cursor) } else { None };
         let mut arguments = Vec::new();
@@ -286,7 +336,7 @@ impl Assembler<'_> {
         &mut self,
         cursor: &mut Cursor<'_>,
         bracketed: bool,
-        list: &mut Vec<Vec<u8>>,
+        list: &mut Vec<Argument>,
     ) -> Step {
         if cursor.rest().is_empty() || (!bracketed && cursor.at_statement_end()) {
             return Ok(());
@@ -299,21 +349,28 @@ impl Assembler<'_> {
         }
     }
 
-    fn argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Step<Vec<u8>> {
+    fn argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Step<Argument> {
         let mut ahead = cursor.clone();
         ahead.skip_blanks();
         if ahead.eat(b'\\') {
             *cursor = ahead;
-            return self.number_argument(cursor);
+            return self.number_argument(cursor).map(Argument::made);
         }
         let text = cursor.rest();
         let length = argument_length(text, bracketed);
+        let mut place = Span::new(cursor.offset(), cursor.offset() + length as u32);
         cursor.advance(length);
         let argument = &text[..length];
         let trimmed = argument.trim_ascii();
         let wrapped = trimmed.first() == Some(&b'(')
             && closing_parenthesis(trimmed) == Some(trimmed.len() - 1);
-        Ok(if wrapped { trimmed[1..trimmed.len() - 1].to_vec() } else { argument.to_vec() })
+        if !wrapped {
+            return Ok(Argument { text: argument.to_vec(), place: Some(place) });
+        }
+        place.start += (length - argument.trim_ascii_start().len()) as u32 + 1;
+        let text = trimmed[1..trimmed.len() - 1].to_vec();
+        place.end = place.start + text.len() as u32;
+        Ok(Argument { text, place: Some(place) })
     }
 
     /// `\expression`: the digits of its value in the current radix.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::diag::{Code, Diagnostic};
 use crate::isa::Clocks;
 use crate::listing::{Code as CodePlace, Control, Listed, Statement};
+use crate::references::Role;
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
 use crate::syntax::{Cursor, lex};
@@ -228,6 +229,7 @@ impl Assembler<'_> {
     /// `=\`: the value comes from the options, as there is no console.
     fn ask(&mut self, name: NameId, span: Span, export: bool, cursor: &mut Cursor<'_>) -> Step {
         cursor.skip_blanks();
+        self.mention(name, span, Role::Definition);
         let prompt =
             if cursor.at_statement_end() { None } else { cursor.take(lex::delimited_text) };
         self.names[name].exported |= export;
@@ -244,12 +246,16 @@ impl Assembler<'_> {
     fn operator(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) -> Step {
         let entry = self.names[name];
         if let Some(index) = entry.macro_index() {
+            self.mention(name, span, Role::Use);
             return self.call_macro(index, span, cursor);
         }
         match entry.operator {
             Some(Operator::Instruction(form)) => self.instruction(form, span, cursor),
             Some(Operator::Directive(directive)) => self.directive(directive, span, cursor),
-            None if entry.state != State::Undefined => self.value_word(name, span),
+            None if entry.state != State::Undefined => {
+                self.mention(name, span, Role::Use);
+                self.value_word(name, span)
+            }
             None => {
                 let rest = cursor.rest();
                 cursor.skip_to_line_end();

@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 use crate::convert::{self, Dialect};
 use crate::diag::{Code, Diagnostic};
 use crate::isa::FORMS;
+use crate::references::Role;
 use crate::source::{MemoryLoader, Span};
 use crate::syntax::Cursor;
 
@@ -18,6 +19,7 @@ use super::{Assembler, Step};
 impl Assembler<'_> {
     /// Defines a symbol, or says why not.
     pub(super) fn define(&mut self, name: NameId, state: State, kind: Definition, span: Span) {
+        self.mention(name, span, Role::Definition);
         let pass = self.pass_number();
         let entry = self.names[name];
         if entry.special.is_some() {

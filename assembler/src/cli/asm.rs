@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
         lines: matches!(format, Some(Format::Object | Format::Elf)),
+        references: false,
     };
     let form = arguments.message_format;
     let assembly = assemble(&CommandLoader, &arguments.files, &options)
@@ -255,7 +256,7 @@ fn escape(name: &str) -> String {
 }
 
 /// `NAME=VALUE`; the value is decimal, or hexadecimal as `0x1F` or `1FH`. Without a value it is 1.
-fn parse_define(text: &str) -> Result<(String, u16), String> {
+pub(crate) fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = files::parse_number(value)?;
     let valid = tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());

@@ -70,7 +70,7 @@ fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
 }
 
 /// The span itself, or for macro text the outermost call.
-fn in_file(span: Span, sources: &SourceMap) -> Span {
+pub(crate) fn in_file(span: Span, sources: &SourceMap) -> Span {
     let mut span = span;
     while let Origin::Macro(call) = sources.source_at(span.start).origin {
         span = call;

@@ -1,6 +1,7 @@
 //! Directives about names: external, exported, second names.
 
 use crate::diag::{Code, Diagnostic};
+use crate::references::Role;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -20,8 +21,12 @@ impl Assembler<'_> {
         loop {
             let Some((name, at)) = self.name_operand(span, cursor) else { return Ok(()) };
             match directive {
-                Directive::External => self.declare_external(name, at),
+                Directive::External => {
+                    self.mention(name, at, Role::Declaration);
+                    self.declare_external(name, at);
+                }
                 _ => {
+                    self.mention(name, at, Role::Use);
                     let entry = &mut self.names[name];
                     entry.exported = true;
                     entry.entry |= directive == Directive::Entry;
@@ -49,12 +54,14 @@ impl Assembler<'_> {
     /// `.SYN old,new` and its kin.
     pub(super) fn synonym(&mut self, kind: Synonym, span: Span, cursor: &mut Cursor<'_>) -> Step {
         let Some((old, at)) = self.name_operand(span, cursor) else { return Ok(()) };
+        self.mention(old, at, Role::Use);
         cursor.skip_blanks();
         if !cursor.eat(b',') {
             self.error(Code::Operand, cursor.here(), "a comma and the new name are missing");
             return Ok(());
         }
-        let Some((new, _)) = self.name_operand(span, cursor) else { return Ok(()) };
+        let Some((new, place)) = self.name_operand(span, cursor) else { return Ok(()) };
+        self.mention(new, place, Role::Definition);
         let done = match kind {
             Synonym::Operator => self.copy_operator(old, new),
             Synonym::Symbol => self.copy_symbol(old, new),
