@@ -1,11 +1,13 @@
 //! The command line: what is asked for, what is printed, and the exit code.
 
+mod erase;
 mod flash;
 mod image;
 mod ports;
 mod probe;
 mod program;
 mod read;
+mod reset;
 mod target;
 mod terminal;
 mod verify;
@@ -76,6 +78,22 @@ Examples:
   rcflash read --port /dev/ttyUSB0 --flash -o chip.bin                  the whole chip
   rcflash read --port /dev/ttyUSB0 --flash --range 1000-1FFF -o sector.bin")]
     Read(read::ReadArgs),
+    /// Erase sectors of the board's flash
+    #[command(after_help = "\
+Examples:
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --range 1000-5FFF    five sectors: the program, for example
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all                everything but the monitor
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all --dry-run      which sectors hold something?")]
+    Erase(erase::EraseArgs),
+    /// Reset the board as its rig file says, or ask for the button to be pressed, until its monitor answers
+    #[command(after_help = "\
+The monitor stays at its prompt: a program in flash that is started by itself after a reset is not.
+
+Examples:
+  rcflash reset --port /dev/ttyUSB0                     press the button when asked to
+  rcflash reset --port bench                            by the method of the rig file (docs/BOARDS.md)
+  rcflash reset --port bench --patience 120")]
+    Reset(reset::ResetArgs),
     /// Talk to the board; Ctrl-] leaves
     Monitor(terminal::TerminalArgs),
     /// Write a file for an EPROM programmer, the boot monitor or a file of yours, and have the chip written
@@ -142,6 +160,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Write(args) => write::write(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Read(args) => read::read(&args),
+        Command::Erase(args) => erase::erase(&args),
+        Command::Reset(args) => reset::reset(&args),
         Command::Monitor(args) => terminal::monitor(&args),
         Command::Image(args) => image::image(&args),
     };

@@ -101,6 +101,25 @@ pub fn press(reset: &Reset, line: &mut dyn Transport) -> Result<Pressed, ResetEr
     Ok(Pressed::Done)
 }
 
+/// How long characters are listened for that were said before the reset.
+const BEFORE: Duration = Duration::from_millis(50);
+
+/// Resets the board, or has a person do it, and waits until its monitor answers. `say` hears which of the two it is
+/// before the wait begins.
+///
+/// # Errors
+/// There is no way, it did not work, or the monitor is not heard within `patience`.
+pub fn reset(
+    link: &mut Link,
+    how: &Reset,
+    patience: Duration,
+    say: impl FnOnce(Pressed),
+) -> Result<Identity, ResetError> {
+    link.hear_out("listening before the reset", BEFORE)?;
+    say(press(how, link.line())?);
+    await_monitor(link, patience)
+}
+
 /// Waits until the monitor answers after a reset that somebody else does. Its first words are waited for rather
 /// than asked for, so that a program which still runs is not disturbed.
 ///

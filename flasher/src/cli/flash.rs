@@ -15,7 +15,7 @@ use super::write::{progress_bar, start};
 const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half written: write again, and only \
                             the rest is";
 /// How it leaves it while the boot sector is replaced.
-const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board its power, and ask it again in 3 s by \
+pub(super) const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board its power, and ask it again in 3 s by \
                               `rcflash probe`";
 
 #[derive(Args)]
@@ -150,16 +150,16 @@ fn say_what_differs(name: &str, sectors: &[Sector], boot: bool) {
     }
 }
 
-fn sectors_of(count: usize) -> String {
+pub(super) fn sectors_of(count: usize) -> String {
     format!("{count} sector{}", if count == 1 { "" } else { "s" })
 }
 
 /// A progress bar for each step, on a terminal only.
 #[derive(Default)]
-struct Bar(Option<(&'static str, ProgressBar)>);
+pub(super) struct Bar(Option<(&'static str, ProgressBar)>);
 
 impl Bar {
-    fn show(&mut self, at: Progress) {
+    pub(super) fn show(&mut self, at: Progress) {
         if self.0.as_ref().is_none_or(|(step, _)| *step != at.step) {
             self.clear();
             self.0 = Some((at.step, progress_bar(at.total).with_message(at.step)));
@@ -169,7 +169,7 @@ impl Bar {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if let Some((_, bar)) = self.0.take() {
             bar.finish_and_clear();
         }

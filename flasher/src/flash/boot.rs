@@ -9,9 +9,9 @@ use crate::link::Link;
 use crate::loader;
 
 /// Where the board expects the new sector.
-const STAGE: u16 = 0x8000;
+pub(super) const STAGE: u16 = 0x8000;
 /// What erasing, programming and the new monitor's start may take.
-const REBOOT: Duration = Duration::from_secs(3);
+pub(super) const REBOOT: Duration = Duration::from_secs(3);
 
 /// Whether the boot sector holds something else.
 ///

@@ -42,6 +42,9 @@ pub enum FlashError {
         /// Low half of the check that it has.
         there: u16,
     },
+    /// Somebody answers although the boot sector should be blank.
+    #[error("the boot sector was to be erased, but {0} still answers")]
+    StillThere(Box<Identity>),
     /// The board agrees to a wrong check, too.
     #[error("the board agrees to a wrong check of its flash: its verification can't be trusted")]
     Blind,
@@ -52,7 +55,7 @@ impl FlashError {
     #[must_use]
     pub fn is_mismatch(&self) -> bool {
         match self {
-            Self::Verify { .. } | Self::Blind => true,
+            Self::Verify { .. } | Self::StillThere(_) | Self::Blind => true,
             Self::Load(LoadError::Verify { .. }) => true,
             Self::Link(LinkError::Refused { error, .. }) => {
                 matches!(error.code, ErrorCode::ReadBack | ErrorCode::Timeout | ErrorCode::Verify)

@@ -5,6 +5,7 @@
 
 mod boot;
 mod content;
+mod erase;
 mod error;
 
 use std::ops::Range;
@@ -22,6 +23,7 @@ use crate::loader::ask_each;
 
 pub use boot::{boot_sector_differs, replace_boot_sector};
 pub use content::{Content, ContentError};
+pub use erase::{erase_boot_sector, erase_sectors, used_sectors};
 pub use error::FlashError;
 
 /// Bytes of a sector.

@@ -62,7 +62,7 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Ended {
 
 /// A simulated board, and the device by which it is reached.
 pub(crate) struct Bench {
-    _server: SimServer,
+    pub(crate) server: SimServer,
     pub(crate) port: String,
 }
 
@@ -79,7 +79,7 @@ impl Bench {
         let options = ServerOptions { pace, ..ServerOptions::default() };
         let server = SimServer::start(board_spec(&profile), rom, options).expect("a terminal");
         let port = server.path().to_string_lossy().into_owned();
-        Self { _server: server, port }
+        Self { server, port }
     }
 
     pub(crate) fn classic() -> Self {

@@ -2,9 +2,11 @@
 
 mod bench;
 mod contents;
+mod erase;
 mod locks;
 mod probe;
 #[path = "../common/rcflash.rs"]
 mod program;
 mod programmer;
+mod reset;
 mod rig_file;
