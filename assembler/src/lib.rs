@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod asm;
+pub mod calendar;
 pub mod convert;
 pub mod diag;
 pub mod disasm;

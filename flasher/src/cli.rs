@@ -95,6 +95,15 @@ Examples:
   rcflash reset --port bench --patience 120")]
     Reset(reset::ResetArgs),
     /// Talk to the board; Ctrl-] leaves
+    #[command(after_help = "\
+Examples:
+  rcflash monitor --port /dev/ttyUSB0
+  rcflash monitor --port bench --log session.txt --hex
+  rcflash monitor --port bench --send program.bas --pace 2,20    2 ms a character, 20 ms more a line
+  printf 'HELP\\n' | rcflash monitor --port bench                one command, and what comes back
+
+Keys: Ctrl-] leaves; Ctrl-\\ asks for a file to send, or stops one that is being sent; all others, Ctrl-C
+among them, go to the board.")]
     Monitor(terminal::TerminalArgs),
     /// Write a file for an EPROM programmer, the boot monitor or a file of yours, and have the chip written
     #[command(after_help = "\
@@ -144,6 +153,7 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let seen = Arc::clone(&stop);
     let handler = move || {
         if seen.swap(true, Ordering::Relaxed) {
+            rcflash::terminal::restore();
             std::process::exit(i32::from(INTERRUPTED));
         }
     };

@@ -14,6 +14,7 @@ use crate::port::OpenError;
 use crate::programmer::{FormatError, LayoutError, ProgrammerError};
 use crate::reset::ResetError;
 use crate::rig::RigFileError;
+use crate::terminal::TerminalError;
 
 /// The thing under test is wrong: a failed verify, a wrong residue.
 pub const WRONG: u8 = 1;
@@ -159,5 +160,12 @@ impl From<ProgrammerError> for Failure {
             _ => RIG,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<TerminalError> for Failure {
+    fn from(error: TerminalError) -> Self {
+        let interrupted = matches!(error, TerminalError::Interrupted);
+        Self::new(if interrupted { INTERRUPTED } else { RIG }, error)
     }
 }

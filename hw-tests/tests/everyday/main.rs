@@ -10,3 +10,4 @@ mod program;
 mod programmer;
 mod reset;
 mod rig_file;
+mod terminal;

@@ -1,5 +1,6 @@
 //! Directives that write bytes: `.BYTE`, `.WORD`, the texts, `.RAD40`, `.DATE` and `.TIME`.
 
+use crate::calendar::civil_date;
 use crate::diag::Code;
 use crate::source::Span;
 use crate::syntax::lex::RADIX40;
@@ -151,32 +152,5 @@ impl Assembler<'_> {
         });
         self.output.write(text.as_bytes());
         Ok(())
-    }
-}
-
-/// Year, month and day of a day counted from 1970-01-01, by the proleptic Gregorian calendar.
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    // Years are counted from March, so that the leap day is the last of its year.
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::civil_date;
-
-    #[test]
-    fn leap_days_and_year_ends_are_right() {
-        // From `date -u -d @SECONDS`.
-        assert_eq!(civil_date(0), (1970, 1, 1));
-        assert_eq!(civil_date(951_782_400 / 86400), (2000, 2, 29));
-        assert_eq!(civil_date(1_735_603_200 / 86400), (2024, 12, 31));
     }
 }

@@ -1,0 +1,292 @@
+//! `rcflash monitor` at a real terminal, and without one: keys, log, figures, files, and every way out.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use hw_tests::sim::{Line, PtyLine};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+
+use crate::bench::{Ended, Folder, finish, program};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A board that says and hears what the test wants.
+struct Board(PtyLine);
+
+impl Board {
+    fn new() -> Self {
+        Self(PtyLine::open(115_200).expect("a pseudo-terminal"))
+    }
+
+    fn port(&self) -> String {
+        self.0.path().to_string_lossy().into_owned()
+    }
+
+    fn say(&mut self, text: &[u8]) {
+        text.iter().for_each(|byte| self.0.transmit(*byte));
+        self.0.flush(None);
+    }
+
+    /// Waits for exactly these characters.
+    #[track_caller]
+    fn expect(&mut self, text: &[u8]) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut heard = Vec::new();
+        while heard.len() < text.len() && Instant::now() < deadline {
+            match self.0.receive() {
+                Some(byte) => heard.push(byte),
+                None => self.0.flush(Some(Duration::from_millis(10))),
+            }
+        }
+        assert_eq!(String::from_utf8_lossy(&heard), String::from_utf8_lossy(text));
+    }
+
+    fn hears_nothing_more(&mut self) -> bool {
+        self.0.receive().is_none()
+    }
+}
+
+/// A person's terminal with `rcflash monitor` on it.
+struct Session {
+    terminal: File,
+    child: Child,
+    seen: String,
+}
+
+impl Session {
+    fn open(board: &Board, more: &[&str]) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+        let name = ptsname(&master, Vec::new()).expect("its name");
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let end =
+            || -> OwnedFd { rustix::fs::open(&name, flags, Mode::empty()).expect("it opens") };
+        let mut command = program();
+        command.args(["monitor", "--port", &board.port()]).args(more);
+        command.stdin(end()).stdout(end()).stderr(end());
+        let child = command.spawn().expect("it starts");
+        let mut session = Self { terminal: File::from(master), child, seen: String::new() };
+        session.expect("Ctrl-] leaves");
+        session.until(|session| !session.is_cooked());
+        session
+    }
+
+    fn is_cooked(&self) -> bool {
+        let cooked = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+        tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
+    }
+
+    #[track_caller]
+    fn until(&self, is_so: impl Fn(&Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(self) {
+            assert!(Instant::now() < deadline, "{}", self.seen);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.terminal.write_all(keys).expect("the keys are taken");
+    }
+
+    /// Waits until the screen shows this.
+    #[track_caller]
+    fn expect(&mut self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.seen.contains(text) {
+            assert!(Instant::now() < deadline, "no {text:?} in {:?}", self.seen);
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        let ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&wait));
+        let mut bytes = [0; 1024];
+        if ready.is_ok_and(|count| count > 0)
+            && let Ok(count) = self.terminal.read(&mut bytes)
+        {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    }
+
+    /// Waits for the end; the terminal has to be as it was.
+    #[track_caller]
+    fn ends(mut self, code: i32) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            self.look();
+            if let Some(status) = self.child.try_wait().expect("it is ours") {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "it does not end: {}", self.seen);
+        };
+        self.look();
+        assert_eq!(status.code(), Some(code), "{}", self.seen);
+        assert!(self.is_cooked(), "the terminal is as it was");
+        std::mem::take(&mut self.seen)
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, signal).expect("it runs");
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_go_to_the_board_and_its_words_to_the_screen() {
+    let mut board = Board::new();
+    let mut session = Session::open(&board, &[]);
+    session.press(b"LIST\r\x03\x04\x1A");
+    board.expect(b"LIST\r\x03\x04\x1A");
+    board.say(b"10 PRINT\r\n\x1B[1mOk");
+    session.expect("10 PRINT\r\n\x1B[1mOk");
+    session.press(b"\x1Dnot this");
+    session.ends(0);
+    assert!(board.hears_nothing_more());
+}
+
+#[test]
+fn every_way_out_puts_the_terminal_back() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130), (Signal::HUP, 130)] {
+        let board = Board::new();
+        let session = Session::open(&board, &[]);
+        session.signal(signal);
+        assert!(session.ends(code).contains("interrupted"), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_port_that_vanishes_ends_the_session_with_its_name() {
+    let board = Board::new();
+    let port = board.port();
+    let session = Session::open(&board, &[]);
+    drop(board);
+    let seen = session.ends(3);
+    assert!(seen.contains(&format!("{port}: the port is gone")), "{seen}");
+}
+
+#[test]
+fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
+    let folder = Folder::new();
+    let file = folder.file("prog.bas", "10 PRINT\n20 GOTO 10\r\n");
+    let mut board = Board::new();
+    let mut session = Session::open(&board, &[]);
+    session.press(b"\x1C");
+    session.expect("file to send");
+    session.press(format!("{file}x\x7F\r").as_bytes());
+    board.expect(b"10 PRINT\r20 GOTO 10\r");
+    session.expect("prog.bas is sent: 20 characters");
+    session.press(b"\x1C/nonexistent/file\rRUN\r");
+    session.expect("can't read /nonexistent/file");
+    board.expect(b"RUN\r");
+    session.press(b"\x1D");
+    session.ends(0);
+}
+
+#[test]
+fn a_file_that_is_sent_with_rests_can_be_stopped() {
+    let folder = Folder::new();
+    let file = folder.file("long.txt", "x".repeat(5000));
+    let mut board = Board::new();
+    let mut session = Session::open(&board, &["--send", &file, "--pace", "5"]);
+    board.expect(b"xxx");
+    session.press(b"\x1C");
+    session.expect("characters are not sent");
+    session.press(b"\x1D");
+    let seen = session.ends(0);
+    let left = seen.split("long.txt is stopped: ").nth(1).and_then(|rest| rest.split(' ').next());
+    let left: usize = left.and_then(|count| count.parse().ok()).expect("a number");
+    assert!((1..=4997).contains(&left), "{left}");
+}
+
+#[test]
+fn figures_show_both_directions_and_the_log_keeps_them() {
+    let folder = Folder::new();
+    let log = folder.file("log.txt", "earlier\n");
+    let mut board = Board::new();
+    let mut session = Session::open(&board, &["--hex", "--log", &log]);
+    session.press(b"A");
+    board.expect(b"A");
+    let sent = format!("> 00000000  41{:45}  A", "");
+    session.expect(&sent);
+    board.say(b"0123456789ABCDEF\x00");
+    let heard = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
+    session.expect(heard);
+    let rest = format!("< 00000010  00{:45}  .", "");
+    session.expect(&rest);
+    session.press(b"\x1D");
+    session.ends(0);
+    let kept = std::fs::read_to_string(log).expect("the log");
+    assert!(kept.starts_with("earlier\n\n--- "), "{kept}");
+    assert!(kept.contains(&format!(" UTC, {} at 115200 baud\n", board.port())), "{kept}");
+    assert!(kept.ends_with(&format!("{sent}\n{heard}\n{rest}\n")), "{kept}");
+}
+
+/// `rcflash monitor` with pipes, while the board does something.
+fn piped(board: &mut Board, more: &[&str], input: &[u8], act: impl FnOnce(&mut Board)) -> Ended {
+    let mut command = program();
+    command.args(["monitor", "--port", &board.port()]).args(more);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let _ = child.stdin.as_mut().expect("its input").write_all(input);
+    drop(child.stdin.take());
+    act(board);
+    Ended::of(child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn a_pipe_is_sent_to_its_end_and_the_answer_waited_for() {
+    let folder = Folder::new();
+    let log = folder.name("log.txt");
+    let mut board = Board::new();
+    let input = "HELP\n".repeat(2000);
+    let ended = piped(&mut board, &["--log", &log], input.as_bytes(), |board| {
+        board.expect("HELP\r".repeat(2000).as_bytes());
+        board.say(b"Small Computer\x1D Monitor\r\n*");
+    });
+    let ended = ended.with(0, &[]);
+    assert_eq!(ended.text(), "Small Computer\x1D Monitor\r\n*");
+    let kept = std::fs::read_to_string(log).expect("the log");
+    assert!(kept.ends_with("\nSmall Computer\x1D Monitor\r\n*"), "{kept}");
+}
+
+#[test]
+fn line_ends_are_kept_and_rests_taken_where_that_is_asked_for() {
+    let mut board = Board::new();
+    let began = Instant::now();
+    let more = ["--keep-line-ends", "--pace", "10,50"];
+    piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).with(0, &[]);
+    // Four rests after characters and two after lines lie before the last character.
+    assert!(began.elapsed() >= Duration::from_millis(4 * 10 + 2 * 50), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_can_not_be_opened_is_told_before_anything_is_sent() {
+    let mut board = Board::new();
+    let port = board.port();
+    for (more, code, part) in [
+        (["--send", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
+        (["--log", "/nonexistent/log"], 3, "can't write /nonexistent/log"),
+        (["--pace", "fast"], 2, "such as 2 or 2,20"),
+    ] {
+        let mut command = program();
+        command.args(["monitor", "--port", &port]).args(more);
+        finish(command.spawn().expect("it starts"), b"x").with(code, &[part]);
+    }
+    assert!(board.hears_nothing_more());
+}
