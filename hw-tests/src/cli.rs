@@ -10,6 +10,7 @@ mod positions;
 mod prizes;
 mod profile;
 mod relations;
+mod reports;
 mod residues;
 mod results;
 mod run;
@@ -56,7 +57,8 @@ Examples:
   hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
   hw-tests run 'byte.*' --tag document                  only cases of such names with this tag
   hw-tests run --shard 2/5 --results two.jsonl          the second fifth; --resume goes on with it
-  hw-tests run --for 8h --seed 1                        over and over, in changing order")]
+  hw-tests run --for 8h --seed 1                        over and over, in changing order
+  hw-tests run --report-dir report                      leaves a page with boards, JSON, Markdown and JUnit XML")]
     Run(run::RunArgs),
     /// Compare board and reference on every well-formed attackers array of a space
     #[command(after_help = "\
@@ -226,6 +228,16 @@ pub(crate) fn main() -> ExitCode {
 }
 
 impl BoardArgs {
+    /// What to call the board until it is reached.
+    fn described(&self) -> String {
+        match (&self.port, &self.replay, &self.mame) {
+            (Some(port), _, _) => port.clone(),
+            (_, Some(file), _) => format!("replay of {}", file.display()),
+            (_, _, Some(_)) => "MAME".to_owned(),
+            _ => "simulated".to_owned(),
+        }
+    }
+
     fn plan(&self) -> Result<Plan, Failure> {
         let find = |port: &String| RigFile::read(self.rig.as_deref())?.find(port);
         let rig = self.port.as_ref().map(find).transpose()?;

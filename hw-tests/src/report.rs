@@ -1,4 +1,15 @@
-//! What a run prints: a table by tag, the cases that did not pass, and a summary.
+//! What is told of a run: on the terminal a table by tag, the cases that did not pass, and a summary; in files all of it.
+
+mod facts;
+mod files;
+mod gather;
+mod junit;
+mod markdown;
+mod model;
+
+pub use files::{WriteError, write};
+pub use gather::Gathered;
+pub use model::{Board, Outcome, Report, SCHEMA};
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -143,13 +154,15 @@ pub fn incomplete(ended: &Ended) -> Option<String> {
 /// The last lines: what came of it, and how board and line fared.
 #[must_use]
 pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration) -> String {
-    let verdict = match &course.ended {
-        Ended::Complete if counts.pass == counts.cases => "PASS".to_owned(),
-        Ended::Complete if counts.fail + counts.timeout + counts.error > 0 => "FAIL".to_owned(),
-        Ended::Complete => "INCOMPLETE: some cases are flaky or were skipped".to_owned(),
-        Ended::FirstFailure => format!("FAIL: {}", incomplete(&course.ended).unwrap_or_default()),
-        _ => format!("INCOMPLETE: {}", incomplete(&course.ended).unwrap_or_default()),
+    let why = incomplete(&course.ended);
+    let outcome = Outcome::of(counts, why.is_some());
+    let why = match why {
+        None if outcome == Outcome::Incomplete => {
+            ": some cases are flaky or were skipped".to_owned()
+        }
+        why => why.map_or(String::new(), |why| format!(": {why}")),
     };
+    let verdict = format!("{}{why}", outcome.word());
     let Counts { pass, cases, squares, .. } = counts;
     let seconds = took.as_secs_f64();
     let mut text = format!(

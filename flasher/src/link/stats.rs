@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 const KEPT: usize = 64;
 
 /// What passed over a link, and what went wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkStats {
     /// Requests answered.
     pub requests: u64,
@@ -24,12 +24,27 @@ pub struct LinkStats {
     /// Replies to requests that had been answered or given up.
     pub strays: u64,
     /// How long at least one request was under way.
+    #[serde(rename = "occupied_us", with = "microseconds")]
     pub occupied: Duration,
+}
+
+/// Times as whole microseconds, for serde.
+mod microseconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        (time.as_micros() as u64).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_micros)
+    }
 }
 
 /// How often requests were repeated, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Repeats {
     /// No reply came in time.
     pub silence: u64,

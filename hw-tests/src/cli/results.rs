@@ -1,4 +1,5 @@
-//! Keeps what becomes of a run: in the results file if there is one, and in the overview that is printed at the end.
+//! Keeps what becomes of a run: in the results file if there is one, for the report if one is wanted, and in the overview
+//! that is printed at the end.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hw_tests::corpus::Case;
-use hw_tests::report::Overview;
+use hw_tests::report::{Gathered, Overview};
 use hw_tests::runner::log::{End, Head, Log, LogError, Ready};
 use hw_tests::runner::{CaseResult, Verdict};
 use rcflash::exit::{BUG, Failure, RIG, USAGE};
@@ -31,6 +32,8 @@ pub(super) struct ResultsArgs {
 #[derive(Default)]
 pub(super) struct Keeper {
     pub(super) overview: Overview,
+    /// For the report.
+    pub(super) gathered: Option<Gathered>,
     log: Option<Log>,
     finished: BTreeSet<String>,
     judged: Vec<String>,
@@ -41,22 +44,33 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Begins the results file, or goes on with it.
-    pub(super) fn open(args: &ResultsArgs, head: &Head, soak: bool) -> Result<Self, Failure> {
-        let mut keeper = Self::default();
+    pub(super) fn open(
+        &mut self,
+        args: &ResultsArgs,
+        head: &Head,
+        soak: bool,
+    ) -> Result<(), Failure> {
         if let Some(path) = &args.results {
             let (log, results) = if args.resume {
                 Log::resume(path, head).map_err(log_failure)?
             } else {
                 (Log::create(path, head).map_err(log_failure)?, Vec::new())
             };
-            keeper.log = Some(log);
+            self.log = Some(log);
             for result in results {
-                keeper.overview.add(&result);
-                keeper.finished.insert(result.id);
+                self.note(&result);
+                self.finished.insert(result.id);
             }
         }
-        keeper.soak = soak.then(|| (0, Instant::now()));
-        Ok(keeper)
+        self.soak = soak.then(|| (0, Instant::now()));
+        Ok(())
+    }
+
+    fn note(&mut self, result: &CaseResult) {
+        self.overview.add(result);
+        if let Some(gathered) = &mut self.gathered {
+            gathered.add(result);
+        }
     }
 
     /// The cases that have no verdict yet.
@@ -78,7 +92,7 @@ impl Keeper {
 
     /// Takes one more result in; `false` when it could not be written down.
     pub(super) fn take(&mut self, result: CaseResult) -> bool {
-        self.overview.add(&result);
+        self.note(&result);
         let written = self.write(&result);
         self.judged.push(result.id);
         if let Err(error) = written {
@@ -124,7 +138,7 @@ impl Keeper {
     /// Writes down that the run did not come to its end, and which cases had no turn.
     pub(super) fn broke_off(&mut self, why: &str, left: &[Case]) {
         for case in left {
-            self.overview.add(&CaseResult::new(case, Verdict::NotRun));
+            self.note(&CaseResult::new(case, Verdict::NotRun));
         }
         // Why it broke off is said anyway, and is worse than this.
         let _ = self.end(Some(why.to_owned()));

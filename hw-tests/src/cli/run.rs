@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use firmware::wire::status;
 use hw_tests::corpus::{Case, shuffle};
-use hw_tests::report;
+use hw_tests::report::{self, Report};
 use hw_tests::rig::{Plan, Rig};
 use hw_tests::runner::log::{FORMAT, Head, Ready};
 use hw_tests::runner::{Counts, Course, Ended, Options, run_cases};
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash::exit::{Failure, INCOMPLETE, INTERRUPTED, Outcome, RIG, WRONG};
+use rcflash::rig::DEFAULT_BOARD;
 
+use super::reports::{ReportArgs, Reporter};
 use super::results::{Keeper, ResultsArgs};
 use super::select::SelectArgs;
 use super::{BoardArgs, interruption, print};
@@ -26,6 +28,8 @@ pub(super) struct RunArgs {
     select: SelectArgs,
     #[command(flatten)]
     results: ResultsArgs,
+    #[command(flatten)]
+    reports: ReportArgs,
     /// Only print the cases that are selected: name and tags
     #[arg(long)]
     list: bool,
@@ -48,23 +52,46 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         return Ok(0);
     }
     let stop = interruption()?;
-    let mut plan = args.board.plan()?;
-    plan.stop = Some(Arc::clone(&stop));
+    let plan = args.board.plan();
+    let head = head(args, plan.as_ref().ok(), cases.len());
+    let named = args.board.described();
+    let known = plan.as_ref().ok().map(|plan| (plan, named.as_str()));
+    let mut reporter = Reporter::begin(&args.reports, head.clone(), known, &cases)?;
+    let mut keeper = Keeper::default();
+    keeper.gathered = args.reports.gathered();
+    let outcome = plan.and_then(|mut plan| {
+        plan.stop = Some(Arc::clone(&stop));
+        keeper.open(&args.results, &head, args.time.is_some())?;
+        put_all(args, plan, cases, &mut keeper, &mut reporter.report)
+    });
+    reporter.finish(keeper.gathered, outcome)
+}
+
+/// Gets the board ready, puts the cases to it, and prints what came of them.
+fn put_all(
+    args: &RunArgs,
+    mut plan: Plan,
+    cases: Vec<Case>,
+    keeper: &mut Keeper,
+    report: &mut Report,
+) -> Outcome {
     if let Some(recording) = &mut plan.recording {
         recording.cases = cases.iter().map(|case| case.id.clone()).collect();
     }
-    let mut keeper =
-        Keeper::open(&args.results, &head(args, &plan, cases.len()), args.time.is_some())?;
     let cases = keeper.left(cases)?;
-    let mut rig = match prepare(&plan, &mut keeper) {
+    let stop = plan.stop.clone().unwrap_or_default();
+    let mut rig = match prepare(&plan, keeper) {
         Ok(rig) => rig,
         Err(failure) => {
             keeper.broke_off(&format!("set-up failed: {}", failure.message), &cases);
             return Err(failure);
         }
     };
+    report.note_rig(&rig);
     let began = Instant::now();
-    let course = put(args, &mut rig, cases, &mut keeper, &stop)?;
+    let course = put(args, &mut rig, cases, keeper, &stop)?;
+    report.note_course(&course, rig.stats());
+    report.rounds = args.time.map(|_| keeper.overview.counts());
     keeper.end(report::incomplete(&course.ended))?;
     let counts = keeper.overview.counts();
     print(&keeper.overview.table())?;
@@ -75,12 +102,13 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
 }
 
 /// What the results file begins with.
-fn head(args: &RunArgs, plan: &Plan, cases: usize) -> Head {
+fn head(args: &RunArgs, plan: Option<&Plan>, cases: usize) -> Head {
+    let asked = || args.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned());
     Head {
         results: FORMAT,
         program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
-        profile: plan.profile.name.clone(),
-        behaviour: plan.evaluator.behaviour.to_string(),
+        profile: plan.map_or_else(asked, |plan| plan.profile.name.clone()),
+        behaviour: args.board.behaviour.to_string(),
         cases,
         repeat: args.repeat,
         seed: args.select.seed,

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use firmware::wire::ErrorCode;
 use rcflash::link::{LinkError, Question, Repeats, Ticket};
+use serde::{Deserialize, Serialize};
 
 use crate::corpus::Case;
 use crate::rig::{Recovery, Rig, RigError, Word};
@@ -33,7 +34,8 @@ pub struct Options<'a> {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// All cases had their turn.
     Complete,
@@ -46,7 +48,7 @@ pub enum Ended {
 }
 
 /// What happened besides the verdicts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Course {
     /// How it ended.
     pub ended: Ended,
@@ -55,6 +57,7 @@ pub struct Course {
     /// How often it had to be started again.
     pub restarts: u64,
     /// Why it was the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_restart: Option<String>,
 }
 

@@ -1,6 +1,8 @@
 //! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly one verdict.
 
+mod reports;
 mod results;
+mod schema;
 mod select;
 
 use std::path::Path;

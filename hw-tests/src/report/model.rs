@@ -1,0 +1,194 @@
+//! One run as data: what `report.json` holds and every other form of the report is made from (docs/REPORTS.md).
+
+use std::time::{Duration, SystemTime};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use firmware::profile::Profile;
+use firmware::wire::Identity;
+use rcflash::link::LinkStats;
+use serde::{Deserialize, Serialize};
+
+use super::incomplete;
+use crate::rig::Rig;
+use crate::runner::log::Head;
+use crate::runner::{CaseResult, Counts, Course, Verdict};
+
+/// Version of the schema. Within a version fields may be added; none goes or changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// What is said of a run until it has ended: of one that was killed nothing else is left.
+const UNFINISHED: &str = "the run has not ended, or was killed";
+
+/// A run. What is absent is left out of the JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// What was to be run, as the results file has it.
+    pub run: Head,
+    /// The command line, without the program.
+    pub arguments: Vec<String>,
+    /// When it began: RFC 3339, UTC, to the second.
+    pub started: String,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// What came of it, in a word.
+    pub outcome: Outcome,
+    /// Why not all cases had their turn; absent if they had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// The board; absent when the command line names none that there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<Board>,
+    /// The image that ran on it, as it told itself; absent when the set-up failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Identity>,
+    /// The routines in it that are not of this project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<String>,
+    /// What happened besides the verdicts; absent when the set-up failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
+    /// How the line fared; absent when the set-up failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkStats>,
+    /// The cases by verdict.
+    pub counts: Counts,
+    /// Where cases were run over and over: all their verdicts. `counts` and `cases` have each case once then, as it
+    /// ended at its worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Counts>,
+    /// The cases, in the order in which they ended.
+    pub cases: Vec<CaseResult>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every case passed.
+    Pass,
+    /// A case failed, or all had their turn and one had no answer.
+    Fail,
+    /// None failed, but cases had no turn, were skipped or are flaky.
+    Incomplete,
+}
+
+impl Outcome {
+    /// What these verdicts come to. A wrong residue outweighs everything, and nothing that was broken off passes.
+    #[must_use]
+    pub fn of(counts: Counts, is_broken_off: bool) -> Self {
+        if counts.fail > 0 {
+            Self::Fail
+        } else if is_broken_off {
+            Self::Incomplete
+        } else if counts.timeout + counts.error > 0 {
+            Self::Fail
+        } else if counts.pass < counts.cases {
+            Self::Incomplete
+        } else {
+            Self::Pass
+        }
+    }
+
+    /// The outcome in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Incomplete => "INCOMPLETE",
+        }
+    }
+}
+
+/// A board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    /// What it is called, such as the path of its serial device; until it is reached, what the command line calls it.
+    pub name: String,
+    /// What people call boards of its profile.
+    pub title: String,
+    /// Processor clock in Hz, by the profile.
+    pub clock_hz: u64,
+    /// Line speed in bits a second, by the profile.
+    pub baud: u32,
+}
+
+impl Report {
+    /// The report of a run of which nothing is known yet but what it is to do.
+    #[must_use]
+    pub fn begin(run: Head, arguments: Vec<String>, started: SystemTime) -> Self {
+        Self {
+            schema: SCHEMA,
+            run,
+            arguments,
+            started: DateTime::<Utc>::from(started).to_rfc3339_opts(SecondsFormat::Secs, true),
+            took_ms: 0,
+            outcome: Outcome::Incomplete,
+            incomplete: Some(UNFINISHED.to_owned()),
+            board: None,
+            image: None,
+            own: Vec::new(),
+            course: None,
+            link: None,
+            counts: Counts::default(),
+            rounds: None,
+            cases: Vec::new(),
+        }
+    }
+
+    /// Notes which board it is to be.
+    pub fn note_board(&mut self, profile: &Profile, name: &str) {
+        self.board = Some(Board {
+            name: name.to_owned(),
+            title: profile.title.clone(),
+            clock_hz: profile.clock_hz,
+            baud: profile.uart.baud,
+        });
+    }
+
+    /// Notes which board it is and what runs on it.
+    pub fn note_rig(&mut self, rig: &Rig) {
+        if let Some(board) = &mut self.board {
+            rig.board().clone_into(&mut board.name);
+        }
+        self.image = Some(rig.application.clone());
+        self.own = rig.own.iter().map(ToString::to_string).collect();
+    }
+
+    /// Notes how the run went, and that all is said that it has to say.
+    pub fn note_course(&mut self, course: &Course, link: LinkStats) {
+        self.incomplete = incomplete(&course.ended);
+        self.course = Some(course.clone());
+        self.link = Some(link);
+    }
+
+    /// Notes why the run was broken off.
+    pub fn note_failure(&mut self, message: &str) {
+        let where_to = if self.image.is_none() { "set-up failed: " } else { "" };
+        self.incomplete = Some(format!("{where_to}{message}"));
+    }
+
+    /// Notes the cases, and what they come to.
+    pub fn note_cases(&mut self, cases: Vec<CaseResult>, took: Duration) {
+        self.counts = Counts::of(&cases);
+        self.outcome = Outcome::of(self.counts, self.incomplete.is_some());
+        self.cases = cases;
+        self.took_ms = took.as_millis() as u64;
+    }
+
+    /// The first line: what came of it.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let Counts { pass, cases, .. } = self.counts;
+        format!("{}: {pass} of {cases} cases pass", self.outcome.word())
+    }
+
+    /// The cases of which something is to be said: all but those that passed and those that had no turn.
+    pub fn troubles(&self) -> impl Iterator<Item = &CaseResult> {
+        let is_trouble =
+            |case: &&CaseResult| !matches!(case.verdict, Verdict::Pass | Verdict::NotRun);
+        self.cases.iter().filter(is_trouble)
+    }
+}
