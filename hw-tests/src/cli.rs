@@ -3,6 +3,7 @@
 mod behaviours;
 mod captures;
 mod corpus;
+mod coverage;
 mod differences;
 mod exhaust;
 mod explain;
@@ -131,6 +132,15 @@ Examples:
   hw-tests profile --annotate xchng.asm                 the listing with T-states and runs
   hw-tests profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Profile(profile::ProfileArgs),
+    /// Show which lines and branches of the Z80 code run over the corpus, all requests, and what is refused
+    #[command(after_help = "\
+Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its instructions have, be it in
+one of the builds; an instruction on condition has two ways out.
+
+Examples:
+  hw-tests coverage
+  hw-tests coverage --every 20 --board rc2014-classic   a quick look")]
+    Coverage(coverage::CoverageArgs),
     /// List discovered and transparent attacks, the second-order relations of the article's Table 4
     #[command(after_help = "\
 W is the side of the piece that acts, whatever its colour.
@@ -218,6 +228,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Behaviours(args) => behaviours::behaviours(&args),
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Profile(args) => profile::profile(&args),
+        Command::Coverage(args) => coverage::coverage(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),
         Command::Sim(args) => simulator::serve(&args),

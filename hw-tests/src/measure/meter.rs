@@ -94,9 +94,15 @@ impl Meter {
         &self.calls
     }
 
-    /// Forgets all, as before a run that counts.
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Adds what was counted of a copy of `size` bytes at `copy` to where they were copied from.
+    pub fn credit(&mut self, from: u16, copy: u16, size: u16) {
+        for offset in 0..size {
+            let counted = self.at(copy.wrapping_add(offset));
+            let count = &mut self.counts[usize::from(from.wrapping_add(offset))];
+            count.runs += counted.runs;
+            count.jumps += counted.jumps;
+            count.t_states += counted.t_states;
+        }
     }
 }
 

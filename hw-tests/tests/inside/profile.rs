@@ -1,8 +1,5 @@
 //! Where the T-states go: the figures against the instruction table and the board's clock, and the command.
 
-use std::process::Command;
-
-use assert_cmd::cargo::CommandCargoExt;
 use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware::wire::Request;
@@ -10,6 +7,8 @@ use hw_tests::debug::{CodeMap, Machine};
 use hw_tests::encode;
 use hw_tests::measure::{Meter, lines, routines, svg};
 use hw_tests::reference::parse_fen;
+
+use crate::hw_tests;
 
 /// The article's Figure 1: 20 pieces.
 const FIGURE_1: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
@@ -112,13 +111,6 @@ fn bar(line: &str) -> [f64; 3] {
         let rest = line.split(name).nth(1).expect("the attribute");
         rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
     })
-}
-
-fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-    let output = command.args(arguments).output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 #[test]
