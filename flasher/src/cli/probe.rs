@@ -18,7 +18,8 @@ pub(super) struct ProbeArgs {
 pub(super) fn probe(args: &ProbeArgs) -> Outcome {
     let target = args.board.target()?;
     let (own, port) = (target.baud(), &target.rig.port);
-    let mut talk = Talk::new(Box::new(target.open()?), own, stop_on_interrupt()?);
+    let stop = stop_on_interrupt()?;
+    let mut talk = Talk::new(Box::new(target.open()?), own, stop);
     let others = other_bauds(&target);
     let found = rcflash::loaders::probe(&mut talk, &others)?;
     let baud = found.baud;

@@ -20,6 +20,7 @@ pub(super) fn knock(talk: &mut Talk, what: &'static str, bytes: &[u8]) -> Result
     talk.put(what, bytes)?;
     let end = Instant::now() + ANSWER;
     while talk.inbox().is_empty() && Instant::now() < end {
+        talk.check_stop(what)?;
         talk.listen(what, Duration::from_millis(50))?;
     }
     talk.hear_out(what, QUIET, TALKATIVE)

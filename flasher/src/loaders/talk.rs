@@ -253,7 +253,8 @@ impl Talk {
         Ok(!self.inbox.is_empty())
     }
 
-    fn check_stop(&self, what: &'static str) -> Result<()> {
+    /// Whether the user wants to stop.
+    pub(super) fn check_stop(&self, what: &'static str) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) && !self.closing {
             return Err(LoaderError::Interrupted { what, state: "nothing was sent" });
         }

@@ -3,6 +3,7 @@
 mod bench;
 mod contents;
 mod erase;
+mod interrupted;
 mod locks;
 mod probe;
 #[path = "../common/rcflash.rs"]
