@@ -13,6 +13,8 @@ use crate::transport::Transport;
 
 /// The rig file in a user's folder for settings.
 const FILE: &str = "rcflash/rig.toml";
+/// The environment variable that names another.
+const VARIABLE: &str = "RCFLASH_RIG";
 /// The profile of boards of which nothing else is said.
 pub const DEFAULT_BOARD: &str = "rc2014-classic";
 /// How long a reset line is held: more than the 100 ms for which usual reset circuits hold /RESET anyway.
@@ -196,13 +198,16 @@ impl RigFile {
         settings.or_else(home).unwrap_or_default().join(FILE)
     }
 
-    /// Reads the file, or the usual one, which need not be there.
+    /// Reads the file, or else the one that the variable `RCFLASH_RIG` names, or else the usual one, which need not be
+    /// there.
     ///
     /// # Errors
     /// It can't be read or understood.
     pub fn read(path: Option<&Path>) -> Result<Self, RigFileError> {
-        let usual = path.is_none();
-        let path = path.map_or_else(Self::usual, Path::to_owned);
+        let set = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let named = path.map(Path::to_owned).or(set);
+        let usual = named.is_none();
+        let path = named.unwrap_or_else(Self::usual);
         match std::fs::read_to_string(&path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if usual && error.kind() == io::ErrorKind::NotFound => {

@@ -178,7 +178,7 @@ struct BoardArgs {
     /// A real board: its name in the rig file, or its serial device; without it the board is simulated
     #[arg(long, group = "way", value_name = "NAME|DEVICE")]
     port: Option<String>,
-    /// The rig file; if not given, rcflash/rig.toml in your folder for settings
+    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for settings
     #[arg(long, value_name = "FILE", requires = "port")]
     rig: Option<PathBuf>,
     /// How the evaluator treats the faults of the program of 1978, on the board and in the reference

@@ -13,7 +13,7 @@ pub(super) struct PortsArgs {
     /// Print JSON, one line a port
     #[arg(long)]
     json: bool,
-    /// The rig file; if not given, rcflash/rig.toml in your folder for settings
+    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for settings
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
 }

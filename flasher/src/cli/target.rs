@@ -23,9 +23,9 @@ pub(super) struct BoardArgs {
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
     board: Option<String>,
     /// The line's speed, if not the board's own
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, env = "RCFLASH_BAUD", value_parser = clap::value_parser!(u32).range(1..))]
     baud: Option<u32>,
-    /// The rig file; if not given, rcflash/rig.toml in your folder for settings
+    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for settings
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What no test shall inherit from whoever runs it.
-const SETTINGS: [&str; 2] = ["RCFLASH_PORT", "RCFLASH_BOARD"];
+const SETTINGS: [&str; 4] = ["RCFLASH_PORT", "RCFLASH_BOARD", "RCFLASH_BAUD", "RCFLASH_RIG"];
 
 /// The program, without the settings of whoever runs the test.
 pub(crate) fn command() -> Command {

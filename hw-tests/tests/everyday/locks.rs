@@ -1,9 +1,11 @@
 //! Two programs and one port.
 
 use std::io::{BufRead, BufReader};
-use std::process::Child;
+use std::process::{Child, Command};
 
-use crate::bench::{Bench, finish, program, rcflash};
+use assert_cmd::cargo::CommandCargoExt;
+
+use crate::bench::{Bench, Ended, finish, program, rcflash};
 
 /// A terminal that has the port open, as what it said shows.
 fn terminal(port: &str) -> Child {
@@ -23,6 +25,9 @@ fn the_second_ends_at_once_and_names_the_first() {
     for command in ["write", "monitor"] {
         rcflash(&[command, "--port", &bench.port]).with(3, &[&holder, "wait until that ends"]);
     }
+    let mut harness = Command::cargo_bin("hw-tests").expect("it is built");
+    let second = harness.args(["run", "--port", &bench.port]).output();
+    Ended::of(second.expect("it starts")).with(3, &[&holder]);
     finish(first, b"\x1D");
     rcflash(&["write", "--port", &bench.port]).with(0, &["verified on the board"]);
 }

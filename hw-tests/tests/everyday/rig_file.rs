@@ -45,3 +45,37 @@ fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
         .with(3, &["can't read /nonexistent/rig.toml"]);
 }
+
+/// What a session on the line says of it, under these variables.
+fn opened(rig: &str, variables: &[(&str, &str)], more: &[&str]) -> Ended {
+    let mut command = program();
+    command.envs(variables.iter().copied()).env("RCFLASH_RIG", rig).arg("monitor").args(more);
+    finish(command.spawn().expect("it starts"), b"")
+}
+
+#[test]
+fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
+    let (bench, other, folder) = (Bench::classic(), Bench::classic(), Folder::new());
+    let entry = |name, port| format!("[boards.{name}]\nport = \"{port}\"\n");
+    let plain = entry("plain", &bench.port);
+    let full = entry("full", &other.port) + "baud = 57600\nboard = \"in-file\"\n";
+    let fast = entry("fast", &bench.port) + "baud = 57600\n";
+    let rig = folder.file("rig.toml", plain + &full + &fast);
+    let at = |port: &str, baud| format!("{port} at {baud} baud");
+    let plain = ("RCFLASH_PORT", "plain");
+    opened(&rig, &[plain], &[]).with(0, &[&at(&bench.port, 115_200)]);
+    opened(&rig, &[plain], &["--port", &other.port]).with(0, &[&at(&other.port, 115_200)]);
+    let fast = ("RCFLASH_PORT", "fast");
+    opened(&rig, &[fast], &[]).with(0, &[&at(&bench.port, 57_600)]);
+    let slow = ("RCFLASH_BAUD", "38400");
+    opened(&rig, &[fast, slow], &[]).with(0, &[&at(&bench.port, 38_400)]);
+    opened(&rig, &[fast, slow], &["--baud", "19200"]).with(0, &[&at(&bench.port, 19_200)]);
+    let full = ("RCFLASH_PORT", "full");
+    opened(&rig, &[full], &[]).with(2, &["no board 'in-file'"]);
+    let board = ("RCFLASH_BOARD", "in-environment");
+    opened(&rig, &[full, board], &[]).with(2, &["no board 'in-environment'"]);
+    opened(&rig, &[full, board], &["--board", "given"]).with(2, &["no board 'given'"]);
+    let empty = folder.file("empty.toml", "");
+    opened(&rig, &[full], &["--rig", &empty]).with(2, &["no board 'full' in", "empty.toml"]);
+    opened("/nonexistent/rig.toml", &[full], &[]).with(3, &["can't read /nonexistent/rig.toml"]);
+}
