@@ -1,5 +1,5 @@
 ; The evaluator's variables, in one page. The page must start at a multiple of 256: the layout
-; aligns it. Nothing here has a value before the front end has set it up (SETUP in positn.asm).
+; aligns it. The front end sets it up (SETUP in positn.asm): what nothing else is said of is 0.
 
         .IDENT SARDAT
         .INTERN BOARDA,ATKLST,WACT,BACT,ENDLST,PLISTA,PLISTD,STATUS,POSK,POSQ
@@ -40,6 +40,7 @@ P3:     .BLKB 1
 POSK:   .BLKB 2                         ; squares of the White and the Black king, 0 for none
 POSQ:   .BLKB 2                         ; squares of the White and the Black queen, 0 for none
         .BLKB 1                         ; BORDER ends the list
+        .BLKB BOARDA+100H-.             ; 0
 
         .IFN WACT-BOARDA-O.ATKL,[.ERROR "ATKLST is not where O.ATKL says"]
         .IFN BACT-BOARDA-O.BACT,[.ERROR "BACT is not where O.BACT says"]
