@@ -19,6 +19,8 @@ const BATTLE: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
 const PINS: &str = "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -";
 /// The byte that arrives: as good as any.
 const BYTE: u8 = 0xA5;
+/// Where it is set the receive ring is at its end (ring.asm).
+const RING_BIT: u16 = 0x0400;
 /// T-states after which a routine is taken not to return.
 const PATIENCE: u64 = 100_000;
 /// How far below its entry a routine and the interrupt service together may push.
@@ -151,7 +153,7 @@ impl Machine {
         let rxin = self.symbol("RXIN");
         let slot = u16::from_le_bytes([from.at(rxin), from.at(rxin + 1)]);
         memory[usize::from(slot)] = BYTE;
-        let next = self.symbol("RXRING") + (slot + 1) % 256;
+        let next = (slot + 1) & !RING_BIT;
         memory[usize::from(rxin)..][..2].copy_from_slice(&next.to_le_bytes());
         memory
     }
