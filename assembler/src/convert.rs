@@ -6,7 +6,7 @@
 //! else than it was.
 
 mod expr;
-mod extent;
+pub(crate) mod extent;
 pub(crate) mod facts;
 pub(crate) mod layout;
 mod mode;

@@ -19,8 +19,10 @@ use thiserror::Error;
 
 use crate::convert::facts::{Facts, Search};
 use crate::convert::{self, Dialect};
-use crate::source::{Loader, Origin, SourceMap};
+use crate::source::{Loader, Origin, Source, SourceMap};
 use crate::{asm, module::Module};
+
+pub(crate) use scan::Parts;
 
 /// How to read the source.
 #[derive(Debug, Clone, Default)]
@@ -64,14 +66,10 @@ pub fn format(
     options: &Options,
 ) -> Result<Vec<u8>, Error> {
     let name = || file.display().to_string();
-    let mut map = SourceMap::default();
-    let index =
-        map.add("".into(), Origin::File, text.to_vec()).ok_or_else(|| Error::Size(name()))?;
-    let source = map.get(index);
-    let search = Search { loader, folders: &options.include_dirs };
-    let facts = Facts::gather(file, &source.text, &reading(options), &search);
-    let mut formatted = write::write(source, &facts);
-    formatted.extend_from_slice(&text[source.text.len()..]);
+    let statements =
+        Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
+    let mut formatted = write::write(&statements);
+    formatted.extend_from_slice(&text[statements.source().text.len()..]);
     let modules = |text| modules(&Overlay { loader, file, text }, options);
     if formatted != text
         && let Some(before) = modules(text)
@@ -80,6 +78,39 @@ pub fn format(
         return Err(Error::Blanks(name()));
     }
     Ok(formatted)
+}
+
+/// A text as statements.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    map: SourceMap,
+    /// The offset at which each begins, and its parts; none if nothing of the language begins the line.
+    pub(crate) list: Vec<(usize, Option<Parts>)>,
+    /// The end of what is read of the text.
+    pub(crate) end: usize,
+}
+
+impl Statements {
+    /// Reads a text; `None` if it is larger than 4 GB.
+    pub(crate) fn read(
+        loader: &dyn Loader,
+        file: &Path,
+        text: &[u8],
+        options: &Options,
+    ) -> Option<Self> {
+        let mut map = SourceMap::default();
+        let index = map.add("".into(), Origin::File, text.to_vec())?;
+        let source = map.get(index);
+        let search = Search { loader, folders: &options.include_dirs };
+        let facts = Facts::gather(file, &source.text, &reading(options), &search);
+        let (list, end) = scan::statements(source, &facts);
+        Some(Self { map, list, end })
+    }
+
+    /// The text, up to a mark of its end.
+    pub(crate) fn source(&self) -> &Source {
+        self.map.get(0)
+    }
 }
 
 /// The source's dialect is what matters to those who look for facts.

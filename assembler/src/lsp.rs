@@ -3,14 +3,22 @@
 //! Sources are assembled anew as they are typed, which takes milliseconds, so nothing here knows the language twice.
 
 mod analysis;
+mod completion;
 mod diagnostics;
 mod documents;
 mod edits;
+mod folding;
+mod hover;
 mod navigate;
+mod pieces;
+mod rename;
 mod requests;
 mod targets;
 mod text;
+mod tokens;
+mod unread;
 mod uri;
+mod words;
 mod workspace;
 
 use std::io::{self, BufRead, Write};

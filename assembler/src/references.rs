@@ -108,6 +108,29 @@ impl References {
     }
 }
 
+/// A stretch of a file is looked for in so many macro texts.
+const MAX_READINGS: usize = 64;
+
+impl References {
+    /// All offsets at which a byte was read that was written at one of the `offsets`: those, and in macro texts.
+    pub(crate) fn readings(&self, offsets: Vec<u32>) -> Vec<u32> {
+        let mut found = offsets;
+        for expansion in &self.expansions {
+            for (at, origin) in &expansion.pieces {
+                let Some(origin) = origin else { continue };
+                let within = |offset: &u32| (origin.start..origin.end).contains(offset);
+                if let Some(offset) = found.iter().copied().find(within) {
+                    found.push(expansion.base + at + (offset - origin.start));
+                }
+            }
+            if found.len() > MAX_READINGS {
+                break;
+            }
+        }
+        found
+    }
+}
+
 impl Expansion {
     /// Where the start of a stretch was written, and whether all of it was written there.
     fn origin(&self, span: Span) -> Option<(Span, bool)> {

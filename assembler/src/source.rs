@@ -146,7 +146,8 @@ pub(crate) fn line_starts(text: &[u8]) -> Vec<u32> {
     std::iter::once(0).chain(ends.map(|end| end as u32 + 1)).collect()
 }
 
-fn bracket_pairs(text: &[u8]) -> Vec<(u32, u32)> {
+/// The brackets of a text that are partners, by where the first stands; those in comments count.
+pub(crate) fn bracket_pairs(text: &[u8]) -> Vec<(u32, u32)> {
     let mut open = Vec::new();
     let mut pairs = Vec::new();
     for at in memchr::memchr2_iter(b'[', b']', text) {

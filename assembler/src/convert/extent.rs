@@ -19,7 +19,7 @@ pub(super) fn end(source: &Source, operator: &[u8], from: usize) -> usize {
 }
 
 /// The end of the line that holds the byte at `at`.
-pub(super) fn line_end(text: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length)
 }
 

@@ -69,13 +69,13 @@ pub(super) fn is_marked(word: &[u8]) -> bool {
 }
 
 /// The register that TDL knows by this name.
-pub(super) fn tdl_register(word: &[u8]) -> Option<Register> {
+pub(crate) fn tdl_register(word: &[u8]) -> Option<Register> {
     let known = |(name, _): &&(&str, Register)| word.eq_ignore_ascii_case(name.as_bytes());
     Register::NAMES.iter().find(known).map(|(_, register)| *register)
 }
 
 /// Whether it is the name of a section in TDL.
-pub(super) fn is_section(word: &[u8]) -> bool {
+pub(crate) fn is_section(word: &[u8]) -> bool {
     [".PROG.", ".DATA.", ".BLNK."].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 

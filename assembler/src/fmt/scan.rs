@@ -2,35 +2,36 @@
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
+use crate::convert::extent::line_end;
 use crate::convert::facts::Facts;
 use crate::convert::words;
 use crate::source::Source;
 use crate::syntax::{Cursor, lex};
 
 /// A stretch of the text, from and up to an offset.
-pub(super) type Stretch = std::ops::Range<usize>;
+pub(crate) type Stretch = std::ops::Range<usize>;
 
 /// A statement, whose lines end where the next statement's begin.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// Brackets that begin the line, of texts that end or begin here.
-    pub(super) brackets: Stretch,
+    pub(crate) brackets: Stretch,
     /// The names of labels, and whether each is exported.
-    pub(super) labels: Vec<(Stretch, bool)>,
+    pub(crate) labels: Vec<(Stretch, bool)>,
     /// The name that is assigned a value.
-    pub(super) assigned: Stretch,
+    pub(crate) assigned: Stretch,
     /// The instruction, directive, macro or sign of assignment.
-    pub(super) operator: Stretch,
+    pub(crate) operator: Stretch,
     /// What stands behind the operator, on all lines of the statement, without blanks around it.
-    pub(super) operands: Stretch,
+    pub(crate) operands: Stretch,
     /// The comment, without the blanks behind it.
-    pub(super) comment: Stretch,
+    pub(crate) comment: Stretch,
     /// Whether blanks behind the operands may be part of a macro's argument.
-    pub(super) blanks_count: bool,
+    pub(crate) blanks_count: bool,
     /// Whether nothing behind this statement is read any more.
-    pub(super) last: bool,
+    pub(crate) last: bool,
     /// The end of the statement's last line.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// Reads the statement at `start`, the beginning of a line; `None` if nothing of the language begins the line.
@@ -58,6 +59,32 @@ pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<
     }
     parts.comment = behind..behind + text[behind..parts.end].trim_ascii_end().len();
     Some(parts)
+}
+
+/// The statements with the offsets of their lines, and the end of what is read of the text.
+pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<Parts>)>, usize) {
+    let text = &source.text[..];
+    let mut found = Vec::new();
+    let (mut at, mut depth) = (0, 0);
+    while at < text.len() {
+        let parts = statement(source, at, facts);
+        let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
+        let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
+        let next = next_line(text, end);
+        let count = |bracket| text[at..end].iter().filter(|byte| **byte == bracket).count();
+        depth = (depth + count(b'[')).saturating_sub(count(b']'));
+        found.push((at, parts));
+        at = next;
+        if last {
+            break;
+        }
+    }
+    (found, at)
+}
+
+/// Behind the line's end at `at`.
+pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+    at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
 }
 
 struct Scan<'t> {

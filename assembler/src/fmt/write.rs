@@ -1,11 +1,10 @@
 //! Writes statements at their columns.
 
-use crate::convert::facts::Facts;
+use crate::convert::extent::line_end;
 use crate::convert::layout::{TAB, column};
-use crate::source::Source;
-use crate::syntax::lex;
 
-use super::scan::{self, Parts, Stretch};
+use super::Statements;
+use super::scan::{Parts, Stretch, next_line};
 
 /// Where operators stand, from 0.
 const OPERATOR: usize = 8;
@@ -17,12 +16,11 @@ const FIRST_COMMENT: usize = 24;
 const COMMENT: usize = 32;
 
 /// The text of a source at its columns.
-pub(super) fn write(source: &Source, facts: &Facts) -> Vec<u8> {
-    let text = &source.text[..];
-    let (statements, end) = statements(source, facts);
-    let aligned = operands_are_aligned(text, &statements);
+pub(super) fn write(statements: &Statements) -> Vec<u8> {
+    let text = &statements.source().text[..];
+    let aligned = operands_are_aligned(text, &statements.list);
     let mut writer = Writer { text, out: Vec::with_capacity(text.len()), line: 0, aligned };
-    for (start, parts) in &statements {
+    for (start, parts) in &statements.list {
         writer.line = writer.out.len();
         match parts {
             Some(parts) => writer.statement(*start, parts),
@@ -31,32 +29,11 @@ pub(super) fn write(source: &Source, facts: &Facts) -> Vec<u8> {
         let end = parts.as_ref().map_or_else(|| line_end(text, *start), |parts| parts.end);
         writer.copy(&(end..next_line(text, end)));
     }
-    writer.copy(&(end..text.len()));
-    if end == text.len() && !matches!(writer.out.last(), None | Some(b'\n' | b'\r')) {
+    writer.copy(&(statements.end..text.len()));
+    if statements.end == text.len() && !matches!(writer.out.last(), None | Some(b'\n' | b'\r')) {
         writer.out.push(b'\n');
     }
     writer.out
-}
-
-/// The statements with the offsets of their lines, and the end of what is read of the text.
-fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<Parts>)>, usize) {
-    let text = &source.text[..];
-    let mut found = Vec::new();
-    let (mut at, mut depth) = (0, 0);
-    while at < text.len() {
-        let parts = scan::statement(source, at, facts);
-        let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
-        let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
-        let next = next_line(text, end);
-        let count = |bracket| text[at..end].iter().filter(|byte| **byte == bracket).count();
-        depth = (depth + count(b'[')).saturating_sub(count(b']'));
-        found.push((at, parts));
-        at = next;
-        if last {
-            break;
-        }
-    }
-    (found, at)
 }
 
 /// Whether most operands stand more than a blank behind their operator.
@@ -75,15 +52,6 @@ fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<Parts>)]) -> b
         }
     }
     aligned > close
-}
-
-fn line_end(text: &[u8], at: usize) -> usize {
-    memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length)
-}
-
-/// Behind the line's end at `at`.
-fn next_line(text: &[u8], at: usize) -> usize {
-    at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
 }
 
 struct Writer<'t> {

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::asm::{self, Options, Outcome};
+use crate::listing::ListingLine;
 use crate::references::{Kind, Name, Role};
-use crate::source::{Origin, Source, Span};
+use crate::source::{Loader, Origin, Source, Span};
 
-use super::documents::{Documents, plain};
+use super::documents::plain;
 
 /// A name where it was written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +47,8 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    pub(super) fn new(root: &Path, documents: &Documents, options: &Options) -> Self {
-        let outcome = asm::run(documents, &[root.to_owned()], options);
+    pub(super) fn new(root: &Path, loader: &dyn Loader, options: &Options) -> Self {
+        let outcome = asm::run(loader, &[root.to_owned()], options);
         let (mut files, mut texts) = (Vec::<PathBuf>::new(), Vec::new());
         for source in outcome.sources.iter() {
             if matches!(source.origin, Origin::Macro(_)) {
@@ -129,6 +130,20 @@ impl Analysis {
         let touching = |place: &&Place| offset <= place.end && self.is_symbol(place.name);
         // Names do not overlap but where a macro's argument is used more than once.
         near.take(NEAR).filter(touching).collect()
+    }
+
+    /// What the instruction whose mnemonic is at an offset of a file became, each time that it was read.
+    pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<ListingLine<'_>> {
+        let Some(file) = self.file(path) else { return Vec::new() };
+        let texts = self.texts.iter().filter(|(_, one)| *one == file);
+        let offsets = texts.map(|(base, _)| base + offset as u32).collect();
+        let mut offsets = self.outcome.references.readings(offsets);
+        offsets.sort_unstable();
+        let holds = |line: &ListingLine<'_>| {
+            let first = offsets.partition_point(|offset| *offset < line.span.start);
+            line.clocks.is_some() && offsets.get(first).is_some_and(|one| *one < line.span.end)
+        };
+        self.outcome.listing.lines().filter(holds).collect()
     }
 
     /// A name by its index.

@@ -1,6 +1,6 @@
 //! The documents that the editor has open, and all other files as they are on the disk.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -48,6 +48,23 @@ impl Documents {
             Some(document) => Ok(document.text.clone().into_bytes()),
             None => DiskLoader.load(path),
         }
+    }
+}
+
+/// All files as they would be with some changed.
+pub(super) struct Changed<'d> {
+    pub(super) documents: &'d Documents,
+    pub(super) texts: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Loader for Changed<'_> {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let changed = self.texts.get(&plain(path)).cloned();
+        changed.map_or_else(|| self.documents.load(path), Ok)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.documents.exists(path)
     }
 }
 

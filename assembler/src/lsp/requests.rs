@@ -8,24 +8,34 @@ use lsp_types::notification::{
     Notification, PublishDiagnostics,
 };
 use lsp_types::request::{
-    DocumentHighlightRequest, DocumentSymbolRequest, Formatting, GotoDefinition, References,
-    Request, WorkspaceSymbolRequest,
+    Completion, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
+    GotoDefinition, HoverRequest, PrepareRenameRequest, References, Rename, Request,
+    SemanticTokensFullRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
-    DocumentSymbolResponse, GotoDefinitionResponse, InitializeParams, InitializeResult, OneOf,
-    Position, ServerCapabilities, ServerInfo, TextDocumentIdentifier, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, WorkspaceSymbolResponse,
+    CompletionOptions, CompletionResponse, DocumentSymbolResponse, FoldingRangeProviderCapability,
+    GotoDefinitionResponse, HoverProviderCapability, InitializeParams, InitializeResult, OneOf,
+    Position, RenameOptions, SemanticTokensFullOptions, SemanticTokensOptions,
+    SemanticTokensResult, ServerCapabilities, ServerInfo, TextDocumentIdentifier,
+    TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit,
+    WorkDoneProgressOptions, WorkspaceSymbolResponse,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::asm::Options;
 use crate::fmt;
+use crate::source::bracket_pairs;
 
+use super::completion;
 use super::diagnostics::Published;
 use super::documents::Document;
+use super::folding;
+use super::hover;
 use super::navigate;
+use super::rename;
 use super::text::Lines;
+use super::tokens;
 use super::uri;
 use super::workspace::Workspace;
 
@@ -167,6 +177,40 @@ impl Session {
                     Ok(Some(WorkspaceSymbolResponse::Flat(found)))
                 })
             }
+            HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
+                let (path, offset) = session.place(&asked.text_document_position_params)?;
+                Ok(hover::hover(&session.workspace, &path, offset))
+            }),
+            Completion::METHOD => self.reply::<Completion>(request, |session, asked| {
+                let (path, offset) = session.place(&asked.text_document_position)?;
+                let found = completion::completion(&session.workspace, &path, offset);
+                Ok(Some(CompletionResponse::Array(found)))
+            }),
+            FoldingRangeRequest::METHOD => {
+                self.reply::<FoldingRangeRequest>(request, |session, asked| {
+                    let (_, text) = session.text(&asked.text_document)?;
+                    Ok(Some(folding::folding(&text, &bracket_pairs(&text))))
+                })
+            }
+            SemanticTokensFullRequest::METHOD => {
+                self.reply::<SemanticTokensFullRequest>(request, |session, asked| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    let found = tokens::tokens(&session.workspace, &path, &text);
+                    Ok(Some(SemanticTokensResult::Tokens(found)))
+                })
+            }
+            PrepareRenameRequest::METHOD => {
+                self.reply::<PrepareRenameRequest>(request, |session, asked| {
+                    let (path, offset) = session.place(&asked)?;
+                    rename::prepare(&session.workspace, &path, offset).map(Some).map_err(failed)
+                })
+            }
+            Rename::METHOD => self.reply::<Rename>(request, |session, asked| {
+                let (path, offset) = session.place(&asked.text_document_position)?;
+                rename::rename(&session.workspace, &path, offset, &asked.new_name)
+                    .map(Some)
+                    .map_err(failed)
+            }),
             Formatting::METHOD => self.reply::<Formatting>(request, |session, asked| {
                 session.formatted(&asked.text_document)
             }),
@@ -210,9 +254,13 @@ impl Session {
         let Options { include_dirs, long_symbols, .. } = self.workspace.options.clone();
         let options = fmt::Options { include_dirs, long_symbols };
         let formatted = fmt::format(&self.workspace.documents, &path, &text, &options)
-            .map_err(|error| (ErrorCode::RequestFailed, error.to_string()))?;
+            .map_err(|error| failed(error.to_string()))?;
         Ok(Some(super::edits::between(&text, &formatted)))
     }
+}
+
+fn failed(why: String) -> Refusal {
+    (ErrorCode::RequestFailed, why)
 }
 
 fn offset(text: &[u8], position: Position) -> usize {
@@ -248,6 +296,24 @@ fn capabilities() -> ServerCapabilities {
         document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         workspace_symbol_provider: Some(OneOf::Left(true)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(vec![".".into(), "$".into(), "%".into()]),
+            ..CompletionOptions::default()
+        }),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                legend: tokens::legend(),
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                ..SemanticTokensOptions::default()
+            }
+            .into(),
+        ),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
         document_formatting_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }

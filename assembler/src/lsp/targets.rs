@@ -65,6 +65,11 @@ pub(super) fn at(workspace: &Workspace, path: &Path, offset: usize) -> Option<Ta
 }
 
 impl Target {
+    /// Whether any file gives it its meaning.
+    pub(super) fn is_defined(&self) -> bool {
+        !self.definitions.is_empty()
+    }
+
     fn add(&mut self, program: &Analysis, index: u32) {
         let name = program.name(index);
         if is_shared(name) {
@@ -83,7 +88,7 @@ impl Target {
     }
 
     /// The indices of the names of a program that stand for this.
-    fn names(&self, program: &Analysis) -> BTreeSet<u32> {
+    pub(super) fn names(&self, program: &Analysis) -> BTreeSet<u32> {
         let files: Vec<_> = program.files.iter().collect();
         let defines = |place: &&Place| {
             place.role == Role::Definition

@@ -2,5 +2,7 @@
 
 mod client;
 mod navigation;
+mod renaming;
 mod session;
 mod typing;
+mod words;
