@@ -58,6 +58,7 @@ Examples:
   hw-tests run --port /dev/ttyUSB0                      a real RC2014 Classic
   hw-tests run 'byte.*' --tag document                  only cases of such names with this tag
   hw-tests run --shard 2/5 --results two.jsonl          the second fifth; --resume goes on with it
+  hw-tests run --direct --faults 1 --count 10000        on a line that makes faults
   hw-tests run --for 8h --seed 1                        over and over, in changing order
   hw-tests run --report-dir report                      leaves a page with boards, JSON, Markdown and JUnit XML")]
     Run(run::RunArgs),
@@ -211,6 +212,9 @@ struct BoardArgs {
     /// Write down all that passes over the line, to be replayed without the board
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Make faults on the line and on the board, which this number decides (docs/TESTING.md)
+    #[arg(long, value_name = "SEED", conflicts_with = "replay")]
+    faults: Option<u64>,
     /// Replay what was recorded; no board is needed
     #[arg(long, group = "way", value_name = "FILE", conflicts_with = "rom")]
     replay: Option<PathBuf>,
@@ -275,6 +279,7 @@ impl BoardArgs {
             in_flash,
             any_monitor,
             recording,
+            faults: self.faults,
             stop: None,
         })
     }

@@ -25,7 +25,9 @@ use rcflash::flash::FlashError;
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::LoadError;
 
-use crate::board::{Board, BoardError, Choice, FORMAT, Heading, Outfit, RecordedBoard};
+use crate::board::{
+    Board, BoardError, Choice, FORMAT, FaultCounts, FaultyBoard, Heading, Outfit, RecordedBoard,
+};
 use crate::compare::Standard;
 use crate::encode;
 use crate::reference::Behaviour;
@@ -50,6 +52,8 @@ pub struct Plan {
     pub any_monitor: bool,
     /// Where to write down all that passes over the line.
     pub recording: Option<Recording>,
+    /// The seed of faults to be made on the line.
+    pub faults: Option<u64>,
     /// Ends every wait when set.
     pub stop: Option<Arc<AtomicBool>>,
 }
@@ -89,6 +93,7 @@ impl Plan {
             in_flash: false,
             any_monitor: false,
             recording: None,
+            faults: None,
             stop: None,
         }
     }
@@ -166,6 +171,9 @@ impl Rig {
         let watch = Watch::new(&programs.application.program);
         let outfit = Outfit { profile, monitor: &programs.monitor.bytes, probe: watch.probe() };
         let mut board = plan.board.power_up(outfit)?;
+        if let Some(seed) = plan.faults {
+            board = Box::new(FaultyBoard::new(board, seed));
+        }
         if let Some(recording) = &plan.recording {
             let heading = recording.heading(board.name(), &profile.name);
             board = Box::new(RecordedBoard::new(board, &recording.file, &heading)?);
@@ -219,6 +227,12 @@ impl Rig {
     #[must_use]
     pub fn stats(&self) -> LinkStats {
         self.link.stats()
+    }
+
+    /// The faults made on the line so far, where some are made.
+    #[must_use]
+    pub fn faults(&self) -> Option<FaultCounts> {
+        self.board.faults()
     }
 
     /// What the board is called.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firmware::profile::Profile;
-use rcflash::transport::Transport;
+use rcflash::transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Button, Instruments};
 use crate::rig::board_spec;
@@ -148,6 +148,14 @@ impl Transport for DirectLine {
 
     fn now(&self) -> Instant {
         self.world.lock().now()
+    }
+
+    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        if line != ControlLine::Break {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.world.lock().board.line_mut().low = on;
+        Ok(())
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {

@@ -1,7 +1,9 @@
 //! Boards and the way to them: one trait for what is simulated here, what is plugged in, and what others emulate.
 
 mod direct;
+mod faulty;
 mod mame;
+mod mischief;
 mod record;
 mod replay;
 mod serial;
@@ -10,7 +12,9 @@ mod tcp;
 mod transcript;
 
 pub use direct::DirectBoard;
+pub use faulty::FaultyBoard;
 pub use mame::{MameBoard, program as mame};
+pub use mischief::{Fault, FaultCounts};
 pub use record::RecordedBoard;
 pub use replay::{ReplayBoard, heading};
 pub use serial::SerialBoard;
@@ -51,6 +55,9 @@ pub trait Board {
     /// Hears that the board is ready to be questioned, for a transcript.
     fn note_ready(&mut self, _ready: &Ready) {}
 
+    /// Hears that the board answers again, after it had been lost.
+    fn note_recovered(&mut self) {}
+
     /// What is ready on the board without our doing, as on one that is replayed.
     fn take_ready(&mut self) -> Option<Ready> {
         None
@@ -63,6 +70,11 @@ pub trait Board {
 
     /// What is measured on the board itself, where it can be looked into.
     fn instruments(&self) -> Option<&dyn Instruments> {
+        None
+    }
+
+    /// The faults made on the line so far, where some are made.
+    fn faults(&self) -> Option<FaultCounts> {
         None
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rcflash::transport::{Capabilities, ControlLine, Passed, Transport};
 
 use super::transcript::{Entry, Event, Heading, Hex, Ready};
-use super::{Board, BoardError, Button, Instruments};
+use super::{Board, BoardError, Button, FaultCounts, Instruments};
 
 /// A board whose line is recorded.
 pub struct RecordedBoard {
@@ -91,6 +91,10 @@ impl Board for RecordedBoard {
         self.board.instruments()
     }
 
+    fn faults(&self) -> Option<FaultCounts> {
+        self.board.faults()
+    }
+
     fn rest(&mut self, time: Duration) {
         self.board.rest(time);
     }
@@ -99,8 +103,13 @@ impl Board for RecordedBoard {
         self.board.slowness()
     }
 
+    fn note_recovered(&mut self) {
+        self.board.note_recovered();
+    }
+
     fn note_ready(&mut self, ready: &Ready) {
         let _ = self.tape.note(None, Event::Ready(ready.clone()));
+        self.board.note_ready(ready);
     }
 }
 

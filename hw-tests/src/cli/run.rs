@@ -42,6 +42,16 @@ pub(super) struct RunArgs {
     /// Run the cases over and over for so long: 90s, 30m, 8h. With --results, only cases that do not pass are written
     #[arg(long = "for", value_name = "TIME", value_parser = duration, conflicts_with = "resume")]
     time: Option<Duration>,
+    /// Run so many cases, the same over and over. With --results, only cases that do not pass are written
+    #[arg(long, value_name = "CASES", conflicts_with = "resume")]
+    count: Option<u64>,
+}
+
+impl RunArgs {
+    /// Whether cases are run over and over.
+    fn is_soak(&self) -> bool {
+        self.time.is_some() || self.count.is_some()
+    }
 }
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
@@ -61,7 +71,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     keeper.gathered = args.reports.gathered();
     let outcome = plan.and_then(|mut plan| {
         plan.stop = Some(Arc::clone(&stop));
-        keeper.open(&args.results, &head, args.time.is_some())?;
+        keeper.open(&args.results, &head, args.is_soak())?;
         put_all(args, plan, cases, &mut keeper, &mut reporter.report)
     });
     reporter.finish(keeper.gathered, outcome)
@@ -91,14 +101,34 @@ fn put_all(
     let began = Instant::now();
     let course = put(args, &mut rig, cases, keeper, &stop)?;
     report.note_course(&course, rig.stats());
-    report.rounds = args.time.map(|_| keeper.overview.counts());
+    report.rounds = args.is_soak().then(|| keeper.overview.counts());
     keeper.end(report::incomplete(&course.ended))?;
     let counts = keeper.overview.counts();
     print(&keeper.overview.table())?;
     print(&keeper.overview.flags())?;
     print(&keeper.overview.troubles())?;
     print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
-    Ok(exit_code(counts, &course.ended))
+    let code = exit_code(counts, &course.ended);
+    if let Some(faults) = rig.faults() {
+        print(&format!("faults: {faults}\n"))?;
+        if !matches!(code, 0 | INCOMPLETE) {
+            eprintln!("the same again: {}", command_line());
+        }
+    }
+    Ok(code)
+}
+
+/// What the user typed.
+fn command_line() -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    std::env::args().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// What the results file begins with.
@@ -136,14 +166,18 @@ fn put(
     stop: &AtomicBool,
 ) -> Result<Course, Failure> {
     let until = args.time.map(|time| Instant::now() + time);
-    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    let is_late = || until.is_some_and(|until| Instant::now() >= until);
+    let mut left = args.count.unwrap_or(u64::MAX);
     let options = Options { repeat: args.repeat, fail_fast: args.fail_fast, interrupted: stop };
     let mut course = Course::default();
     for pass in 1.. {
         let bar = progress_bar(cases.len());
         let mut put = Vec::with_capacity(cases.len());
-        let feed =
-            cases.iter().take_while(|_| !is_over()).inspect(|case| put.push(case.id.clone()));
+        let feed = cases
+            .iter()
+            .take(usize::try_from(left).unwrap_or(usize::MAX))
+            .take_while(|_| !is_late())
+            .inspect(|case| put.push(case.id.clone()));
         course = course.then(run_cases(rig, feed.cloned(), options, |result| {
             if !keeper.take(result) {
                 stop.store(true, Ordering::Relaxed);
@@ -151,8 +185,9 @@ fn put(
             bar.set_position(keeper.judged() as u64);
         }));
         bar.finish_and_clear();
+        left -= put.len() as u64;
         keeper.check(put)?;
-        if until.is_none() || is_over() || course.ended != Ended::Complete {
+        if !args.is_soak() || is_late() || left == 0 || course.ended != Ended::Complete {
             break;
         }
         if let Some(seed) = args.select.seed {

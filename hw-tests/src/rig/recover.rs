@@ -49,6 +49,7 @@ impl Rig {
                 self.reset()?;
             }
         }
+        self.board.note_recovered();
         Ok(why.map_or(Recovery::Answers, Recovery::Restarted))
     }
 
@@ -71,6 +72,7 @@ impl Rig {
             Role::Application => format!("another program answered: {found}"),
         });
         let ready = self.programs.bring_up(&self.plan, &mut self.link)?;
+        self.link.set_window(ready.application.window);
         self.board.note_ready(&ready);
         self.application = ready.application;
         Ok(())

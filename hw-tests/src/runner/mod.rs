@@ -181,7 +181,9 @@ impl Run<'_> {
                 Ok(Some(word)) => self.hear(word),
                 Ok(None) => return,
                 Err(LinkError::Interrupted { .. }) => return self.stop(),
-                Err(error) => self.recover(&error.to_string()),
+                Err(error) => {
+                    self.recover(&error.to_string());
+                }
             }
         }
     }
@@ -221,7 +223,6 @@ impl Run<'_> {
                 self.flying.push((ticket, job));
             }
             Err(error) => {
-                job.lost(&error.to_string());
                 self.waiting.push_front(job);
                 self.recover(&error.to_string());
             }
@@ -239,12 +240,16 @@ impl Run<'_> {
         match word.said {
             Ok(said) => {
                 let result = judge::judge(&job.case, self.rig.standard(), &said);
-                let is_doubtful = result.verdict == Verdict::Fail && self.is_foreign();
-                if is_doubtful {
-                    self.flying.insert(0, (ticket, job));
-                    return self.recover("another program answered");
+                let result = measure(result, measured);
+                if result.verdict != Verdict::Fail || self.rig.is_itself().is_ok_and(|is| is) {
+                    return self.finish(job, result);
                 }
-                self.finish(job, measure(result, measured));
+                // Whose word it was shows when the board has been got back.
+                self.flying.insert(0, (ticket, job));
+                let was_itself = self.recover("another program may have answered");
+                if was_itself && let Some(job) = self.waiting.pop_front() {
+                    self.finish(job, result);
+                }
             }
             Err(error) if is_about_requests(&error) => {
                 self.flying.insert(0, (ticket, job));
@@ -260,22 +265,20 @@ impl Run<'_> {
         }
     }
 
-    /// Whether another program than the one that was loaded answers.
-    fn is_foreign(&mut self) -> bool {
-        self.rig.is_itself().is_ok_and(|is_itself| !is_itself)
-    }
-
-    /// Gets the board back, and puts again what was under way.
-    fn recover(&mut self, why: &str) {
+    /// Gets the board back, and puts again what was under way. Tells whether the board has been itself all along.
+    fn recover(&mut self, why: &str) -> bool {
         let recovered = self.rig.recover();
-        self.take_finished(matches!(recovered, Ok(Recovery::Answers)));
+        let was_itself = matches!(recovered, Ok(Recovery::Answers));
+        self.take_finished(was_itself);
         let mut jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
-        jobs.iter_mut().for_each(|job| job.lost(why));
+        // The board works in turn, so that only the first can be what it stumbled over.
+        let mut first = jobs.first_mut().or(self.waiting.front_mut());
+        first.iter_mut().for_each(|job| job.lost(why));
         match recovered {
             Ok(Recovery::Answers) => self.course.losses += 1,
             Ok(Recovery::Restarted(why)) => {
                 self.course.restarts += 1;
-                if let Some(first) = jobs.first_mut() {
+                if let Some(first) = first {
                     first.disturbed.get_or_insert_with(|| why.clone());
                 }
                 self.course.last_restart = Some(why);
@@ -291,6 +294,7 @@ impl Run<'_> {
         for job in jobs.into_iter().rev() {
             self.waiting.push_front(job);
         }
+        was_itself
     }
 
     /// Judges what was answered before the board was lost. Of a board that was not itself only what is right counts.

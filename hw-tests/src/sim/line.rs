@@ -41,11 +41,25 @@ pub struct QueueLine {
     pub from_board: Vec<u8>,
     /// Whether the host holds DTR.
     pub dtr: bool,
+    /// Whether the host holds the line low, which the board hears as one character without a stop bit.
+    pub low: bool,
+    low_heard: bool,
+    is_low: bool,
 }
 
 impl Line for QueueLine {
     fn receive(&mut self) -> Option<u8> {
-        self.to_board.pop_front()
+        self.is_low = self.low && !self.low_heard;
+        self.low_heard = self.low;
+        match (self.is_low, self.low) {
+            (true, _) => Some(0),
+            (false, true) => None,
+            (false, false) => self.to_board.pop_front(),
+        }
+    }
+
+    fn speed_matches(&self) -> bool {
+        !self.is_low
     }
 
     fn transmit(&mut self, value: u8) {

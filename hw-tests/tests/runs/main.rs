@@ -1,15 +1,22 @@
 //! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly one verdict.
 
+mod faults;
 mod reports;
 mod results;
 mod schema;
 mod select;
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
 use hw_tests::runner::log::Record;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What any run of these tests may take: nothing hangs.
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// The program with these arguments.
 fn command(arguments: &[&str]) -> Command {
@@ -20,7 +27,18 @@ fn command(arguments: &[&str]) -> Command {
 
 /// What the program does with these arguments.
 fn hw_tests(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("it starts")
+    let mut command = command(arguments);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let pid = Pid::from_raw(run.id() as i32).expect("a process");
+    let (done, is_done) = mpsc::channel();
+    let wait = move || done.send(run.wait_with_output());
+    let waiting = std::thread::spawn(wait);
+    let Ok(output) = is_done.recv_timeout(PATIENCE) else {
+        kill_process(pid, Signal::KILL).expect("it still runs");
+        panic!("{arguments:?} hangs")
+    };
+    waiting.join().expect("a thread that waits").expect("somebody listens");
+    output.expect("it ends")
 }
 
 /// Its exit code and all that it says.

@@ -10,10 +10,7 @@ use hw_tests::runner::Verdict;
 use hw_tests::runner::log::{End, Record};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{command, corpus_size, records, told};
-
-/// What any wait of these tests may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+use super::{PATIENCE, command, corpus_size, records, told};
 
 fn end(file: &Path) -> Option<End> {
     records(file).into_iter().rev().find_map(|record| match record {
