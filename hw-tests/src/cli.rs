@@ -154,7 +154,9 @@ Example:
 Example:
   hw-tests sim
   (it prints a path such as /dev/pts/5; in another terminal:)
-  rcflash write --port /dev/pts/5")]
+  rcflash write --port /dev/pts/5
+
+Enter presses its reset button.")]
     Sim(simulator::SimArgs),
     /// Play a stock monitor's part on a pseudo-terminal until interrupted, to try `rcflash write --via` on
     #[command(

@@ -12,7 +12,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        if path.is_dir() && !matches!(name.as_str(), "target" | "data" | "fuzz") {
+        if path.is_dir() && !matches!(name.as_str(), "target" | "data" | "files" | "fuzz") {
             sources(&path, found);
         } else if name.ends_with(".rs") || name.ends_with(".asm") {
             found.push(path);

@@ -1,7 +1,7 @@
 //! The command `rcflash` against the simulated board, over a real serial device.
 
-#[path = "common/rcflash.rs"]
-mod program;
+#[path = "common/programs.rs"]
+mod programs;
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -14,7 +14,7 @@ use hw_tests::rig::board_spec;
 use hw_tests::sim::{ServerOptions, SimServer};
 
 fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = program::command()
+    let mut child = programs::rcflash()
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use clap::Args;
@@ -46,9 +47,28 @@ pub(super) fn serve(args: &SimArgs) -> Outcome {
     let server = SimServer::start(spec, &rom, ServerOptions { pace, probe: None })
         .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
     print(&format!("{}\n", server.path().display()))?;
-    eprintln!("{} on {}; Ctrl-C ends it", profile.title, server.path().display());
+    let title = &profile.title;
+    eprintln!("{title} on {}; Enter resets it, Ctrl-C ends it", server.path().display());
+    let pressed = button();
     while !interrupted.load(Ordering::Relaxed) {
-        std::thread::sleep(TICK);
+        match pressed.recv_timeout(TICK) {
+            Ok(()) => {
+                server.reset();
+                eprintln!("reset");
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+        }
     }
     Ok(INTERRUPTED)
+}
+
+/// The reset button: a message for each line at standard input.
+fn button() -> Receiver<()> {
+    let (press, pressed) = channel();
+    std::thread::spawn(move || {
+        let lines = std::io::stdin().lines();
+        lines.map_while(Result::ok).all(|_| press.send(()).is_ok())
+    });
+    pressed
 }

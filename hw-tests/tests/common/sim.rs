@@ -1,11 +1,11 @@
-//! A simulated board in a process of its own, for tests in which others use its port.
+//! A simulated board, or a stand-in, in a process of its own, for tests in which others use its port.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use assert_cmd::cargo::CommandCargoExt;
 
-/// `hw-tests sim`; killed when dropped.
+/// A command of `hw-tests` that serves a port; killed when dropped.
 pub(crate) struct Board {
     /// The process.
     pub(crate) process: Child,
@@ -14,12 +14,18 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// Starts it with these options, and waits until the port is there.
+    /// Starts `hw-tests sim` with these options, and waits until the port is there.
     pub(crate) fn start(options: &[&str]) -> Self {
+        Self::of("sim", options)
+    }
+
+    /// Starts a command that prints the path of the port that it serves.
+    pub(crate) fn of(command: &str, options: &[&str]) -> Self {
         let mut process = Command::cargo_bin("hw-tests")
             .expect("it is built")
-            .arg("sim")
+            .arg(command)
             .args(options)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -10,11 +10,11 @@ use firmware::profile::Profile;
 use hw_tests::rig::board_spec;
 use hw_tests::sim::{Pace, ServerOptions, SimServer};
 
-use crate::program;
+use crate::programs;
 
 /// The program, with pipes on all sides.
 pub(crate) fn program() -> Command {
-    let mut command = program::command();
+    let mut command = programs::rcflash();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

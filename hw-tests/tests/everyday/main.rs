@@ -6,9 +6,9 @@ mod erase;
 mod interrupted;
 mod locks;
 mod probe;
-#[path = "../common/rcflash.rs"]
-mod program;
 mod programmer;
+#[path = "../common/programs.rs"]
+mod programs;
 mod reset;
 mod rig_file;
 mod terminal;

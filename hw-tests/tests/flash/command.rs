@@ -9,7 +9,7 @@ use hw_tests::rig::board_spec;
 use hw_tests::sim::{BoardSpec, ServerOptions, SimServer};
 
 use crate::line::{image, spec};
-use crate::program;
+use crate::programs;
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -17,7 +17,7 @@ fn said(output: &Output) -> String {
 
 /// Runs it, and expects this exit code and, on standard error, this text.
 fn rcflash(arguments: &[&str], code: i32, text: &str) {
-    let output = program::command().args(arguments).output().expect("it starts");
+    let output = programs::rcflash().args(arguments).output().expect("it starts");
     let said = said(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
     assert!(said.contains(text), "{arguments:?}: {said}");

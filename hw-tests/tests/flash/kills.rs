@@ -4,10 +4,10 @@
 #[path = "../../benches/kills/kill.rs"]
 mod kill;
 
-use crate::program;
+use crate::programs;
 
 #[test]
 fn a_plain_rerun_succeeds_after_kills_at_random_moments() {
-    let killed = kill::kill_and_rerun(&program::path(), 10, 0);
+    let killed = kill::kill_and_rerun(&programs::path("rcflash"), 10, 0);
     assert!(killed >= 3, "only {killed} kills came in the middle of a write");
 }

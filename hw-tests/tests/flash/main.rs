@@ -4,6 +4,6 @@ mod command;
 mod cuts;
 mod kills;
 mod line;
-#[path = "../common/rcflash.rs"]
-mod program;
+#[path = "../common/programs.rs"]
+mod programs;
 mod write;

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 use hw_tests::standin::{Faults, Options, Peer, StandIn};
 use tdlasm::image::{Image, Run, intel_hex};
 
-use crate::program;
+use crate::programs;
 
 /// A stand-in, a folder with a program for it, and the port.
 pub(crate) struct Bench {
@@ -30,7 +30,7 @@ impl Bench {
     }
 
     pub(crate) fn command(&self, via: &str, more: &[&str]) -> Command {
-        let mut command = program::command();
+        let mut command = programs::rcflash();
         command.args(["write", "--port"]).arg(self.server.path());
         command.args(["--via", via]).args(more).arg(self.folder.path().join("prog.hex"));
         command

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hw_tests::standin::{Cpm, Faults, Options, StandIn};
 
-use crate::program;
+use crate::programs;
 
 use super::bench::{Said, faults};
 
@@ -31,7 +31,7 @@ impl Disk {
     }
 
     fn command(&self, more: &[&str]) -> Command {
-        let mut command = program::command();
+        let mut command = programs::rcflash();
         command.args(["write", "--via", "xmodem", "--port"]).arg(self.server.path());
         command.args(more).arg(self.folder.path().join("prog.com"));
         command
@@ -133,7 +133,7 @@ fn silence_and_names_that_cpm_does_not_take_are_told() {
     disk.write(&[]).ends(3, &["no answer within", "looking for CP/M's prompt"]);
     disk.write(&["--waiting", "--patience", "1"]).ends(3, &["waiting for the receiver's call"]);
     disk.write(&["--name", "far-too-long.com"]).ends(2, &["CP/M does not take this name"]);
-    let mut command = program::command();
+    let mut command = programs::rcflash();
     command.args(["write", "--via", "xmodem", "--port", "/dev/nonexistent"]);
     Said::of(&command.output().expect("it starts")).ends(2, &["XMODEM sends a file: say which"]);
 }

@@ -8,7 +8,7 @@ use hw_tests::standin::{Faults, Options, Peer, Romwbw, Scm, StandIn};
 use rcflash::loaders::Pace;
 use tdlasm::image::{Image, Run};
 
-use crate::program;
+use crate::programs;
 
 use super::bench::{Bench, Said, faults};
 
@@ -47,7 +47,7 @@ fn scm_takes_a_program_shows_it_and_starts_it() {
 #[test]
 fn the_built_in_application_runs_beside_the_small_computer_monitor() {
     let server = StandIn::start(scm(), Options::default()).expect("a pseudo-terminal");
-    let mut command = program::command();
+    let mut command = programs::rcflash();
     command.args(["write", "--via", "scm", "--port"]).arg(server.path());
     Said::of(&command.output().expect("it starts")).ends(
         0,
@@ -84,7 +84,7 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
     let text = ":10900000214601360121470136007EFE09D21901B1\n:00000001FF\n";
     std::fs::write(&file, text).expect("a file");
     let run = |via: &str| {
-        let mut command = program::command();
+        let mut command = programs::rcflash();
         command.args(["write", "--dry-run", "--port", "/dev/nonexistent", "--via", via]).arg(&file);
         Said::of(&command.output().expect("it starts"))
     };
@@ -301,7 +301,7 @@ fn the_page_of_the_loaders_names_every_pace_and_loader() {
         let row = format!("| `{}` | {} bytes", pace.name, pace.record);
         assert!(page.contains(&row), "no row {row}");
     }
-    let mut help = program::command();
+    let mut help = programs::rcflash();
     let help = Said::of(&help.args(["write", "--help"]).output().expect("it starts"));
     for loader in ["monitor", "scm", "romwbw", "basic", "xmodem"] {
         assert!(page.contains(&format!("| `{loader}`")), "no row {loader}");

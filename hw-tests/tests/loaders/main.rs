@@ -6,5 +6,5 @@ mod files;
 mod flow;
 mod hex;
 mod lossy;
-#[path = "../common/rcflash.rs"]
-mod program;
+#[path = "../common/programs.rs"]
+mod programs;

@@ -1,7 +1,7 @@
 //! Upload, start and question the application on the simulated board, over the pseudo-terminal.
 
-#[path = "../common/rcflash.rs"]
-mod program;
+#[path = "../common/programs.rs"]
+mod programs;
 mod relay;
 mod resume;
 

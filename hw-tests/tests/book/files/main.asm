@@ -1,0 +1,5 @@
+        .IDENT MAIN
+        .EXTERN SINE
+        CALL SINE
+        RET
+        .END

@@ -1,0 +1,4 @@
+        .IDENT MATHS
+        .ENTRY SINE
+SINE:   RET
+        .END

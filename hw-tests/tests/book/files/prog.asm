@@ -1,0 +1,3 @@
+        .LOC    9000H
+START:  JMPR    START
+        .END    START

@@ -1,0 +1,4 @@
+        .IDENT ROOTS
+        .ENTRY ROOT
+ROOT:   RET
+        .END

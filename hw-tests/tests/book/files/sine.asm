@@ -1,0 +1,4 @@
+        .IDENT SINES
+        .ENTRY SINE
+SINE:   RET
+        .END
