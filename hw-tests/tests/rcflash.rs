@@ -80,38 +80,6 @@ fn the_terminal_shows_the_banner_and_leaves_with_its_key() {
 }
 
 #[test]
-fn bad_input_has_its_message_and_exit_code() {
-    let (_server, port) = board();
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = |name: &str, text: &[u8]| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path.to_string_lossy().into_owned()
-    };
-    let broken = file("broken.hex", b":0100000000FE\n");
-    let low = file("low.hex", b":0100000000FF\n:00000001FF\n");
-    let plain = file("plain.bin", b"\xC9");
-    let cases: [(&[&str], i32, &str); 7] = [
-        (&["write", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
-        (&["write", "--port", &port, &broken], 3, "line 1: the checksum is wrong"),
-        (
-            &["write", "--port", &port, &low],
-            3,
-            "the program needs 0000h-0000h, the board takes 8000h-EFFFh",
-        ),
-        (&["write", "--port", &port, &plain], 2, "say where it goes with --address"),
-        (&["write", "--port", &port, "/nonexistent.hex"], 3, "can't be read"),
-        (&["write", "--port", &port, "--board", "spectrum"], 2, "there is no board 'spectrum'"),
-        (&["image", "-o", "/nonexistent/file"], 3, "can't write /nonexistent/file"),
-    ];
-    for (arguments, code, message) in cases {
-        let output = rcflash(arguments, b"");
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
-        assert!(said(&output).contains(message), "{arguments:?}: {}", said(&output));
-    }
-}
-
-#[test]
 fn the_programmer_file_is_the_monitor_over_and_over() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("monitor.bin");

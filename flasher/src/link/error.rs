@@ -12,7 +12,7 @@ use super::stats::Overheard;
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The line failed.
-    #[error("{port}: the line failed while {what}: {source}")]
+    #[error("{port}: the line failed while {what}: {source}; is it still plugged in?")]
     Line {
         /// The line.
         port: String,
@@ -23,8 +23,8 @@ pub enum LinkError {
     },
     /// Nobody answered.
     #[error(
-        "{port}: no answer while {what}, asked {SILENCES} times within {:.1} s; {overheard}",
-        waited.as_secs_f64()
+        "{port}: no answer while {what}, asked {SILENCES} times within {:.1} s; {overheard}; {}",
+        waited.as_secs_f64(), advice(overheard)
     )]
     Timeout {
         /// The line.
@@ -70,6 +70,15 @@ pub enum LinkError {
         /// Why not.
         why: String,
     },
+}
+
+/// What to try when no answer came.
+fn advice(overheard: &Overheard) -> &'static str {
+    if overheard.heard.is_empty() {
+        "press reset and look at the cable; `rcflash probe` tries other speeds"
+    } else {
+        "press reset; `rcflash probe` tells who talks there, and at which speed"
+    }
 }
 
 impl LinkError {

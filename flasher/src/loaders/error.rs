@@ -10,7 +10,7 @@ use crate::link::Overheard;
 #[derive(Debug, thiserror::Error)]
 pub enum LoaderError {
     /// The line failed.
-    #[error("{port}: the line failed while {what}: {source}")]
+    #[error("{port}: the line failed while {what}: {source}; is it still plugged in?")]
     Line {
         /// The line.
         port: String,
@@ -72,7 +72,7 @@ pub enum LoaderError {
     },
     /// Something answers that nobody knows.
     #[error(
-        "{port}: what answers is not {wanted}; {overheard}; does it run at another speed? `rcflash monitor` shows what it says"
+        "{port}: what answers is not {wanted}; {overheard}; `rcflash probe` tells who it is, and at which speed"
     )]
     Stranger {
         /// The line.

@@ -1,8 +1,11 @@
 //! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind them.
 
 mod bench;
+#[path = "../common/cable.rs"]
+mod cable;
 mod contents;
 mod erase;
+mod faults;
 mod interrupted;
 mod locks;
 mod probe;

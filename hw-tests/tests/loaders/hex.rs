@@ -148,36 +148,6 @@ fn characters_changed_on_the_way_to_romwbw_are_found_and_sent_again() {
     arrives_despite("romwbw", Faults { changes: Some(200), ..Faults::default() });
 }
 
-#[test]
-fn silence_is_told_with_what_to_try() {
-    for via in ["scm", "romwbw"] {
-        let bench = Bench::new(scm(), faults(Faults { silent: true, ..Faults::default() }));
-        let said = bench.write(via, &["--flow", "rtscts"]);
-        said.ends(3, &["no answer within", "looking for the prompt", "--flow none"]);
-    }
-}
-
-#[test]
-fn noise_and_another_speed_are_told_with_what_to_try() {
-    for via in ["scm", "romwbw"] {
-        let bench = Bench::new(scm(), faults(Faults { noise: true, ..Faults::default() }));
-        bench.write(via, &[]).ends(3, &["only noise was heard", "at 115200 baud?"]);
-    }
-    let bench = Bench::new(scm(), Options { baud: 19_200, ..Options::default() });
-    bench.write("scm", &[]).ends(3, &["speed"]);
-}
-
-#[test]
-fn another_monitor_than_the_wanted_one_is_named() {
-    Bench::new(romwbw(), Options::default()).write("scm", &[]).ends(
-        3,
-        &["RomWBW's debug monitor answers, not the Small Computer Monitor", "try --via romwbw"],
-    );
-    Bench::new(scm(), Options::default())
-        .write("romwbw", &[])
-        .ends(3, &["the Small Computer Monitor answers", "try --via scm"]);
-}
-
 /// What is being tried when a monitor is given up that died.
 fn dies_while(via: &str) -> &'static str {
     match via {
@@ -276,21 +246,6 @@ fn a_slow_monitor_without_a_buffer_gets_a_rest_after_each_character() {
     let words = ["at full speed, ", "going on with 2 ms after each character", "verified"];
     bench.write("scm", &["--no-run"]).ends(0, &words);
     assert!(bench.is_there());
-}
-
-#[test]
-fn a_port_that_vanishes_is_told() {
-    let bench = Bench::new(scm(), Options::default());
-    let child = bench.start("scm", &["--pace", "slow"]);
-    let first_line = bench.image.runs()[0].bytes[..16].to_vec();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while bench.server.memory(0x9000, 16) != first_line {
-        assert!(Instant::now() < deadline, "nothing arrives");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    drop(bench);
-    let said = Said::of(&child.wait_with_output().expect("it ends"));
-    said.ends(3, &["the line failed while sending lines"]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Upload, start and question the application on the simulated board, over the pseudo-terminal.
 
+#[path = "../common/cable.rs"]
+mod cable;
 #[path = "../common/programs.rs"]
 mod programs;
-mod relay;
 mod resume;
 
 use firmware::ProgramKind;

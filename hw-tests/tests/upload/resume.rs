@@ -15,8 +15,8 @@ use rcflash::link::Link;
 use rcflash::loader::{Updated, load, missing, reach_monitor, update};
 use rcflash::port::Port;
 
+use crate::cable::Cable;
 use crate::programs;
-use crate::relay::Cable;
 
 /// Where the program goes: clear of what an application in flash uses.
 const ADDRESS: u16 = 0x8000;
@@ -51,7 +51,7 @@ fn link(server: &SimServer) -> Link {
 
 /// Writes a file over a cable; how many bytes the host has sent, and how it ended.
 fn write(server: &SimServer, file: &Path, at_most: usize, more: &[&str]) -> (usize, Output) {
-    let cable = Cable::new(server, at_most);
+    let cable = Cable::new(server.path(), at_most);
     let mut command = programs::rcflash();
     command.args(["write", "--no-run", "--address", "8000", "--port", &cable.port()]);
     let output = command.args(more).arg(file).output().expect("it starts");

@@ -1,12 +1,12 @@
 //! A cable between the host and a board that can be pulled while bytes pass.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hw_tests::sim::{Line, PtyLine, SimServer};
+use hw_tests::sim::{Line, PtyLine};
 use rcflash::port::Port;
 use rcflash::transport::Transport;
 
@@ -25,10 +25,10 @@ pub(crate) struct Cable {
 
 impl Cable {
     /// Joins host and board until the host has sent `at_most` bytes or it is taken away.
-    pub(crate) fn new(board: &SimServer, at_most: usize) -> Self {
+    pub(crate) fn new(board: &Path, at_most: usize) -> Self {
         let host = PtyLine::open(BAUD).expect("a pseudo-terminal");
         let path = host.path().to_owned();
-        let board = Port::open(&board.path().to_string_lossy(), BAUD).expect("it opens");
+        let board = Port::open(&board.to_string_lossy(), BAUD).expect("it opens");
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || carry(host, board, at_most, &stopped));
