@@ -6,6 +6,7 @@ mod gather;
 mod junit;
 mod markdown;
 mod model;
+mod page;
 
 pub use files::{WriteError, write};
 pub use gather::Gathered;

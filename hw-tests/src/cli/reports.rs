@@ -13,7 +13,7 @@ use rcflash::exit::{Failure, Outcome, RIG};
 /// Where the report goes.
 #[derive(Args)]
 pub(super) struct ReportArgs {
-    /// Write report.json, report.md and junit.xml into this folder (docs/REPORTS.md)
+    /// Write report.html, report.json, report.md and junit.xml into this folder (docs/REPORTS.md)
     #[arg(long, value_name = "DIR")]
     report_dir: Option<PathBuf>,
 }

@@ -25,7 +25,7 @@ impl Report {
         facts.push(("image", image.unwrap_or_else(|| "none: the set-up failed".to_owned())));
         facts.push(("behaviour", run.behaviour.clone()));
         if !self.own.is_empty() {
-            facts.push(("routines of one's own", self.own.join(", ")));
+            facts.push(("own routines", self.own.join(", ")));
         }
         facts.extend(run.seed.map(|seed| ("seed", told(&seed))));
         facts.extend(run.shard.clone().map(|shard| ("shard", shard)));

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Report;
-use super::{junit, markdown};
+use super::{junit, markdown, page};
 
 /// A report that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<(), WriteError> {
     let files = [
         ("report.json", json(report)),
         ("junit.xml", junit::junit(report)),
+        ("report.html", page::page(report)),
         ("report.md", Ok(markdown::markdown(report))),
     ];
     for (name, text) in files {

@@ -12,7 +12,7 @@ const DIFFERENCES_SHOWN: usize = 8;
 
 /// The report in Markdown.
 pub(super) fn markdown(report: &Report) -> String {
-    let mut text = format!("# {}\n\n", report.headline());
+    let mut text = format!("# {}: {}\n\n", report.outcome.word(), report.headline());
     if let Some(why) = &report.incomplete {
         let _ = writeln!(text, "**Incomplete:** {}\n", escaped(why));
     }

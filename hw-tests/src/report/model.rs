@@ -178,11 +178,11 @@ impl Report {
         self.took_ms = took.as_millis() as u64;
     }
 
-    /// The first line: what came of it.
+    /// What came of it in numbers.
     #[must_use]
     pub fn headline(&self) -> String {
         let Counts { pass, cases, .. } = self.counts;
-        format!("{}: {pass} of {cases} cases pass", self.outcome.word())
+        format!("{pass} of {cases} cases pass")
     }
 
     /// The cases of which something is to be said: all but those that passed and those that had no turn.

@@ -1,0 +1,76 @@
+// The figures above the cases: what came of the run, what ran where, how the line fared, T-states.
+const VERDICTS = ["pass", "fail", "timeout", "error", "flaky", "skipped", "not-run"];
+const number = new Intl.NumberFormat("en");
+const plural = (count, noun) => `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+function card(title, ...content) {
+  return element("section", { class: "card" }, element("h2", {}, title), ...content);
+}
+
+// Names and values; those without a value are left out.
+function list(pairs) {
+  const made = element("dl");
+  for (const [name, value] of pairs) {
+    if (value !== undefined && value !== "") made.append(element("dt", {}, name), element("dd", {}, String(value)));
+  }
+  return made;
+}
+
+function drawHead({ counts, board, run, started, took_ms }, cases) {
+  const wrong = cases.reduce((sum, one) => sum + wrongSquares(one).size, 0);
+  const where = board ? board.name : run.profile;
+  const moment = started.replace("T", " ").replace("Z", " UTC");
+  document.getElementById("facts").textContent =
+    `${plural(counts.squares, "square")} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
+  const share = document.getElementById("share");
+  for (const verdict of VERDICTS.filter(verdict => counts[verdict])) {
+    share.append(element("span", { class: verdict, style: `flex: ${counts[verdict]}`, title: `${verdict}: ${counts[verdict]}` }));
+  }
+}
+
+function drawFigures({ facts, report }, cases) {
+  const figures = document.getElementById("figures");
+  figures.append(verdictCard(report, cases), card("Board and image", list(facts)), lineCard(report));
+  const histogram = histogramCard(cases);
+  if (histogram) figures.append(histogram);
+}
+
+// The verdicts on all cases, and on those with each tag.
+function verdictCard({ counts, rounds }, cases) {
+  const shown = VERDICTS.filter(verdict => counts[verdict] || verdict === "pass" || verdict === "fail");
+  const tags = new Map();
+  for (const one of cases) {
+    for (const tag of one.tags) {
+      const row = tags.get(tag) ?? { cases: 0 };
+      row.cases++;
+      row[one.verdict] = (row[one.verdict] ?? 0) + 1;
+      tags.set(tag, row);
+    }
+  }
+  const cell = (row, verdict) => element("td", { class: `number ${row[verdict] ? verdict : "zero"}`, "data-count": verdict }, number.format(row[verdict] ?? 0));
+  const line = ([tag, row]) => element("tr", {}, element("th", { scope: "row" }, tag), ...["cases", ...shown].map(verdict => cell(row, verdict)));
+  const head = ["", "cases", ...shown].map(name => element("th", { scope: "col", class: "number" }, name));
+  const rows = [["all", counts], ...rounds ? [["all rounds", rounds]] : [], ...[...tags].sort()].map(line);
+  rows[0].classList.add("all");
+  return card("Verdicts", element("table", { id: "counts" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
+}
+
+function lineCard({ link, course, board }) {
+  if (!link) return card("Line", element("p", {}, "No board was ready: nothing is known of the line."));
+  const causes = { silence: "without answer", damaged_there: "damaged there", overrun: "overrun", missing: "reply missing" };
+  const told = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
+  const repeated = Object.values(link.repeats).reduce((sum, count) => sum + count, 0);
+  const [out, heard] = link.bytes;
+  const busy = board ? Math.max(out, heard) * 10 / board.baud / (link.occupied_us / 1e6) : Infinity;
+  return card("Line", list([
+    ["requests", number.format(link.requests)],
+    ["bytes", `${number.format(out)} out, ${number.format(heard)} in`],
+    ["repeated", number.format(repeated) + (told.length ? `: ${told.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
+    ["damaged here", plural(link.damaged_here, "frame")],
+    ["strays", number.format(link.strays)],
+    ["in use for", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
+    ["busy", busy <= 1 ? `${Math.round(busy * 100)} % of that with bytes one way` : undefined],
+    ["board lost and found", course?.losses || undefined],
+    ["board started again", course?.restarts || undefined],
+  ]));
+}
