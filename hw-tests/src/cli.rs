@@ -7,6 +7,7 @@ mod coverage;
 mod differences;
 mod exhaust;
 mod explain;
+mod gdb;
 mod positions;
 mod prizes;
 mod profile;
@@ -16,6 +17,7 @@ mod residues;
 mod results;
 mod run;
 mod select;
+mod session;
 mod simulator;
 mod standin;
 mod swap;
@@ -142,6 +144,15 @@ Examples:
   hw-tests coverage
   hw-tests coverage --every 20 --board rc2014-classic   a quick look")]
     Coverage(coverage::CoverageArgs),
+    /// Serve gdb at the call that made a residue, on a simulated board
+    #[command(after_help = "\
+For a gdb built with --target=z80-unknown-elf; Debian's gdb-multiarch knows no Z80. Stepping back and running back work.
+
+Example:
+  hw-tests gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  (in another terminal:)
+  z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
+    Gdb(gdb::GdbArgs),
     /// List discovered and transparent attacks, the second-order relations of the article's Table 4
     #[command(after_help = "\
 W is the side of the piece that acts, whatever its colour.
@@ -234,6 +245,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Behaviours(args) => behaviours::behaviours(&args),
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Profile(args) => profile::profile(&args),
+        Command::Gdb(args) => gdb::gdb(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),

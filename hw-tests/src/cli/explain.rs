@@ -5,7 +5,6 @@ mod show;
 use clap::Args;
 use firmware::wire::StepRecord;
 use hw_tests::analysis::{revalued, trace};
-use hw_tests::corpus::{Subject, parse_positions};
 use hw_tests::encode;
 use hw_tests::reference::{
     AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, examine_as,
@@ -13,6 +12,7 @@ use hw_tests::reference::{
 use hw_tests::rig::Rig;
 use rcflash::exit::{Failure, NOTHING, Outcome, RIG, USAGE, WRONG};
 
+use super::session::position;
 use super::{BoardArgs, print, square_name};
 
 #[derive(Args)]
@@ -95,15 +95,6 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         return Err(Failure::new(WRONG, "the board's XCHNG and its own trace differ"));
     }
     Ok(0)
-}
-
-fn position(fen: &str) -> Result<Position, Failure> {
-    let cases = parse_positions("FEN", fen).map_err(|error| Failure::new(USAGE, error))?;
-    let mut positions = cases.into_iter().filter_map(|case| match case.subject {
-        Subject::Position { position, .. } => Some(position),
-        Subject::Array { .. } => None,
-    });
-    positions.next().ok_or_else(|| Failure::new(USAGE, "the FEN is empty"))
 }
 
 impl Battle {

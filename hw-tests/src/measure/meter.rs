@@ -3,6 +3,7 @@
 use tdlasm::isa::decode;
 
 use super::calls::Calls;
+use crate::debug::is_call;
 use crate::sim::{Line, SimBoard, Turn};
 
 /// What was counted of the instruction at an address.
@@ -104,9 +105,4 @@ impl Meter {
             count.t_states += counted.t_states;
         }
     }
-}
-
-/// CALL, CALL on condition, RST.
-fn is_call(opcode: u8) -> bool {
-    opcode == 0xCD || matches!(opcode & 0xC7, 0xC4 | 0xC7)
 }

@@ -1,6 +1,8 @@
 //! Looking into the board: profile, coverage, and the debugger with its front ends.
 
 mod coverage;
+mod debugger;
+mod gdb;
 mod profile;
 
 use std::process::Command;
