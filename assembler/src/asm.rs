@@ -308,7 +308,8 @@ impl<'a> Assembler<'a> {
     }
 
     fn warn_no_end(&mut self) {
-        if let Some(last) = self.sources.iter().last() {
+        let files = self.sources.iter().filter(|source| source.origin == Origin::File);
+        if let Some(last) = files.last() {
             let end = last.base + last.text.len() as u32;
             let message = "the program does not end with .END";
             let diagnostic = Diagnostic::new(Code::NoEnd, Span::new(end, end), message);
