@@ -32,6 +32,8 @@ const ATTEMPTS: usize = 10;
 const SILENCES: usize = 3;
 /// Refusals of a block after which it is sent more slowly.
 const REFUSALS: usize = 3;
+/// Bytes without a meaning after which the line counts as noisy: more than any program says before it calls.
+const NOISE: usize = 4096;
 /// A call is followed by nothing for so long; letters of a text are followed by others.
 const AFTER_CALL: Duration = Duration::from_millis(200);
 const NAME: &str = "the XMODEM receiver";
@@ -107,6 +109,9 @@ impl Sender<'_> {
         let mut heard = Vec::new();
         let mut silences = 0;
         while silences < SILENCES {
+            if heard.len() > NOISE {
+                return Err(self.talk.noise(WHAT));
+            }
             let Some(byte) = self.talk.get(WHAT, self.patience)? else {
                 silences += 1;
                 continue;
@@ -190,10 +195,7 @@ impl Sender<'_> {
 
     /// A block that was sent twice is acknowledged twice: the second one must not count for the next block.
     fn forget_doubles(&mut self, what: &'static str) -> Result<()> {
-        while self.talk.is_any_within(what, self.patience / 50)? {
-            self.talk.take();
-        }
-        Ok(())
+        self.talk.hear_out(what, self.patience / 50, self.patience).map(drop)
     }
 
     /// Says that that was all, until it is acknowledged. Many receivers refuse it once, to be sure.
@@ -329,6 +331,7 @@ fn incoming(
             EOT if !talk.is_any_within(what, AFTER_CALL.min(patience))? => {
                 return Ok(Incoming::End);
             }
+            _ if heard.len() > NOISE => return Err(talk.noise(what)),
             _ => refusal(&heard, talk, what)?,
         }
     }
@@ -345,9 +348,7 @@ fn incoming(
         true if numbers[0] == number => Incoming::Next(data.to_vec()),
         true if numbers[0] == number.wrapping_sub(1) => Incoming::Again,
         _ => {
-            while talk.is_any_within(what, AFTER_CALL.min(patience))? {
-                talk.take();
-            }
+            talk.hear_out(what, AFTER_CALL.min(patience), patience)?;
             Incoming::Bad
         }
     })
