@@ -127,7 +127,7 @@ fn write_line(text: &mut String, line: &Line<'_>, labels: &BTreeMap<u16, String>
         let _ = write!(text, "{label}:");
     }
     let statement = match &line.instruction {
-        Some(decoded) => instruction(decoded, line.address, labels),
+        Some(decoded) => instruction(decoded, line.address, |value| labels.get(&value).cloned()),
         None => {
             let values: Vec<String> = line.bytes.iter().map(|byte| hex((*byte).into())).collect();
             format!(".BYTE\t{}", values.join(","))
@@ -137,8 +137,13 @@ fn write_line(text: &mut String, line: &Line<'_>, labels: &BTreeMap<u16, String>
     let _ = writeln!(text, "\t{statement:<24}; {:04X}  {bytes}", line.address);
 }
 
-fn instruction(decoded: &Decoded, address: u16, labels: &BTreeMap<u16, String>) -> String {
-    let name = |value: u16| labels.get(&value).cloned().unwrap_or_else(|| hex(value));
+/// An instruction as TDL source, with a tab behind the mnemonic; `name` is asked for the labels of addresses.
+pub fn instruction(
+    decoded: &Decoded,
+    address: u16,
+    name: impl Fn(u16) -> Option<String>,
+) -> String {
+    let name = |value: u16| name(value).unwrap_or_else(|| hex(value));
     let operands: Vec<String> = decoded
         .form
         .slots

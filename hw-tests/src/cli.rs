@@ -4,6 +4,7 @@ mod behaviours;
 mod captures;
 mod corpus;
 mod coverage;
+mod dap;
 mod differences;
 mod exhaust;
 mod explain;
@@ -153,6 +154,13 @@ Example:
   (in another terminal:)
   z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
     Gdb(gdb::GdbArgs),
+    /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
+    #[command(after_help = "\
+Arguments of `launch`: fen, square; and board, behaviour, sargonDir as the options of other commands (docs/DEBUGGING.md).
+
+Example:
+  hw-tests dap                                          started by VS Code, Neovim or Emacs")]
+    Dap(dap::DapArgs),
     /// List discovered and transparent attacks, the second-order relations of the article's Table 4
     #[command(after_help = "\
 W is the side of the piece that acts, whatever its colour.
@@ -246,6 +254,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Profile(args) => profile::profile(&args),
         Command::Gdb(args) => gdb::gdb(&args),
+        Command::Dap(args) => dap::serve(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),

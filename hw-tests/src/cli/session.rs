@@ -50,10 +50,15 @@ pub(super) fn failure(error: SessionError) -> Failure {
 
 /// The one position of a FEN.
 pub(super) fn position(fen: &str) -> Result<Position, Failure> {
-    let cases = parse_positions("FEN", fen).map_err(|error| Failure::new(USAGE, error))?;
+    parse_position(fen).map_err(|problem| Failure::new(USAGE, problem))
+}
+
+/// The same, or what is wrong with it.
+pub(super) fn parse_position(fen: &str) -> Result<Position, String> {
+    let cases = parse_positions("FEN", fen).map_err(|error| error.to_string())?;
     let mut positions = cases.into_iter().filter_map(|case| match case.subject {
         Subject::Position { position, .. } => Some(position),
         Subject::Array { .. } => None,
     });
-    positions.next().ok_or_else(|| Failure::new(USAGE, "the FEN is empty"))
+    positions.next().ok_or_else(|| "the FEN is empty".to_owned())
 }

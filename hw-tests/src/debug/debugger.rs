@@ -321,7 +321,8 @@ impl Debugger {
         self.code.line_at(pc).is_some_and(|line| line.address == pc)
     }
 
-    fn length(&self, address: u16) -> u16 {
+    /// Bytes of the instruction at an address; 1 for what is none.
+    pub(crate) fn length(&self, address: u16) -> u16 {
         tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
     }
 }

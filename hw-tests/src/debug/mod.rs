@@ -5,6 +5,7 @@
 
 mod code;
 mod condition;
+pub mod dap;
 mod debugger;
 pub mod gdb;
 mod history;

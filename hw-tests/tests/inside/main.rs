@@ -1,6 +1,7 @@
 //! Looking into the board: profile, coverage, and the debugger with its front ends.
 
 mod coverage;
+mod dap;
 mod debugger;
 mod gdb;
 mod profile;
