@@ -4,6 +4,9 @@
 
 ;;; Code:
 
+(defvar eglot-server-programs)
+(defvar compilation-error-regexp-alist)
+
 (define-derived-mode tdl-mode prog-mode "TDL"
   "A mode for Z80 source in the dialect of Technical Design Labs."
   (dolist (letter '(?. ?$ ?%))

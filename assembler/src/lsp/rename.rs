@@ -43,7 +43,7 @@ fn places<'w>(
     let target = targets::at(workspace, path, offset).ok_or("no symbol or macro stands here")?;
     let places = target.places(workspace);
     let first = places.first().ok_or("no symbol or macro stands here")?;
-    let name = String::from_utf8_lossy(first.text());
+    let name = &first.name().spelling;
     if !target.is_defined() {
         return Err(format!("{name} is not defined in a file, so there is no name to change"));
     }
@@ -73,7 +73,7 @@ pub(super) fn rename(
         let stretch = one.place.stretch();
         stretches.entry(one.path().to_owned()).or_default().insert((stretch.start, stretch.end));
     }
-    unread::add(workspace, &places, &mut stretches);
+    unread::add(workspace, (&target, &places), &mut stretches);
     check_program(workspace, &target, &stretches, new)?;
     Ok(edit(workspace, &stretches, new))
 }

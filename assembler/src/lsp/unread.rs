@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::references::{Kind, Role};
 
+use super::analysis::Analysis;
 use super::pieces::{PieceKind, pieces};
-use super::targets::Found;
+use super::targets::{Found, Target};
 use super::words::statements;
 use super::workspace::Workspace;
 
@@ -15,7 +16,7 @@ use super::workspace::Workspace;
 /// an argument of a macro is always read, and a local symbol is sought only as far as it holds.
 pub(super) fn add(
     workspace: &Workspace,
-    places: &[Found<'_>],
+    (target, places): (&Target, &[Found<'_>]),
     stretches: &mut BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
 ) {
     let Some(first) = places.first().filter(|one| one.name().kind != Kind::Parameter) else {
@@ -23,7 +24,11 @@ pub(super) fn add(
     };
     let files: BTreeSet<PathBuf> = match first.name().local {
         true => BTreeSet::from([first.path().to_owned()]),
-        false => places.iter().flat_map(|one| one.program.files.iter().cloned()).collect(),
+        // A program may have the name without a place where it is read.
+        false => {
+            let has_name = |program: &&Analysis| !target.names(program).is_empty();
+            workspace.programs().filter(has_name).flat_map(|one| one.files.clone()).collect()
+        }
     };
     for path in files {
         let found = unread(workspace, &path, first);

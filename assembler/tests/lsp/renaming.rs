@@ -153,6 +153,7 @@ fn inserted_files_and_other_modules_change_with_it() {
         ("one.asm", " .INSERT shared\n .INTERN ENTRY\nENTRY: MVI A,PAGE\n .END\n"),
         ("two.asm", " .INSERT shared\n .EXTERN ENTRY\n CALL ENTRY\n MVI A,PAGE\n .END\n"),
         ("three.asm", "PAGE == 1\nENTRY: NOP\n .END\n"),
+        ("four.asm", " .INSERT shared\n .IFE 1,[\n MVI A,PAGE\n]\n .END\n"),
     ];
     let path = |name: &str| folder.path().join(name);
     for (name, text) in files {
