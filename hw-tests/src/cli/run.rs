@@ -100,7 +100,7 @@ fn put_all(
     report.note_rig(&rig);
     let began = Instant::now();
     let course = put(args, &mut rig, cases, keeper, &stop)?;
-    report.note_course(&course, rig.stats());
+    report.note_course(&course, &rig);
     report.rounds = args.is_soak().then(|| keeper.overview.counts());
     keeper.end(report::incomplete(&course.ended))?;
     let counts = keeper.overview.counts();

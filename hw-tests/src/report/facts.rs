@@ -35,9 +35,7 @@ impl Report {
         if let Some(rounds) = self.rounds {
             facts.push(("over and over", format!("{} of {} passed", rounds.pass, rounds.cases)));
         }
-        if let Some(why) = self.course.as_ref().and_then(|course| course.last_restart.as_ref()) {
-            facts.push(("started again, at last because", why.clone()));
-        }
+        facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
         facts.push(("began", self.started.clone()));
         facts.push(("took", format!("{:.1} s", self.took_ms as f64 / 1e3)));
         facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));

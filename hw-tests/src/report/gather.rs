@@ -47,3 +47,20 @@ fn weight(verdict: Verdict) -> u8 {
         Verdict::Fail => 6,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::shipped;
+
+    #[test]
+    fn a_case_stands_once_and_as_it_ended_at_its_worst() {
+        let cases = &shipped().expect("it ships")[..2];
+        let mut gathered = Gathered::default();
+        for verdict in [Verdict::Pass, Verdict::Timeout, Verdict::Pass, Verdict::NotRun] {
+            gathered.add(&CaseResult::new(&cases[0], verdict));
+        }
+        let verdicts: Vec<_> = gathered.finish(cases).iter().map(|case| case.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Timeout, Verdict::NotRun]);
+    }
+}

@@ -22,6 +22,10 @@ pub(super) fn markdown(report: &Report) -> String {
     }
     text += &counts(report);
     text += &troubles(report);
+    if let Some(why) = report.last_restart() {
+        let _ =
+            writeln!(text, "\nThe board had to be started again, at last because {}", escaped(why));
+    }
     if let Some(link) = report.link {
         text += "\n";
         text += &escaped(line_quality(link).trim_end());

@@ -52,6 +52,9 @@ pub struct Report {
     /// How the line fared; absent when the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
+    /// The faults that were made on the line on purpose, and the seed that decided them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<String>,
     /// The cases by verdict.
     pub counts: Counts,
     /// Where cases were run over and over: all their verdicts. `counts` and `cases` have each case once then, as it
@@ -132,6 +135,7 @@ impl Report {
             own: Vec::new(),
             course: None,
             link: None,
+            faults: None,
             counts: Counts::default(),
             rounds: None,
             cases: Vec::new(),
@@ -157,11 +161,12 @@ impl Report {
         self.own = rig.own.iter().map(ToString::to_string).collect();
     }
 
-    /// Notes how the run went, and that all is said that it has to say.
-    pub fn note_course(&mut self, course: &Course, link: LinkStats) {
+    /// Notes how the run went, and how the line fared.
+    pub fn note_course(&mut self, course: &Course, rig: &Rig) {
         self.incomplete = incomplete(&course.ended);
         self.course = Some(course.clone());
-        self.link = Some(link);
+        self.link = Some(rig.stats());
+        self.faults = rig.faults().map(|faults| faults.to_string());
     }
 
     /// Notes why the run was broken off.
@@ -176,6 +181,12 @@ impl Report {
         self.outcome = Outcome::of(self.counts, self.incomplete.is_some());
         self.cases = cases;
         self.took_ms = took.as_millis() as u64;
+    }
+
+    /// Why the board had to be started again, the last time.
+    #[must_use]
+    pub fn last_restart(&self) -> Option<&str> {
+        self.course.as_ref()?.last_restart.as_deref()
     }
 
     /// What came of it in numbers.

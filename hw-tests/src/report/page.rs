@@ -118,3 +118,17 @@ fn told(case: &CaseResult) -> String {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, filled};
+
+    #[test]
+    fn what_is_filled_in_is_not_filled_again_and_nothing_is_left() {
+        let page = filled(&[("title", "{{script}}"), ("script", "twice")]);
+        assert!(page.contains("<title>{{script}}</title>"));
+        let places = PAGE.matches("{{").count();
+        assert!(places > 8, "{places}");
+        assert_eq!(page.matches("{{").count(), 1, "of {places} places only what was filled in");
+    }
+}

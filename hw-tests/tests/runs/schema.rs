@@ -98,7 +98,7 @@ fn real_reports_are_as_the_schema_says() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
     let mut checker = Checker { schema, met: BTreeSet::new() };
     let runs = [
-        Written::by(&["--direct", "byte.*", "array.*", "--seed", "1"]),
+        Written::by(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
         Written::by(&["--direct", "byte.*", "--for", "1s"]),
         Written::of_a_cheap_rook(&["--tag", "document"]),
         Written::by(&["--port", "/dev/no-such-board", "--tag", "document"]),

@@ -143,7 +143,7 @@ function squareRow(word, timed) {
   const both = of => of(word) === of(right) ? of(word) : `${of(word)} ≠ ${of(right)}`;
   const side = black => both(({ array }) => {
     const { count, values } = sideOf(array, black);
-    return count || values.length ? `${count}: ${values.join(" ")}` : "–";
+    return count || values.length ? `${count}: ${values.join(" ") || "none"}` : "–";
   });
   const flags = ["", " overflow", " short", " overflow, short"][word.status & 3];
   const piece = word.missing ? `${pieceName(word.piece)} ≠ nothing` : pieceName(word.piece);

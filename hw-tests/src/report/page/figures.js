@@ -31,8 +31,15 @@ function drawHead({ counts, board, run, started, took_ms }, cases) {
 function drawFigures({ facts, report }, cases) {
   const figures = document.getElementById("figures");
   figures.append(verdictCard(report, cases), card("Board and image", list(facts)), lineCard(report));
+  const why = report.course?.last_restart;
+  if (why) figures.append(wide(card("Why the board was started again, the last time", element("p", { class: "why" }, why))));
   const histogram = histogramCard(cases);
-  if (histogram) figures.append(histogram);
+  if (histogram) figures.append(wide(histogram));
+}
+
+function wide(made) {
+  made.classList.add("wide");
+  return made;
 }
 
 // The verdicts on all cases, and on those with each tag.
@@ -68,8 +75,7 @@ function lineCard({ link, course, board }) {
     ["repeated", number.format(repeated) + (told.length ? `: ${told.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
     ["damaged here", plural(link.damaged_here, "frame")],
     ["strays", number.format(link.strays)],
-    ["in use for", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
-    ["busy", busy <= 1 ? `${Math.round(busy * 100)} % of that with bytes one way` : undefined],
+    ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock${busy <= 1 ? `, ${Math.round(busy * 100)} % of it full` : ""}`],
     ["board lost and found", course?.losses || undefined],
     ["board started again", course?.restarts || undefined],
   ]));

@@ -6,19 +6,18 @@ function histogramCard(cases) {
   const marks = [["median", at(.5)], ["95 %", at(.95)]];
   const told = [["least", times[0]], ...marks, ["most", at(1)]];
   const said = told.map(([name, time]) => `${name} ${number.format(time)}`).join(", ");
-  const made = card("T-states of ATTACK and XCHNG, square by square", histogram(times, marks, said),
+  const width = Math.min(1200, Math.max(320, document.getElementById("figures").clientWidth - 40));
+  return card("T-states of ATTACK and XCHNG, square by square", histogram(binsOf(times, at(.995), Math.round(width / 12)), width, marks, said),
     element("p", {}, `${plural(times.length, "square")}: ${said}`));
-  made.classList.add("wide");
-  return made;
 }
 
-// Counts of times in steps of a round size.
-function binsOf(times, most) {
-  const step = niceStep((times[times.length - 1] - times[0]) / most);
+// Counts of times in steps of a round size; the last has all from `end` on, so that a few do not press the others together.
+function binsOf(times, end, most) {
+  const step = niceStep((end - times[0]) / most);
   const from = Math.floor(times[0] / step) * step;
-  const counts = new Array(Math.floor((times[times.length - 1] - from) / step) + 1).fill(0);
-  for (const time of times) counts[Math.floor((time - from) / step)]++;
-  return { step, from, counts };
+  const counts = new Array(Math.floor((end - from) / step) + 1).fill(0);
+  for (const time of times) counts[Math.min(counts.length - 1, Math.floor((time - from) / step))]++;
+  return { step, from, counts, isOpen: times[times.length - 1] >= from + counts.length * step };
 }
 
 function niceStep(step) {
@@ -26,9 +25,8 @@ function niceStep(step) {
   return power * [1, 2, 5, 10].find(times => times * power >= step);
 }
 
-function histogram(times, marks, said) {
-  const width = 900, height = 190, base = 160, top = 26;
-  const { step, from, counts } = binsOf(times, 70);
+function histogram({ step, from, counts, isOpen }, width, marks, said) {
+  const height = 190, base = 160, top = 26;
   const most = Math.max(...counts), wide = width / counts.length;
   const x = time => (time - from) / step * wide;
   const svg = shape("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Histogram of T-states a square: ${said}` });
@@ -38,22 +36,24 @@ function histogram(times, marks, said) {
     svg.append(shape("text", { x: width, y: y - 3, class: "end" }, number.format(Math.round(part * most))));
   }
   counts.forEach((count, bin) => {
+    const isRest = isOpen && bin === counts.length - 1;
     const tall = count && Math.max(1, count / most * (base - top));
-    const range = `${number.format(from + bin * step)} to ${number.format(from + (bin + 1) * step - 1)}: ${plural(count, "square")}`;
-    svg.append(shape("rect", { x: bin * wide + .5, y: base - tall, width: Math.max(1, wide - 1), height: tall, rx: 1 }, shape("title", {}, range)));
+    const upTo = isRest ? "and more" : `to ${number.format(from + (bin + 1) * step - 1)}`;
+    svg.append(shape("rect", { class: isRest ? "rest" : "", x: bin * wide + .5, y: base - tall, width: Math.max(1, wide - 1), height: tall, rx: 1 },
+      shape("title", {}, `${number.format(from + bin * step)} ${upTo}: ${plural(count, "square")}`)));
   });
   axis(svg, { step, from, counts, wide, base, width });
-  marks.forEach(([name, time]) => {
+  for (const [name, time] of marks) {
     svg.append(shape("line", { class: "mark", x1: x(time), x2: x(time), y1: top - 14, y2: base }));
     svg.append(shape("text", { class: "mark", x: x(time) + 4, y: top - 5 }, name));
-  });
+  }
   return svg;
 }
 
-// The base line with round numbers, at least one label's width apart.
+// The base line with round numbers, each with room for its label.
 function axis(svg, { step, from, counts, wide, base, width }) {
   svg.append(shape("line", { x1: 0, x2: width, y1: base, y2: base }));
-  const every = niceStep(counts.length * step / 9);
+  const every = niceStep(counts.length * step / (width / 90));
   for (let time = Math.ceil(from / every) * every; time < from + counts.length * step; time += every) {
     const x = (time - from) / step * wide;
     svg.append(shape("line", { x1: x, x2: x, y1: base, y2: base + 4 }));
