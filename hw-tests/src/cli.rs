@@ -5,7 +5,9 @@ mod captures;
 mod corpus;
 mod coverage;
 mod dap;
+mod diff;
 mod differences;
+mod doctor;
 mod exhaust;
 mod explain;
 mod gdb;
@@ -65,6 +67,24 @@ Examples:
   hw-tests run --for 8h --seed 1                        over and over, in changing order
   hw-tests run --report-dir report                      leaves a page with boards, JSON, Markdown and JUnit XML")]
     Run(run::RunArgs),
+    /// Run two boards side by side and stop at the first thing in which they or the reference differ
+    #[command(after_help = "\
+Each board counts for itself: residues, arrays, statuses, pins, and T-states where both count them. Exit code 1 is a difference,
+3 a board that does not answer.
+
+Examples:
+  hw-tests diff --board direct --board direct,profile=rc2014-zed
+  hw-tests diff --board direct --board /dev/ttyUSB0 --tag play
+  hw-tests diff --board direct --board direct,app=changed.hex 'byte.*'")]
+    Diff(diff::DiffArgs),
+    /// Examine the rig: port, permission, lock, flow control, baud, ROM, clock, line; and say what to do
+    #[command(after_help = "\
+It opens only the port that is named. The clock is measured by work whose T-states are known.
+
+Examples:
+  hw-tests doctor --port /dev/ttyUSB0
+  hw-tests doctor --port bench --board rc2014-zed")]
+    Doctor(doctor::DoctorArgs),
     /// Compare board and reference on every well-formed attackers array of a space
     #[command(after_help = "\
 Examples:
@@ -245,6 +265,8 @@ struct BoardArgs {
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Diff(args) => diff::diff(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Residues(args) => residues::residues(&args),
         Command::Captures(args) => captures::captures(&args),

@@ -7,6 +7,7 @@ pub mod board;
 pub mod compare;
 pub mod corpus;
 pub mod debug;
+pub mod doctor;
 pub mod encode;
 pub mod exhaust;
 pub mod measure;

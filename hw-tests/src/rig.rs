@@ -1,12 +1,14 @@
 //! A board ready to be questioned, with the application loaded, verified and running.
 
 mod ask;
+mod load;
 mod programs;
 mod recover;
 mod under_way;
 mod watch;
 
 pub use ask::{Counted, Observation, Traced};
+pub use load::Load;
 pub use recover::Recovery;
 pub use under_way::{Said, Word};
 pub use watch::BookedThere;
@@ -14,7 +16,7 @@ pub use watch::BookedThere;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firmware::build::BuildError;
 use firmware::evaluator::{self, Behaviour as Built, Evaluator};
@@ -24,14 +26,17 @@ use rcflash::exit::{Failure, RIG, USAGE};
 use rcflash::flash::FlashError;
 use rcflash::link::{Link, LinkError, LinkStats};
 use rcflash::loader::LoadError;
+use tdlasm::link::LinkedLine;
 
 use crate::board::{
     Board, BoardError, Choice, FORMAT, FaultCounts, FaultyBoard, Heading, Outfit, RecordedBoard,
 };
 use crate::compare::Standard;
+use crate::debug::CodeMap;
 use crate::encode;
 use crate::reference::Behaviour;
 use crate::sim::{BoardSpec, ChipKind, MemoryMap, Pace, SstModel, UartModel};
+use load::Mark;
 use programs::Programs;
 use watch::Watch;
 
@@ -154,6 +159,7 @@ pub struct Rig {
     pub own: Vec<&'static str>,
     behaviour: Behaviour,
     watch: Watch,
+    began: Mark,
     plan: Plan,
     programs: Programs,
     /// Dropped last: the line goes before the board does.
@@ -195,17 +201,20 @@ impl Rig {
         }
         let is_own = |routine: &&str| ready.own.iter().any(|own| own == routine);
         let own = evaluator::ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own);
-        Ok(Self {
+        let mut rig = Self {
             link,
             clock_hz: profile.clock_hz,
             own: own.collect(),
             behaviour: encode::behaviour(programs::behaviour(&ready.application)),
             application: ready.application,
             watch,
+            began: Mark::default(),
             plan: plan.clone(),
             programs,
             board,
-        })
+        };
+        rig.began = rig.mark();
+        Ok(rig)
     }
 
     /// How the evaluator on the board behaves.
@@ -229,10 +238,26 @@ impl Rig {
         self.link.stats()
     }
 
+    /// Where the board's program counter was when last looked at, by the symbols of the programs built here.
+    #[must_use]
+    pub fn whereabouts(&self) -> Option<String> {
+        let at = self.board.instruments()?.program_counter();
+        let code = CodeMap::new(&[&self.programs.application, &self.programs.monitor]);
+        let place = |line: &LinkedLine| format!(" ({}:{})", line.place.file, line.place.line);
+        let line = code.line_at(at).map_or(String::new(), place);
+        Some(format!("the program counter was at {at:04X}H, {}{line}", code.name_of(at)))
+    }
+
     /// The faults made on the line so far, where some are made.
     #[must_use]
     pub fn faults(&self) -> Option<FaultCounts> {
         self.board.faults()
+    }
+
+    /// The time by the clock of the line.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.link.now()
     }
 
     /// What the board is called.

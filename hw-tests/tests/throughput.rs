@@ -1,13 +1,17 @@
-//! How much of the line an upload uses, counted in the board's own T-states.
+//! How much of the line an upload uses, and of the processor a run: counted in the board's own T-states.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
-use hw_tests::rig::board_spec;
+use hw_tests::board::Choice;
+use hw_tests::corpus::{self, Case};
+use hw_tests::rig::{Plan, Rig, board_spec};
+use hw_tests::runner::{Options, Verdict, run_cases};
 use hw_tests::sim::{QueueLine, SimBoard, Stop};
 use rcflash::link::Link;
 use rcflash::loader::{reach_monitor, update};
@@ -76,4 +80,25 @@ fn used_by_an_upload(board: &str) -> f64 {
     update(&mut link, &monitor, 0x8000, &program, progress).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(link.stats().repeated(), 0, "{:?}", link.stats());
     program.len() as f64 * CHARACTER / (ended - began) as f64
+}
+
+#[test]
+fn a_run_of_whole_positions_keeps_the_processor_busy() {
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
+        let mut rig = Rig::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+        let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(60);
+        let stop = AtomicBool::new(false);
+        let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+        let mut passed = 0;
+        run_cases(&mut rig, cases, options, |result| {
+            passed += u32::from(result.verdict == Verdict::Pass);
+        });
+        assert_eq!(passed, 60);
+        let load = rig.load().expect("the board has a clock");
+        assert!(load.limit().0 >= 0.95, "on {name}: {load}");
+        assert!(load.processor.is_some_and(|busy| busy <= 1.0), "on {name}: {load}");
+    }
 }

@@ -108,6 +108,9 @@ fn put_all(
     print(&keeper.overview.flags())?;
     print(&keeper.overview.troubles())?;
     print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
+    if let Some(load) = rig.load() {
+        print(&format!("limit: {load}\n"))?;
+    }
     let code = exit_code(counts, &course.ended);
     if let Some(faults) = rig.faults() {
         print(&format!("faults: {faults}\n"))?;

@@ -47,12 +47,16 @@ pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult 
 }
 
 /// The verdict on a case that has no answer.
-pub(super) fn unanswered(case: &Case, error: &LinkError) -> CaseResult {
-    let verdict = match error {
-        LinkError::Timeout { .. } => Verdict::Timeout,
-        _ => Verdict::Error,
+pub(super) fn unanswered(
+    case: &Case,
+    error: &LinkError,
+    whereabouts: impl FnOnce() -> Option<String>,
+) -> CaseResult {
+    let LinkError::Timeout { .. } = error else {
+        return CaseResult::because(case, Verdict::Error, error.to_string());
     };
-    CaseResult::because(case, verdict, error.to_string())
+    let at = whereabouts().map_or(String::new(), |at| format!("; {at}"));
+    CaseResult::because(case, Verdict::Timeout, format!("{error}{at}"))
 }
 
 /// The result of a case whose first question passed.

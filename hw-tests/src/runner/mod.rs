@@ -1,10 +1,12 @@
 //! Runs cases on a board, several under way at a time: every case ends in exactly one verdict.
 
 mod judge;
+mod lockstep;
 pub mod log;
 mod questions;
 mod result;
 
+pub use lockstep::{Divergence, NO_ANSWER, first_divergence};
 pub use result::{CaseResult, Counts, Verdict};
 
 use std::collections::VecDeque;
@@ -256,7 +258,7 @@ impl Run<'_> {
                 self.recover(&error.to_string());
             }
             Err(error) => {
-                let result = judge::unanswered(&job.case, &error);
+                let result = judge::unanswered(&job.case, &error, || self.rig.whereabouts());
                 self.finish(job, measure(result, measured));
                 if matches!(error, LinkError::Timeout { .. }) {
                     self.recover(&error.to_string());

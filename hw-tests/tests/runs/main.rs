@@ -1,7 +1,9 @@
 //! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly one verdict.
 
+mod complaints;
 mod faults;
 mod page;
+mod pairs;
 mod reports;
 mod results;
 mod schema;

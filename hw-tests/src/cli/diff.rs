@@ -1,0 +1,140 @@
+//! `hw-tests diff`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use hw_tests::board::Choice;
+use hw_tests::corpus::Case;
+use hw_tests::residues::SquareEntry;
+use hw_tests::rig::{Plan, Rig};
+use hw_tests::runner::{CaseResult, Ended, NO_ANSWER, Options, first_divergence, run_cases};
+use hw_tests::sim::Pace;
+use rcflash::exit::{BUG, Failure, INTERRUPTED, Outcome, RIG, USAGE, WRONG};
+use rcflash::rig::{DEFAULT_BOARD, RigFile};
+
+use super::select::SelectArgs;
+use super::{counted, interruption, print, read, read_program};
+
+#[derive(Args)]
+pub(super) struct DiffArgs {
+    /// A board, to be given twice: direct, simulated, real-time, mame, or a port; then, by commas, profile=NAME, app=FILE,
+    /// rom=FILE, behaviour=1978
+    #[arg(long, value_name = "BOARD", required = true)]
+    board: Vec<Side>,
+    #[command(flatten)]
+    select: SelectArgs,
+}
+
+/// One of the two boards, as it was asked for.
+#[derive(Debug, Clone, Default)]
+struct Side {
+    way: String,
+    profile: Option<String>,
+    app: Option<PathBuf>,
+    rom: Option<PathBuf>,
+    behaviour: Behaviour,
+}
+
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split(',');
+        let way = words.next().filter(|way| !way.is_empty()).ok_or("a board has no name")?;
+        let mut side = Self { way: way.to_owned(), ..Self::default() };
+        for word in words {
+            match word.split_once('=') {
+                Some(("profile", name)) => side.profile = Some(name.to_owned()),
+                Some(("app", file)) => side.app = Some(file.into()),
+                Some(("rom", file)) => side.rom = Some(file.into()),
+                Some(("behaviour", name)) => {
+                    side.behaviour =
+                        name.parse().map_err(|_| format!("'{name}' is no behaviour"))?;
+                }
+                _ => return Err(format!("'{word}' is not profile=, app=, rom= or behaviour=")),
+            }
+        }
+        Ok(side)
+    }
+}
+
+impl Side {
+    fn plan(&self, stop: &Arc<AtomicBool>) -> Result<Plan, Failure> {
+        let rom = self.rom.as_deref().map(read).transpose()?;
+        let mut profile = self.profile.as_deref().unwrap_or(DEFAULT_BOARD).to_owned();
+        let board = match self.way.as_str() {
+            "direct" => Choice::Direct { rom },
+            "simulated" => Choice::Simulated { rom, pace: Pace::Free },
+            "real-time" => Choice::Simulated { rom, pace: Pace::RealTime },
+            "mame" => Choice::Mame { machine: None, rom },
+            port => {
+                let rig = RigFile::read(None)?.find(port)?;
+                profile = self.profile.clone().unwrap_or_else(|| rig.board.clone());
+                Choice::Serial(rig)
+            }
+        };
+        Ok(Plan {
+            board,
+            evaluator: Evaluator { behaviour: self.behaviour, own: None },
+            application: self.app.as_deref().map(read_program).transpose()?,
+            stop: Some(Arc::clone(stop)),
+            ..Plan::simulated(Profile::named(&profile)?)
+        })
+    }
+}
+
+pub(super) fn diff(args: &DiffArgs) -> Outcome {
+    let [a, b] = &args.board[..] else {
+        let why = "give --board twice, once for each of the two boards that are to be compared";
+        return Err(Failure::new(USAGE, why));
+    };
+    let cases = args.select.cases(None)?;
+    let stop = interruption()?;
+    let mut rigs = [Rig::prepare(&a.plan(&stop)?)?, Rig::prepare(&b.plan(&stop)?)?];
+    for (name, rig) in ["A", "B"].iter().zip(&rigs) {
+        eprintln!("{name}: {} on {}", rig.application, rig.board());
+    }
+    let (mut squares, mut timed) = (0, 0);
+    for case in &cases {
+        let [a, b] = both(&mut rigs, case, &stop)?;
+        if let Some(found) = first_divergence(&a, &b) {
+            let fen = a.fen.as_deref().unwrap_or("");
+            print(&format!("FAIL: {} {fen}\n    {found}\n", case.id))?;
+            return Ok(if found.what == NO_ANSWER { RIG } else { WRONG });
+        }
+        squares += a.squares.len();
+        let both_timed = |(a, b): &(&_, &_)| timed_square(a) && timed_square(b);
+        timed += a.squares.iter().zip(&b.squares).filter(both_timed).count();
+    }
+    let (cases, squares) = (counted(cases.len(), "case"), counted(squares, "square"));
+    print(&format!(
+        "PASS: A, B and the reference agree on {cases}, {squares}; T-states compared on {timed}\n"
+    ))?;
+    Ok(0)
+}
+
+fn timed_square(square: &SquareEntry) -> bool {
+    square.t_states.is_some()
+}
+
+/// Puts a case to both boards.
+fn both(rigs: &mut [Rig; 2], case: &Case, stop: &AtomicBool) -> Result<[CaseResult; 2], Failure> {
+    let options = Options { repeat: 1, fail_fast: false, interrupted: stop };
+    let mut results = Vec::new();
+    for (name, rig) in ["A", "B"].iter().zip(rigs) {
+        let course = run_cases(rig, [case.clone()], options, |result| results.push(result));
+        match course.ended {
+            Ended::Interrupted => return Err(Failure::new(INTERRUPTED, "interrupted")),
+            Ended::BoardLost(why) => {
+                return Err(Failure::new(RIG, format!("{name} is lost at {}: {why}", case.id)));
+            }
+            Ended::Complete | Ended::FirstFailure => {}
+        }
+    }
+    results.try_into().map_err(|_| Failure::new(BUG, "a case has not one verdict from each board"))
+}

@@ -1,0 +1,61 @@
+//! Two boards side by side, and the doctor's rounds.
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+
+use super::told;
+
+#[test]
+fn boards_of_two_kinds_agree_to_the_t_state() {
+    let boards = ["--board", "direct", "--board", "direct,profile=rc2014-zed"];
+    let (code, said) = told(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("PASS: A, B and the reference agree on "), "{said}");
+    assert!(!said.contains("compared on 0"), "{said}");
+}
+
+#[test]
+fn the_first_difference_is_shown() {
+    let printed = "direct,behaviour=1978";
+    let (code, said) = told(&["diff", "--board", "direct", "--board", printed]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("FAIL: ") && said.contains(": A ") && said.contains(", B "), "{said}");
+}
+
+#[test]
+fn boards_that_are_not_two_are_refused() {
+    for arguments in [&["diff", "--board", "direct"][..], &["diff", "--board", "direct,speed=9"]] {
+        assert_eq!(told(arguments).0, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
+    let (code, said) = told(&["doctor", "--direct"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("ok  clock        7.373 MHz; the profile says 7.3728"), "{said}");
+    assert!(said.contains("ok  ROM") && said.contains("ok  line"), "{said}");
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let rom = folder.path().join("rom.bin");
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+    let mut stale = monitor.bytes.clone();
+    stale[usize::from(monitor.program.symbol("BUILD").expect("a build id"))] ^= 0xFF;
+    std::fs::write(&rom, stale).expect("a scratch file");
+    let rom = rom.to_string_lossy();
+    let cases: [(&[&str], &str, &str); 3] = [
+        (&["--port", "/dev/nonexistent"], "BAD port", "`rcflash ports` lists those there are"),
+        (&["--port", "/dev/null"], "BAD port", "is not a serial port"),
+        (&["--direct", "--rom", &rom], "BAD ROM", "put the current one into the ROM"),
+    ];
+    for (arguments, what, advice) in cases {
+        let (code, said) = told(&[&["doctor"], arguments].concat());
+        assert!(said.contains(what) && said.contains(advice), "{said}");
+        assert_eq!(code, Some(3), "{said}");
+    }
+}
