@@ -1,57 +1,109 @@
 //! Writes files so that there is either the whole of one or none.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes aside and renames. What is no file, such as a device, is written to as it is: a file must not take its place.
+/// Writes aside and renames. A device or a pipe is written to as it is; a link stays one.
 ///
 /// # Errors
-/// What the system said, or that the file there is read-only; nothing is left behind then.
+/// What the system said, and [`io::ErrorKind::PermissionDenied`] for a file that is marked as not to be written;
+/// nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(there) if !there.is_file() => return fs::write(path, bytes),
-        Ok(there) if there.permissions().readonly() => {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
-        }
-        _ => {}
+    let Ok(there) = fs::metadata(path) else { return write_aside(path, bytes, None) };
+    if !there.is_file() {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
+    let permissions = there.permissions();
+    if permissions.readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+    }
+    write_aside(&fs::canonicalize(path)?, bytes, Some(permissions))
+}
+
+fn write_aside(path: &Path, bytes: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}.part", std::process::id()));
-    let written = fs::write(&aside, bytes).and_then(|()| fs::rename(&aside, path));
+    let written = fs::write(&aside, bytes)
+        .and_then(|()| like.map_or(Ok(()), |like| fs::set_permissions(&aside, like)))
+        .and_then(|()| fs::rename(&aside, path));
     if written.is_err() {
         let _ = fs::remove_file(&aside); // it may never have been there
     }
     written
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
 
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a scratch folder")
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
     #[test]
-    fn a_file_is_replaced_unless_it_is_read_only() {
-        let folder = tempfile::tempdir().expect("a scratch folder");
+    fn a_device_is_written_to_and_stays_one() {
+        let folder = folder();
+        let path = folder.path().join("full");
+        symlink("/dev/full", &path).expect("a link");
+        let error = write_whole(&path, b"x").expect_err("it takes nothing");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(path.is_symlink() && !path.is_file(), "it was not replaced");
+        let path = folder.path().join("null");
+        symlink("/dev/null", &path).expect("a link");
+        write_whole(&path, b"x").expect("it takes anything");
+        assert!(!path.is_file());
+    }
+
+    #[test]
+    fn a_link_to_a_file_stays_and_so_do_permissions() {
+        let folder = folder();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "before").expect("a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
+        symlink(&file, &link).expect("a link");
+        write_whole(&link, b"after").expect("it is written");
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).expect("it is there"), b"after");
+        let mode = fs::metadata(&file).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_file_is_replaced_by_a_longer_and_by_a_shorter_one() {
+        let folder = folder();
         let file = folder.path().join("file");
-        for content in [&b"long"[..], b"new"] {
+        for content in [&b"long"[..], b"longer", b"new"] {
             write_whole(&file, content).expect("it is written");
             assert_eq!(fs::read(&file).expect("it is there"), content);
         }
-        let mut modes = fs::metadata(&file).expect("it is there").permissions();
-        modes.set_readonly(true);
-        fs::set_permissions(&file, modes).expect("it is ours");
-        let error = write_whole(&file, b"other").expect_err("it is read-only");
-        assert_eq!(error.to_string(), "the file is read-only");
-        assert_eq!(fs::read(&file).expect("it is there"), b"new");
-        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
+        assert_eq!(names(folder.path()), ["file"]);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn a_device_is_written_to_and_stays_one() {
-        let full = Path::new("/dev/full");
-        let error = write_whole(full, b"bytes").expect_err("it is always full");
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        assert!(!fs::metadata(full).expect("it is there").is_file());
+    fn a_read_only_file_is_left_alone() {
+        let folder = folder();
+        let file = folder.path().join("file");
+        fs::write(&file, "before").expect("a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("ours");
+        let error = write_whole(&file, b"after").expect_err("it is refused");
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read(&file).expect("it is there"), b"before");
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn nothing_is_left_where_a_file_can_not_be() {
+        let folder = folder();
+        assert!(write_whole(&folder.path().join("none/file"), b"x").is_err());
+        assert!(write_whole(folder.path(), b"x").is_err(), "a folder");
+        assert_eq!(names(folder.path()), Vec::<String>::new());
     }
 }

@@ -25,7 +25,6 @@ C.JMP   == JMP                  ; the opcode
 ;   Cycles:   does not end
 APP:    DI
         LXI SP,STACK
-        CALL UINIT
         LXI H,IMTAB
         LXI D,IMTAB+1
         LXI B,256
@@ -38,11 +37,12 @@ APP:    DI
         MVI A,IMPAGE
         STAI
         IM2
+        CALL UINIT
+        EI                      ; the chip listens: whatever comes while tables are made must be taken in
         CALL SETUP
         CALL NOSPCE
         CALL C16INI
         CALL CRCINI
-        EI
         CALL BANNER
         LXI X,SERVED
         JMP TABLE

@@ -4,10 +4,10 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use firmware::wire::{Identity, Role};
+use firmware::wire::Identity;
 
 use crate::link::{Link, LinkError};
-use crate::loader::identify;
+use crate::loader::{LoadError, reach_monitor};
 use crate::rig::{ActiveLevel, Reset, ResetBy};
 use crate::transport::{ControlLine, Transport};
 
@@ -133,12 +133,13 @@ pub fn await_monitor(link: &mut Link, patience: Duration) -> Result<Identity, Re
         if link.stats().bytes.1 == before {
             continue;
         }
-        match identify(link) {
-            Ok(identity) if identity.role == Role::Monitor => return Ok(identity),
-            Err(error @ (LinkError::Line { .. } | LinkError::Interrupted { .. })) => {
-                return Err(error.into());
-            }
-            _ => {} // noise of the reset, or a program that was started at once
+        // A program in flash may have been started already.
+        match reach_monitor(link) {
+            Ok(monitor) => return Ok(monitor),
+            Err(LoadError::Link(
+                error @ (LinkError::Line { .. } | LinkError::Interrupted { .. }),
+            )) => return Err(error.into()),
+            Err(_) => {} // noise of the reset, or a program of the user's
         }
     }
     Err(ResetError::NoMonitor(patience))

@@ -146,3 +146,22 @@ fn a_dry_run_for_flash_needs_no_port() {
     let plan = ["write", "--board", "rc2014-zed", "--flash", "--dry-run"];
     rcflash(&plan).with(0, &["of 1 sector those that differ would be written: 1;", "--port"]);
 }
+
+#[test]
+fn a_full_disk_and_a_read_only_file_are_said() {
+    let (bench, folder) = (Bench::classic(), Folder::new());
+    let full = folder.path("full.bin");
+    std::os::unix::fs::symlink("/dev/full", &full).expect("a link");
+    let kept = folder.file("kept.bin", "kept");
+    let mut mode = std::fs::metadata(&kept).expect("it is there").permissions();
+    mode.set_readonly(true);
+    std::fs::set_permissions(&kept, mode).expect("it is ours");
+    for (file, problem) in [(folder.name("full.bin"), "No space left"), (kept.clone(), "read-only")]
+    {
+        let parts = [&format!("can't write {file}: ")[..], problem];
+        on(&bench.port, &["read", "--range", "0-1FFF", "-o", &file]).with(3, &parts);
+        rcflash(&["image", "-o", &file]).with(3, &parts);
+    }
+    assert_eq!(std::fs::read(kept).expect("it is there"), b"kept");
+    assert!(full.is_symlink());
+}

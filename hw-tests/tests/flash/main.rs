@@ -6,4 +6,5 @@ mod kills;
 mod line;
 #[path = "../common/programs.rs"]
 mod programs;
+mod start;
 mod write;
