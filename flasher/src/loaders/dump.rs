@@ -52,6 +52,7 @@ pub(super) fn differences(image: &Image, memory: &Memory) -> Vec<(u16, Option<u8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use tdlasm::image::Run;
 
     const BYTES: &str = "00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E FF";
@@ -81,6 +82,29 @@ mod tests {
         let wrong = format!("8000: {}", BYTES.replace("07", "0G"));
         for text in [short.as_str(), &half, &wide, &wrong, "", "Bad command", "M 8000"] {
             assert_eq!(rows(text.as_bytes()), [], "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_found_between_anything_that_is_none(
+            cells in prop::collection::vec((any::<u16>(), any::<[u8; ROW]>()), 0..4),
+            noise in prop::collection::vec("[^\r\n]{0,40}", 5),
+        ) {
+            let digits = |bytes: &[u8; ROW]| bytes.map(|byte| format!("{byte:02X}")).join(" ");
+            let mut text = String::new();
+            for ((address, bytes), noise) in cells.iter().zip(&noise) {
+                text += &format!("?{noise}\r\n{address:04X}: {}\r\n", digits(bytes));
+            }
+            text += &noise[4];
+            let found = rows(text.as_bytes());
+            prop_assert!(cells.iter().all(|row| found.contains(row)));
+            prop_assert!(found.len() <= cells.len() + 5);
+        }
+
+        #[test]
+        fn anything_may_come_for_a_dump(text in prop::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert!(rows(&text).len() <= text.len() / (4 + 3 * ROW));
         }
     }
 
