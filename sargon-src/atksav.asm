@@ -19,7 +19,7 @@
 ;             B.OVER is set when a piece was lost or the section left
 ;   Clobbers: AF, D, DE'
 ;   Stack:    2 bytes; as in 1978 6
-;   Cycles:   214..356 over the corpus; as in 1978 260..385
+;   Cycles:   214..356 over the corpus; as in 1978 260..387
 ATKSAV: PUSH H
         MOV L,A
         EXX

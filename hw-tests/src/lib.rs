@@ -12,6 +12,7 @@ pub mod encode;
 pub mod exhaust;
 pub mod measure;
 pub mod modern;
+pub mod mutants;
 pub mod reference;
 pub mod report;
 pub mod residues;

@@ -2,8 +2,10 @@
 
 mod complaints;
 mod faults;
+mod mutants;
 mod page;
 mod pairs;
+mod pins;
 mod reports;
 mod results;
 mod schema;

@@ -123,7 +123,7 @@ fn results_of_different_runs_are_not_mixed() {
     let other_board = ["byte.*", "--resume", "--board", "rc2014-zed"];
     let cases: [(&[&str], &str); 5] = [
         (&["byte.*"], "exists; go on with it by --resume"),
-        (&["odd.*", "--resume"], "the number of cases is 4 there and 17 here"),
+        (&["odd.*", "--resume"], "the number of cases is 4 there and 18 here"),
         (&["cpw.*", "odd.full", "odd.alone", "--resume"], "cases that are not selected"),
         (&["byte.*", "--resume", "--repeat", "2"], "--repeat is 1 there and 2 here"),
         (&other_board, "the board's profile is rc2014-classic there"),
