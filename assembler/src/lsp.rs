@@ -13,6 +13,7 @@ mod navigate;
 mod pieces;
 mod rename;
 mod requests;
+mod session;
 mod targets;
 mod text;
 mod tokens;
@@ -30,7 +31,7 @@ use thiserror::Error;
 
 use crate::asm::Options;
 
-use requests::Session;
+use session::Session;
 
 /// Why the server cannot go on.
 #[derive(Debug, Error)]

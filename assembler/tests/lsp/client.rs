@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -198,11 +199,23 @@ impl Client {
 
     /// Replaces the `nth` occurrence of `old` in a document, told as the change of a range.
     pub(crate) fn replace(&mut self, uri: &str, old: &str, nth: usize, new: &str) {
-        let (text, version) = self.documents.get_mut(uri).expect("an open document");
+        let text = self.text(uri);
         let start = text.match_indices(old).nth(nth).expect("it occurs").0;
-        let range =
-            json!({ "start": position(text, start), "end": position(text, start + old.len()) });
-        text.replace_range(start..start + old.len(), new);
+        self.splice(uri, start..start + old.len(), new);
+    }
+
+    /// The text of an open document.
+    pub(crate) fn text(&self, uri: &str) -> &str {
+        &self.documents[uri].0
+    }
+
+    /// Replaces a stretch of a document, told as the change of a range.
+    pub(crate) fn splice(&mut self, uri: &str, stretch: Range<usize>, new: &str) {
+        let (text, version) = self.documents.get_mut(uri).expect("an open document");
+        let range = json!({
+            "start": position(text, stretch.start), "end": position(text, stretch.end),
+        });
+        text.replace_range(stretch, new);
         *version += 1;
         let document = json!({ "uri": uri, "version": version });
         let changes = json!([{ "range": range, "text": new }]);

@@ -1,5 +1,6 @@
 //! The language server as editors see it: the real program, over the real protocol.
 
+mod chaos;
 mod client;
 mod navigation;
 mod renaming;
