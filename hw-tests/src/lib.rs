@@ -10,6 +10,7 @@ pub mod debug;
 pub mod doctor;
 pub mod encode;
 pub mod exhaust;
+mod markup;
 pub mod measure;
 pub mod modern;
 pub mod mutants;

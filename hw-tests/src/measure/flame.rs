@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::calls::Calls;
 use crate::debug::CodeMap;
+use crate::markup::escaped;
 
 /// Size of the picture and of one bar, in pixels.
 const WIDTH: f64 = 1200.0;
@@ -25,7 +26,7 @@ pub fn svg(calls: &Calls, code: &CodeMap, title: &str) -> String {
     painter.bar(0, "all", 0.0, 1);
     let depth = painter.depth;
     let height = 2.0 * MARGIN + BAR * f64::from(depth);
-    let title = escape(title);
+    let title = escaped(title);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" \
          width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"monospace\" \
@@ -55,7 +56,7 @@ impl Painter<'_> {
         let y = BAR * f64::from(row - 1);
         let part = total as f64 * 100.0 / self.all as f64;
         let node = self.calls.node(number);
-        let (own, calls, name) = (node.own, node.calls, escape(name));
+        let (own, calls, name) = (node.own, node.calls, escaped(name));
         let (red, green) = colour(&name);
         let _ = writeln!(
             self.bars,
@@ -91,8 +92,4 @@ fn label(name: &str, x: f64, y: f64, width: f64) -> String {
 fn colour(name: &str) -> (u32, u32) {
     let hash = name.bytes().fold(7u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(byte));
     (205 + hash % 50, 90 + (hash >> 8) % 120)
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -203,3 +203,26 @@ impl Report {
         self.cases.iter().filter(is_trouble)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_passes_pass_and_a_wrong_residue_outweighs_everything() {
+        let outcome = |verdict: &str, is_broken_off| {
+            let mut counts = serde_json::to_value(Counts::default()).expect("JSON");
+            counts["cases"] = 2.into();
+            for one in ["pass", verdict] {
+                counts[one] = (counts[one].as_u64().unwrap_or_default() + 1).into();
+            }
+            Outcome::of(serde_json::from_value(counts).expect("counts"), is_broken_off).word()
+        };
+        let whole = Verdict::ALL.map(|verdict| outcome(verdict.word(), false));
+        let expected = ["PASS", "FAIL", "FAIL", "FAIL", "INCOMPLETE", "INCOMPLETE", "INCOMPLETE"];
+        assert_eq!(whole, expected);
+        let broken_off = Verdict::ALL.map(|verdict| outcome(verdict.word(), true));
+        assert_eq!(broken_off.map(|word| word == "FAIL"), Verdict::ALL.map(|v| v == Verdict::Fail));
+        assert!(!broken_off.contains(&"PASS"));
+    }
+}

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::{Outcome, Report};
+use crate::markup::escaped;
 use crate::residues::SquareEntry;
 use crate::runner::{CaseResult, Verdict};
 
@@ -99,11 +100,17 @@ fn without_script(report: &Report) -> String {
     let counts = Verdict::ALL.map(|verdict| (verdict, report.counts.with(verdict)));
     let counts: String =
         counts.iter().map(|(verdict, count)| row(verdict.word(), &count.to_string())).collect();
-    let troubles = report.troubles().take(CASES_TOLD);
-    let troubles: String = troubles.map(|case| row(&case.id, &told(case))).collect();
+    let mut cases = report.troubles();
+    let told = |case: &CaseResult| row(&case.id, &told(case));
+    let troubles: String = cases.by_ref().take(CASES_TOLD).map(told).collect();
+    let more = match cases.count() {
+        0 => String::new(),
+        count => format!("<p>... and {count} more; all are in report.json.</p>\n"),
+    };
     format!(
-        "<p class=\"note\">The boards are drawn by this page's script, which does not run here.</p>\n\
-         <table class=\"plain\">\n{facts}{counts}</table>\n<table class=\"plain\">\n{troubles}</table>"
+        "<style>#share, .drawn, footer {{ display: none; }}</style>\n\
+         <p class=\"note\">The boards are drawn by this page's script, which does not run here.</p>\n\
+         <table class=\"plain\">\n{facts}{counts}</table>\n<table class=\"plain\">\n{troubles}</table>\n{more}"
     )
 }
 
@@ -112,11 +119,6 @@ fn told(case: &CaseResult) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
     let lines: Vec<_> = case.why.iter().cloned().chain(differences).collect();
     format!("{}: {}", case.verdict, lines.join("; "))
-}
-
-/// Text that means nothing to HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

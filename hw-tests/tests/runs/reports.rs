@@ -10,6 +10,7 @@ use firmware::profile::Profile;
 use hw_tests::report::{Outcome, Report};
 use hw_tests::residues::SquareEntry;
 use hw_tests::runner::{Counts, Verdict};
+use quick_junit::{TestCaseStatus, TestSuite};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -80,16 +81,11 @@ pub(super) fn case_called(name: &str, scratch: &Path) -> String {
     file.to_string_lossy().into_owned()
 }
 
-/// How often each element of an XML text occurs, from which every other thing but its form is left out.
-fn elements(text: &str, name: &str) -> usize {
-    text.matches(&format!("<{name} ")).count()
-}
-
-/// The number in an attribute of the first element of this name that has one.
-fn attribute(text: &str, element: &str, name: &str) -> u64 {
-    let start = text.find(element).expect("the element") + element.len();
-    let value = text[start..].split_once(&format!(" {name}=\"")).expect("the attribute").1;
-    value.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+/// The suites of a JUnit file: that of the run, and that of the cases.
+fn suites(written: &Written) -> [TestSuite; 2] {
+    let read = quick_junit::Report::deserialize_from_str(&written.text("junit.xml"));
+    let suites = read.expect("it is well-formed").test_suites;
+    suites.try_into().expect("two suites")
 }
 
 #[test]
@@ -112,15 +108,19 @@ fn a_run_that_passes_is_reported_square_by_square() {
 #[test]
 fn junit_counts_what_the_verdicts_count() {
     for written in [Written::of_a_cheap_rook(&["--tag", "document"]), Written::by(&["byte.*"])] {
-        let (report, text) = (written.report(), written.text("junit.xml"));
-        let cases = "<testsuite name=\"cases\"";
-        let Counts { cases: all, fail, flaky, timeout, error, .. } = report.counts;
-        assert_eq!(attribute(&text, cases, "tests"), all);
-        assert_eq!(attribute(&text, cases, "failures"), fail + flaky);
-        assert_eq!(attribute(&text, cases, "errors"), timeout + error);
-        assert_eq!(elements(&text, "testcase") as u64, all + 1);
-        assert_eq!(elements(&text, "failure") as u64, fail);
+        let (report, [run, cases]) = (written.report(), suites(&written));
+        let Counts { cases: all, fail, flaky, timeout, error, skipped, not_run, .. } =
+            report.counts;
+        assert_eq!((run.tests, run.errors), (1, 0));
+        let counted = [cases.tests, cases.failures, cases.errors, cases.skipped];
+        let expected = [all, fail + flaky, timeout + error, skipped + not_run];
+        assert_eq!(counted.map(|count| count as u64), expected);
         assert_eq!((written.code() == Some(1)), fail > 0, "only the cheap rook is wrong");
+        for (test, case) in cases.test_cases.iter().zip(&report.cases) {
+            assert_eq!(test.name.as_str(), case.id);
+            let is_success = matches!(test.status, TestCaseStatus::Success { .. });
+            assert_eq!(is_success, case.verdict == Verdict::Pass, "{}", case.id);
+        }
     }
 }
 
@@ -152,8 +152,8 @@ fn a_set_up_that_fails_leaves_a_report_that_says_so() {
         assert!(why.starts_with("set-up failed: ") && why.contains(what), "{why}");
         assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
         assert!(report.image.is_none() && report.link.is_none());
-        let junit = written.text("junit.xml");
-        assert_eq!(attribute(&junit, "<testsuite name=\"run\"", "errors"), 1, "it is not green");
+        let [run, cases] = suites(&written);
+        assert_eq!((run.errors, cases.skipped), (1, 6), "it is not green");
         assert!(written.text("report.md").contains("**Incomplete:** set-up failed"));
     }
 }
@@ -212,8 +212,8 @@ fn names_that_mean_something_elsewhere_mean_nothing_here() {
     let file = case_called(name, scratch.path());
     let written = Written::by(&["--direct", "--corpus", &file]);
     assert_eq!(written.report().cases[0].id, name);
-    let junit = written.text("junit.xml");
-    assert!(junit.contains("&lt;/script&gt;") && !junit.contains("<script"), "{junit}");
+    let [_, cases] = suites(&written);
+    assert_eq!(cases.test_cases[0].name.as_str(), name);
     let markdown = written.text("report.md");
     assert!(markdown.contains("&lt;b&gt;odd&lt;/b&gt;"), "the tag is in the table: {markdown}");
     assert!(!markdown.contains("<script") && !markdown.contains("<b>"), "{markdown}");
