@@ -10,9 +10,10 @@ mod lsp;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use tdlasm::diag::{Code, Severity};
+use tdlasm::manual::{CompletionsArgs, ManArgs};
 
 /// Assembles, links and takes apart Z80 programs in the TDL dialect.
 #[derive(Debug, Parser)]
@@ -36,20 +37,28 @@ Exit codes:
 
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
-  tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
-  tdlasm link main.o tables.o --layout rom.toml -o rom.bin
-  tdlasm link main.o maths.a --library period.rel -o main.bin
-  tdlasm disasm rom.bin --origin 0x100
-  tdlasm convert --to zilog monitor.asm -o monitor.z80
-  tdlasm fmt --check src";
+  tdlasm --explain U01";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Assemble source files, together one program
+    #[command(after_help = "\
+Examples:
+  tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
+  tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
+  tdlasm asm rom.asm --layout rom.toml -o rom.bin -W error=all")]
     Asm(asm::Arguments),
     /// Link objects into a program
+    #[command(after_help = "\
+Examples:
+  tdlasm link main.o tables.o --layout rom.toml -o rom.bin
+  tdlasm link main.o maths.a --library period.rel -o main.bin --map main.map")]
     Link(link::Arguments),
     /// Turn a binary or HEX file back into source
+    #[command(after_help = "\
+Examples:
+  tdlasm disasm rom.bin --origin 0x100
+  tdlasm disasm prog.hex --symbols prog.sym -o prog.asm")]
     Disasm(disasm::Arguments),
     /// Convert source between the mnemonics of TDL and Zilog
     Convert(convert::Arguments),
@@ -57,6 +66,19 @@ enum Command {
     Fmt(fmt::Arguments),
     /// Serve an editor: messages as you type, definitions, references, renaming and more
     Lsp(lsp::Arguments),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "\
+Examples:
+  tdlasm completions bash > ~/.local/share/bash-completion/completions/tdlasm
+  tdlasm completions zsh > ~/.zfunc/_tdlasm
+  tdlasm completions fish > ~/.config/fish/completions/tdlasm.fish")]
+    Completions(CompletionsArgs),
+    /// Make manual pages
+    #[command(after_help = "\
+Examples:
+  tdlasm man | man -l -                  shows the program's own page
+  tdlasm man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    Man(ManArgs),
 }
 
 /// How a command failed; what there is to say has been said to stderr.
@@ -93,6 +115,10 @@ pub(crate) fn run() -> ExitCode {
         (None, Some(Command::Convert(arguments))) => convert::run(&arguments),
         (None, Some(Command::Fmt(arguments))) => fmt::run(&arguments),
         (None, Some(Command::Lsp(arguments))) => lsp::run(&arguments),
+        (None, Some(Command::Completions(arguments))) => {
+            files::write("-".as_ref(), &arguments.script(Arguments::command()))
+        }
+        (None, Some(Command::Man(arguments))) => man(&arguments),
         (None, None) => Err(Failed::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)
@@ -114,4 +140,28 @@ fn explain(code: Code) -> Result<(), Failed> {
     };
     let text = format!("{} ({}, {severity})\n\n{}\n", code.id(), code.group(), code.explain());
     files::write("-".as_ref(), text.as_bytes())
+}
+
+fn man(arguments: &ManArgs) -> Result<(), Failed> {
+    let mut text = Vec::new();
+    let said = arguments.make(Arguments::command(), &mut text).map_err(|error| {
+        eprintln!("error: the manual pages cannot be written: {error}");
+        Failed::File
+    })?;
+    match said {
+        Some(said) => eprintln!("{said}"),
+        None => files::write("-".as_ref(), &text)?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_help_and_an_example() {
+        Arguments::command().debug_assert();
+        assert_eq!(tdlasm::manual::gaps(&Arguments::command()), [""; 0]);
+    }
 }

@@ -15,6 +15,7 @@ pub mod isa;
 pub mod link;
 pub mod listing;
 pub mod lsp;
+pub mod manual;
 pub mod module;
 pub mod object;
 pub mod output;

@@ -19,12 +19,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use rcflash::exit::{Failure, INTERRUPTED, RIG, conclude};
+use rcflash::manual;
+use tdlasm::manual::{CompletionsArgs, ManArgs};
 
 /// Puts programs on Z80 boards of the RC2014 family over a serial line, and knows that they are there.
 #[derive(Parser)]
@@ -41,6 +43,10 @@ Exit codes: 0 all right, 1 verify failed, 2 usage, 3 port, board or file failed,
 #[derive(Subcommand)]
 enum Command {
     /// List the serial ports, without opening any
+    #[command(after_help = "\
+Examples:
+  rcflash ports            device, USB ids, serial number, lasting name, and the rig file's names
+  rcflash ports --json     the same, an object a line")]
     Ports(ports::PortsArgs),
     /// Find out what is at the other end: this project's monitor, a stock one, CP/M, another speed, nobody
     #[command(after_help = "\
@@ -118,6 +124,19 @@ Examples:
 
 The command for minipro goes to standard output, everything else to standard error.")]
     Image(image::ImageArgs),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "\
+Examples:
+  rcflash completions bash > ~/.local/share/bash-completion/completions/rcflash
+  rcflash completions zsh > ~/.zfunc/_rcflash
+  rcflash completions fish > ~/.config/fish/completions/rcflash.fish")]
+    Completions(CompletionsArgs),
+    /// Make manual pages
+    #[command(after_help = "\
+Examples:
+  rcflash man | man -l -                  shows the program's own page
+  rcflash man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    Man(ManArgs),
 }
 
 /// Which exchange evaluator is built.
@@ -174,6 +193,19 @@ pub(crate) fn main() -> ExitCode {
         Command::Reset(args) => reset::reset(&args),
         Command::Monitor(args) => terminal::monitor(&args),
         Command::Image(args) => image::image(&args),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Man(args) => manual::man(&args, Cli::command()),
     };
     conclude("rcflash", outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_help_and_an_example() {
+        Cli::command().debug_assert();
+        assert_eq!(tdlasm::manual::gaps(&Cli::command()), [""; 0]);
+    }
 }

@@ -8,6 +8,7 @@ pub mod link;
 pub mod loader;
 pub mod loaders;
 pub mod lock;
+pub mod manual;
 pub mod port;
 pub mod programmer;
 pub mod reset;

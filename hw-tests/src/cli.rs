@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::board::Choice;
@@ -39,8 +39,10 @@ use hw_tests::reference::Square;
 use hw_tests::rig::{Plan, Recording};
 use hw_tests::sim::Pace;
 use rcflash::exit::{BUG, Failure, INTERRUPTED, RIG, conclude};
+use rcflash::manual;
 use rcflash::rig::{DEFAULT_BOARD, RigFile};
 use serde::Serialize;
+use tdlasm::manual::{CompletionsArgs, ManArgs};
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host reference.
 #[derive(Parser)]
@@ -208,7 +210,24 @@ Example:
     )]
     StandIn(standin::StandInArgs),
     /// Make positions by seeded legal play, as the corpus has them
+    #[command(after_help = "\
+Examples:
+  hw-tests corpus > corpus.epd
+  hw-tests corpus --seed 7 --count 100")]
     Corpus(corpus::CorpusArgs),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "\
+Examples:
+  hw-tests completions bash > ~/.local/share/bash-completion/completions/hw-tests
+  hw-tests completions zsh > ~/.zfunc/_hw-tests
+  hw-tests completions fish > ~/.config/fish/completions/hw-tests.fish")]
+    Completions(CompletionsArgs),
+    /// Make manual pages
+    #[command(after_help = "\
+Examples:
+  hw-tests man | man -l -                  shows the program's own page
+  hw-tests man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    Man(ManArgs),
 }
 
 /// Which board, and what goes onto it.
@@ -283,6 +302,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Sim(args) => simulator::serve(&args),
         Command::StandIn(args) => standin::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Man(args) => manual::man(&args, Cli::command()),
     };
     conclude("hw-tests", outcome)
 }
@@ -402,4 +423,15 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     ctrlc::set_handler(stop)
         .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
     Ok(flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_help_and_an_example() {
+        Cli::command().debug_assert();
+        assert_eq!(tdlasm::manual::gaps(&Cli::command()), [""; 0]);
+    }
 }

@@ -18,7 +18,11 @@ pasmo knows no & and ^, z80asm no % and DEFL.
 What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: macros \
 with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written with their \
 radix), listing directives, texts of several lines, and expressions on whose value assemblers disagree. \
-The language manual, docs/LANGUAGE.md, says more.";
+The language manual, docs/LANGUAGE.md, says more.
+
+Examples:
+  tdlasm convert --to zilog monitor.asm -o monitor.z80
+  tdlasm convert --to tdl - < prog.z80 > prog.asm";
 
 /// What `tdlasm convert` takes.
 #[derive(Debug, Args)]

@@ -8,10 +8,12 @@ mod erase;
 mod faults;
 mod interrupted;
 mod locks;
+mod manners;
 mod probe;
 mod programmer;
 #[path = "../common/programs.rs"]
 mod programs;
+mod pty;
 mod reset;
 mod rig_file;
 mod terminal;

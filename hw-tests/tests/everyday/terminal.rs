@@ -1,19 +1,16 @@
 //! `rcflash monitor` at a real terminal, and without one: keys, log, figures, files, and every way out.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::io::Write;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use hw_tests::sim::{Line, PtyLine};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::bench::{Ended, Folder, finish, program};
+use crate::pty;
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -63,17 +60,12 @@ struct Session {
 
 impl Session {
     fn open(board: &Board, more: &[&str]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
-        let name = ptsname(&master, Vec::new()).expect("its name");
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let end =
-            || -> OwnedFd { rustix::fs::open(&name, flags, Mode::empty()).expect("it opens") };
+        let (master, end) = pty::open();
         let mut command = program();
         command.args(["monitor", "--port", &board.port()]).args(more);
         command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().expect("it starts");
-        let mut session = Self { terminal: File::from(master), child, seen: String::new() };
+        let mut session = Self { terminal: master, child, seen: String::new() };
         session.expect("Ctrl-] leaves");
         session.until(|session| !session.is_cooked());
         session
@@ -108,14 +100,7 @@ impl Session {
     }
 
     fn look(&mut self) {
-        let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-        let ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&wait));
-        let mut bytes = [0; 1024];
-        if ready.is_ok_and(|count| count > 0)
-            && let Ok(count) = self.terminal.read(&mut bytes)
-        {
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        }
+        self.seen.push_str(&pty::read(&mut self.terminal));
     }
 
     /// Waits for the end; the terminal has to be as it was.

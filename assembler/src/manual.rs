@@ -1,0 +1,213 @@
+//! Completions for shells and manual pages, from a command's own description of its arguments, for every program of
+//! the project; and what such a description lacks.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::output::write_whole;
+
+/// The subcommand that prints completions.
+#[derive(Debug, Clone, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// The script for the shell.
+    #[must_use]
+    pub fn script(&self, mut command: Command) -> Vec<u8> {
+        let name = command.get_name().to_owned();
+        let mut script = Vec::new();
+        generate(self.shell, &mut command, name, &mut script);
+        script
+    }
+}
+
+/// The subcommand that makes manual pages.
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {
+    /// Write the pages of all subcommands into this folder, such as ~/.local/share/man/man1; without it, the
+    /// program's own page goes to standard output
+    folder: Option<PathBuf>,
+}
+
+impl ManArgs {
+    /// Writes the pages into the folder, or the program's own to `out`; what there is to say of that.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn make(&self, command: Command, out: &mut dyn io::Write) -> io::Result<Option<String>> {
+        let pages = pages(command)?;
+        let Some(folder) = &self.folder else {
+            return pages.first().map_or(Ok(()), |page| out.write_all(&page.text)).map(|()| None);
+        };
+        write_pages(&pages, folder)?;
+        Ok(Some(format!("{} pages in {}", pages.len(), folder.display())))
+    }
+}
+
+/// A manual page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The file's name, such as `rcflash-write.1`.
+    pub file: String,
+    /// Its text, for `man`.
+    pub text: Vec<u8>,
+}
+
+/// The pages of a program and of its subcommands; the program's own comes first.
+///
+/// # Errors
+/// None in practice: the pages are made in memory.
+pub fn pages(command: Command) -> io::Result<Vec<Page>> {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let version = command.get_version().unwrap_or_default();
+    let source = format!("{} {version}", command.get_name());
+    let mut pages = vec![page(&command, &source)?];
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        pages.push(page(subcommand, &source)?);
+    }
+    Ok(pages)
+}
+
+/// Writes pages into a folder, which is made if it is not there.
+fn write_pages(pages: &[Page], folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    pages.iter().try_for_each(|page| write_whole(&folder.join(&page.file), &page.text))
+}
+
+fn page(command: &Command, source: &str) -> io::Result<Page> {
+    let man = Man::new(command.clone()).source(source);
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if command.get_subcommands().any(|subcommand| !subcommand.is_hide_set()) {
+        man.render_subcommands_section(&mut text)?;
+    }
+    if let Some(more) = command.get_after_help() {
+        more_sections(&more.to_string()).to_writer(&mut text)?;
+    }
+    Ok(Page { file: man.get_filename(), text })
+}
+
+/// What stands below a command's arguments: examples and exit codes get sections of their own, and indented lines
+/// stay lines.
+fn more_sections(text: &str) -> Roff {
+    let mut roff = Roff::new();
+    let mut verbatim = false;
+    let mut begun = false;
+    for line in text.lines() {
+        let indented = line.starts_with("  ");
+        if indented != verbatim {
+            roff.control(if indented { "nf" } else { "fi" }, []);
+            verbatim = indented;
+        }
+        let (heading, rest) = heading(line);
+        match heading {
+            Some(heading) => drop(roff.control("SH", [heading])),
+            None if !begun => drop(roff.control("SH", ["NOTES"])),
+            None => {}
+        }
+        begun = true;
+        if !rest.is_empty() {
+            roff.text([roman(rest)]);
+        } else if heading.is_none() {
+            roff.control("PP", []);
+        }
+    }
+    if verbatim {
+        roff.control("fi", []);
+    }
+    roff
+}
+
+/// The section that a line begins, and what stands in the line besides.
+fn heading(line: &str) -> (Option<&'static str>, &str) {
+    let headings = [
+        ("Examples:", "EXAMPLES"),
+        ("Example:", "EXAMPLES"),
+        ("Exit codes:", "EXIT STATUS"),
+        ("Keys:", "KEYS"),
+    ];
+    let found = headings.iter().find_map(|(word, name)| Some((*name, line.strip_prefix(word)?)));
+    found.map_or((None, line), |(name, rest)| (Some(name), rest.trim_start()))
+}
+
+/// What a command's description lacks: a line of help for each command and argument, and an example for each
+/// subcommand. Empty when nothing does; tests look at it.
+#[must_use]
+pub fn gaps(command: &Command) -> Vec<String> {
+    let mut gaps = Vec::new();
+    for subcommand in command.get_subcommands() {
+        let name = subcommand.get_name();
+        let below = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+        if !below.contains("Example") || !below.contains(&format!("{} {name}", command.get_name()))
+        {
+            gaps.push(format!("{name} has no example"));
+        }
+        if subcommand.get_about().is_none() {
+            gaps.push(format!("{name} has no line of help"));
+        }
+        let silent = subcommand.get_arguments().filter(|argument| argument.get_help().is_none());
+        gaps.extend(silent.map(|argument| format!("{name}: {} has no help", argument.get_id())));
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Arg;
+
+    fn tool() -> Command {
+        let good = Command::new("good").about("Does good").after_help(
+            "Some words.\n\nExamples:\n  tool good --much    a lot of it\n  'tool' good -- -x\n\nKeys: two",
+        );
+        let good = good.arg(Arg::new("much").long("much").help("How much"));
+        let bad = Command::new("bad").arg(Arg::new("file"));
+        Command::new("tool")
+            .about("A tool")
+            .after_help("Exit codes:\n  0  fine")
+            .subcommands([good, bad])
+    }
+
+    #[test]
+    fn every_subcommand_has_a_page_whose_examples_stay_lines() {
+        let pages = pages(tool()).expect("pages");
+        let files: Vec<_> = pages.iter().map(|page| page.file.as_str()).collect();
+        assert_eq!(files, ["tool.1", "tool-good.1", "tool-bad.1"]);
+        let good = String::from_utf8_lossy(&pages[1].text);
+        let part = ".SH NOTES\nSome words.\n.PP\n.SH EXAMPLES\n.nf\n  tool good \\-\\-much    a lot of it\n";
+        assert!(good.contains(part), "{good}");
+        assert!(good.contains(".fi\n.PP\n.SH KEYS\ntwo\n"), "{good}");
+        let own = String::from_utf8_lossy(&pages[0].text);
+        assert!(own.contains(".SH \"EXIT STATUS\"\n.nf\n  0  fine\n.fi"), "{own}");
+        assert!(own.contains("tool\\-good(1)"), "{own}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let gaps = gaps(&tool());
+        let missing = ["bad has no example", "bad has no line of help", "bad: file has no help"];
+        assert_eq!(gaps, missing);
+    }
+
+    #[test]
+    fn a_script_names_the_subcommands() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = CompletionsArgs { shell }.script(tool());
+            let script = String::from_utf8_lossy(&script);
+            assert!(script.contains("good") && script.contains("--much") || shell == Shell::Fish);
+        }
+    }
+}
