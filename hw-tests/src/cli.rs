@@ -5,6 +5,7 @@ mod captures;
 mod corpus;
 mod coverage;
 mod dap;
+mod debug;
 mod diff;
 mod differences;
 mod doctor;
@@ -176,6 +177,14 @@ Example:
   (in another terminal:)
   z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
     Gdb(gdb::GdbArgs),
+    /// Look into the board at the call that made a residue: source, registers, steps forward and back
+    #[command(after_help = "\
+Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to breakpoints. The bottom
+row of the screen has them all.
+
+Example:
+  hw-tests debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5")]
+    Debug(debug::DebugArgs),
     /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
     #[command(after_help = "\
 Arguments of `launch`: fen, square; and board, behaviour, sargonDir as the options of other commands (docs/DEBUGGING.md).
@@ -295,6 +304,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Prizes(args) => prizes::prizes(&args),
         Command::Profile(args) => profile::profile(&args),
         Command::Gdb(args) => gdb::gdb(&args),
+        Command::Debug(args) => debug::debug(&args),
         Command::Dap(args) => dap::serve(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Relations(args) => relations::relations_of(&args),

@@ -13,6 +13,7 @@ mod machine;
 mod names;
 mod session;
 mod stops;
+pub mod view;
 
 pub use code::{CodeMap, Label};
 pub use condition::{Condition, ConditionError};

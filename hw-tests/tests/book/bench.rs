@@ -16,7 +16,7 @@ use crate::sim::Board;
 /// What a page's reader sees as the name of a port.
 const PORTS: [&str; 3] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5"];
 /// Commands that stay until they are told to end; they are told as soon as they are there.
-const STAYING: [&str; 2] = ["hw-tests sim", "hw-tests standin"];
+const STAYING: [&str; 3] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb"];
 /// No command line of a book takes longer, shortened.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -132,6 +132,8 @@ fn shortened(line: &str) -> String {
         "--range 0..2000"
     } else if behind("run") && !["--filter", "--replay"].iter().any(|flag| line.contains(flag)) {
         "--filter document"
+    } else if behind("coverage") && !line.contains("--every") {
+        "--every 300 --board rc2014-classic --least 90"
     } else {
         ""
     };

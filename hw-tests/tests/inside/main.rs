@@ -5,6 +5,7 @@ mod dap;
 mod debugger;
 mod gdb;
 mod profile;
+mod view;
 
 use std::process::Command;
 
