@@ -177,8 +177,7 @@ fn repository() -> PathBuf {
 
 #[test]
 fn the_sources_of_the_repository_are_laid_out() {
-    let folders =
-        ["sargon-src", "firmware/z80", "flasher/src", "assembler/tests/programs", "hw-tests"];
+    let folders = ["sargon-src", "firmware/z80", "flasher/src", "assembler/tests/programs"];
     tdlasm()
         .current_dir(repository())
         .args(["fmt", "--check"])
