@@ -1,5 +1,6 @@
 //! Board profiles: what a board is made of, as TOML files in `firmware/boards`.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
@@ -7,7 +8,9 @@ use serde::Deserialize;
 /// The profiles that ship, by name.
 const SHIPPED: &[(&str, &str)] = &[
     ("rc2014-classic", include_str!("../boards/rc2014-classic.toml")),
+    ("rc2014-pro", include_str!("../boards/rc2014-pro.toml")),
     ("rc2014-zed", include_str!("../boards/rc2014-zed.toml")),
+    ("sc114", include_str!("../boards/sc114.toml")),
 ];
 
 /// A board.
@@ -18,6 +21,8 @@ pub struct Profile {
     pub name: String,
     /// What people call it.
     pub title: String,
+    /// The boards that it describes.
+    pub boards: Vec<Kit>,
     /// Processor clock in Hz.
     pub clock_hz: u64,
     /// The serial chip.
@@ -36,6 +41,51 @@ pub struct Profile {
     pub application: Program,
     /// Its image for flash, on boards that can write theirs.
     pub flash_application: Option<Program>,
+}
+
+/// A board as its maker sells it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kit {
+    /// What its maker calls it.
+    pub name: String,
+    /// What monitor and evaluator ran on; no emulation is the board itself.
+    pub tried: Vec<Tried>,
+}
+
+/// What stands in for a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Tried {
+    /// The simulated board.
+    #[serde(rename = "simulation")]
+    Simulation,
+    /// MAME's machine.
+    #[serde(rename = "MAME")]
+    Mame,
+    /// The board itself.
+    #[serde(rename = "hardware")]
+    Hardware,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Simulation => "simulation",
+            Self::Mame => "MAME",
+            Self::Hardware => "hardware",
+        })
+    }
+}
+
+impl Kit {
+    /// What it was tried on, in words.
+    #[must_use]
+    pub fn tried(&self) -> String {
+        match self.tried.as_slice() {
+            [] => "untried".to_owned(),
+            tried => tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        }
+    }
 }
 
 /// A serial chip.

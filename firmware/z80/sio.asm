@@ -15,7 +15,7 @@ TXOFF   == 28H          ; takes back the transmitter's interrupt
 ERROFF  == 30H          ; clears the latched overrun
 ; Write register 5: bit 7 DTR, bits 6-5 word (11 = 8 bits), bit 3 transmitter on, bit 1 RTS.
 LISTEN  == 0EAH         ; RTS low
-HOLD    == 0E8H         ; RTS high, behind the last character
+HOLD    == 0E8H         ; RTS high, behind the last character: late, which the ring has room for (docs/BOARDS.md)
 ; Read register 0, turned right by one: the carry tells that a character is there.
 B.SENT  == 1            ; the transmit buffer is empty
 ; Read register 1.
@@ -28,7 +28,7 @@ SENDS:  .BLKB 1         ; not 0 while the transmitter's interrupt is to come
 
         .LOC .PROG.
 ; What is written to set the channel up: register 4 (divided by 64, 1 stop bit, no parity), 1 (interrupts for each
-; character and for the transmitter), 3 (8 bits, receiver on), 5.
+; character and for the transmitter), 3 (8 bits, receiver on; no auto enables, since /CTS and /DCD may hang loose), 5.
 SETUP:  .BYTE RESET,4,0C4H,1,1AH,3,0C1H,5,LISTEN
 SETLEN  == .-SETUP
 

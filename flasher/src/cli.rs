@@ -1,5 +1,6 @@
 //! The command line: what is asked for, what is printed, and the exit code.
 
+mod boards;
 mod erase;
 mod flash;
 mod image;
@@ -48,6 +49,13 @@ Examples:
   rcflash ports            device, USB ids, serial number, lasting name, and the rig file's names
   rcflash ports --json     the same, an object a line")]
     Ports(ports::PortsArgs),
+    /// List the boards that have a profile for --board, and what each was tried on
+    #[command(after_help = "\
+One line a board: profile, board, and `simulation`, `MAME`, `hardware` or `untried`.
+
+Example:
+  rcflash boards")]
+    Boards,
     /// Find out what is at the other end: this project's monitor, a stock one, CP/M, another speed, nobody
     #[command(after_help = "\
 Sends carriage returns, which stock monitors answer with their prompt; a BASIC that asks how it shall start takes one
@@ -185,6 +193,7 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Ports(args) => ports::ports(&args),
+        Command::Boards => boards::boards(),
         Command::Probe(args) => probe::probe(&args),
         Command::Write(args) => write::write(&args),
         Command::Verify(args) => verify::verify(&args),

@@ -19,7 +19,7 @@ pub(super) struct BoardArgs {
     /// The board: its name in the rig file, or its serial device
     #[arg(long, value_name = "NAME|DEVICE", env = "RCFLASH_PORT")]
     port: Option<String>,
-    /// The board's profile, if not the one that the rig file names
+    /// The board's profile, if not the one that the rig file names; `rcflash boards` lists them
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
     board: Option<String>,
     /// The line's speed, if not the board's own

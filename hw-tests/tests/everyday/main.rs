@@ -1,6 +1,7 @@
 //! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind them.
 
 mod bench;
+mod boards;
 #[path = "../common/cable.rs"]
 mod cable;
 mod contents;
