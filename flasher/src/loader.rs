@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware::wire::{Identity, MAX_BLOCK, Reply, Request, Role, crc16};
+use firmware::wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, crc16};
 
 use crate::link::{Link, LinkError, Question};
 
@@ -163,7 +163,12 @@ pub(crate) fn check(link: &mut Link, address: u16, length: u16) -> Result<u16, L
 /// # Errors
 /// The monitor did not start it, or what was started does not answer.
 pub fn run(link: &mut Link, address: u16) -> Result<Identity, LoadError> {
-    jump(link, address)?;
+    match jump(link, address) {
+        // When the reply was lost, the program that was started hears the request again.
+        Err(LoadError::Link(LinkError::Refused { error, .. }))
+            if error.code == ErrorCode::UnknownType => {}
+        other => other?,
+    }
     link.hear_out("starting the program", START)?;
     Ok(identify(link)?)
 }

@@ -52,6 +52,14 @@ fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() 
     assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
 }
 
+#[test]
+fn a_program_whose_start_nobody_heard_of_is_found_running() {
+    let mut link = link(Peer::new(&[None, Some(Fault::DropReply)]));
+    monitor(&mut link);
+    assert_eq!(run(&mut link, 0x8000).expect("it runs").role, Role::Application);
+    assert_eq!(link.stats().repeats.silence, 1);
+}
+
 /// Asks for the checks of eight places, as many at a time as the window takes; each must be the right one.
 fn ask_for_checks(link: &mut Link, memory: &[u8]) {
     let mut expected = HashMap::new();

@@ -77,6 +77,9 @@ impl Peer {
 
     fn reply(&mut self, frame: &Frame) -> Frame {
         let word = |at: usize| u16::from_le_bytes([frame.payload[at], frame.payload[at + 1]]);
+        if frame.kind == kind::RUN && self.role == b'A' {
+            return Frame { seq: frame.seq, kind: 0xFF, payload: vec![1, frame.kind, 0, 0] };
+        }
         let payload = match frame.kind {
             kind::IDENT => {
                 let fixed = [self.role, 1, 1, 0, 0, 0, 250, 0, 0, 0x80, 0xFF, 0xEF, 1];
