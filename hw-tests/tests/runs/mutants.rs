@@ -71,3 +71,15 @@ fn the_page_explains_each_known_survivor() {
     let page = include_str!("../../../docs/MUTATIONS.md");
     assert!(page.contains(&table()), "the table should be\n{}", table());
 }
+
+#[test]
+fn the_figures_of_the_page_add_up() {
+    let page = include_str!("../../../docs/MUTATIONS.md");
+    let row = page.lines().find_map(|line| line.strip_prefix("| all |")).expect("the sum");
+    let numbers: Vec<usize> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+    let known = groups().iter().map(|group| group.mutants.len()).sum();
+    assert_eq!(numbers, [numbers[1] + known, numbers[1], known, 0]);
+    // Those that do not assemble, and those that make the same program.
+    assert!(page.contains("23 more do not assemble, and 2 make the same program"));
+    assert_eq!(all().len(), numbers[0] + 23 + 2, "judge them anew, sargon-src has changed");
+}
