@@ -1,11 +1,11 @@
-//! Flow control that nobody wired: the host's CTS says stop for ever.
+//! The loaders on a line within the test: flow control that nobody wired, and what they tell while they work.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use hw_tests::standin::{Cpm, Peer, Scm};
+use hw_tests::standin::{Cpm, Peer, Romwbw, Scm};
 use rcflash::loaders::{
     CpmName, FileOrder, Flow, LoaderError, Note, Order, Pace, Stage, Stock, Talk, Watch, deliver,
     transfer,
@@ -59,10 +59,25 @@ impl Transport for Unwired {
 
 /// Keeps what it is told.
 #[derive(Default)]
-struct Notes(Vec<Note>);
+struct Notes(Vec<Note>, Vec<(Stage, usize, usize)>);
+
+impl Notes {
+    /// Whether both stages went on to their ends, and never back.
+    fn went_on_to(&self, end: usize) -> bool {
+        [Stage::Sending, Stage::ReadingBack].into_iter().all(|stage| {
+            let steps = self.1.iter().filter(|step| step.0 == stage);
+            let done: Vec<usize> =
+                steps.map(|(_, done, of)| *done * usize::from(*of == end)).collect();
+            done.is_sorted() && done.last() == Some(&end)
+        })
+    }
+}
 
 impl Watch for Notes {
-    fn progress(&mut self, _stage: Stage, _done: usize, _of: usize) {}
+    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+        self.1.push((stage, done, of));
+    }
+
     fn note(&mut self, note: Note) {
         self.0.push(note);
     }
@@ -119,4 +134,20 @@ fn a_file_goes_to_cpm_without_flow_control_too() {
     let sent = transfer(&mut talk(Box::<Cpm>::default(), true), &order, &mut notes);
     assert_eq!(sent.map(|sent| sent.blocks).ok(), Some(1));
     assert!(notes.0.contains(&Note::FlowOff));
+}
+
+#[test]
+fn progress_is_told_to_the_end() {
+    let bytes: Vec<u8> = (0..3000_u32).map(|at| (at * 7 + at / 256) as u8).collect();
+    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let order = Order { image: &image, entry: None, verify: true, pace: None, flow: Flow::None };
+    for (stock, peer) in [
+        (Stock::Scm, Box::<Scm>::default() as Box<dyn Peer>),
+        (Stock::Romwbw, Box::new(Romwbw::in_monitor())),
+    ] {
+        let mut notes = Notes::default();
+        let outcome = deliver(stock, &mut talk(peer, true), &order, &mut notes);
+        assert!(outcome.is_ok(), "{stock:?}: {outcome:?}");
+        assert!(notes.went_on_to(3000), "{stock:?}: {:?}", notes.1);
+    }
 }

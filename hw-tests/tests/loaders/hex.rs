@@ -94,7 +94,21 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
     let said = run("romwbw");
     said.ends(0, &["these 4 lines would be sent"]);
     assert_eq!(said.data, format!("L\n{text}R 9000\n"));
+    let said = run("basic");
+    said.ends(0, &["lines would be sent; no port was opened"]);
+    assert!(said.data.starts_with("POKE"), "the hex loader comes first: {}", said.data);
+    let lines = text.lines().next().expect("a record").to_owned() + "\n:009000016F\n";
+    assert!(said.data.ends_with(&lines), "the program, and its start: {}", said.data);
     run("monitor").ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
+}
+
+#[test]
+fn what_is_not_to_be_verified_is_not_said_to_be() {
+    for via in ["scm", "romwbw"] {
+        let bench = Bench::new(peer(via), Options::default());
+        bench.write(via, &["--no-verify", "--no-run"]).ends(0, &["700 bytes, not verified"]);
+        assert!(bench.is_there());
+    }
 }
 
 #[track_caller]

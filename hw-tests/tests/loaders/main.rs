@@ -8,3 +8,4 @@ mod hex;
 mod lossy;
 #[path = "../common/programs.rs"]
 mod programs;
+mod spoilt;
