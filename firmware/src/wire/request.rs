@@ -15,7 +15,7 @@ pub enum Request {
     Write {
         /// First address.
         address: u16,
-        /// 1 to [`MAX_BLOCK`] bytes.
+        /// 1 to [`super::MAX_BLOCK`] bytes.
         data: Vec<u8>,
     },
     /// Compute the check of a stretch of memory.
@@ -29,7 +29,7 @@ pub enum Request {
     Read {
         /// First address.
         address: u16,
-        /// 1 to [`MAX_BLOCK`].
+        /// 1 to [`super::MAX_BLOCK`].
         count: u8,
     },
     /// Start a program.
