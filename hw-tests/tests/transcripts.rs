@@ -21,8 +21,8 @@ fn run(arguments: &[&str]) -> Output {
 /// which the upload is missing.
 fn findings(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout);
-    let lines =
-        text.lines().filter(|line| !line.contains(" agree on ") && !line.starts_with("line:"));
+    let of_the_line = |line: &&str| ["line:", "limit:"].iter().any(|head| line.starts_with(head));
+    let lines = text.lines().filter(|line| !line.contains(" agree on ") && !of_the_line(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 

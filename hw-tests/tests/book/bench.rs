@@ -139,7 +139,7 @@ fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
 const SHORTER: [(&str, &[&str], &str); 5] = [
     ("hw-tests exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--filter", "--replay"], "--filter document"),
-    ("hw-tests diff", &["--filter"], "--filter document"),
+    ("hw-tests diff ", &["--filter"], "--filter document"),
     ("hw-tests profile", &[" - -"], "positions.epd"),
     ("hw-tests coverage", &["--every"], "--every 300 --board rc2014-classic --least 90"),
 ];
