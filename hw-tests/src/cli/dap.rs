@@ -17,8 +17,8 @@ use super::square_name;
 pub(super) struct DapArgs {}
 
 pub(super) fn serve(_args: &DapArgs) -> Outcome {
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    dap::serve(&mut input, &mut output, &launch)
+    let (input, mut output) = (io::BufReader::new(io::stdin()), io::stdout().lock());
+    dap::serve(input, &mut output, &launch)
         .map_err(|error| Failure::new(RIG, format!("the client: {error}")))?;
     Ok(0)
 }

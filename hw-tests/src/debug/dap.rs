@@ -4,6 +4,7 @@
 //! that can be told from the stack.
 
 mod answers;
+mod inbox;
 mod message;
 mod show;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::debugger::{Debugger, Halt};
 use answers::{Answer, Marks};
+use inbox::Inbox;
 
 /// The number of our one thread.
 const THREAD: u64 = 1;
@@ -25,13 +27,13 @@ pub type Launch<'a> = &'a dyn Fn(&Value) -> Result<Debugger, String>;
 /// # Errors
 /// A stream fails, or what comes is no message.
 pub fn serve(
-    input: &mut dyn BufRead,
+    input: impl BufRead + Send + 'static,
     output: &mut dyn Write,
     launch: Launch<'_>,
 ) -> io::Result<()> {
-    let mut adapter =
-        Adapter { output, launch, debugger: None, marks: Marks::default(), seq: 0, last: None };
-    while let Some(request) = message::read(input)? {
+    let (inbox, marks) = (Inbox::of(input), Marks::default());
+    let mut adapter = Adapter { inbox, output, launch, debugger: None, marks, seq: 0, ran: false };
+    while let Some(request) = adapter.inbox.next()? {
         if !adapter.serve(&request)? {
             break;
         }
@@ -41,13 +43,14 @@ pub fn serve(
 
 /// The state of a session.
 struct Adapter<'a> {
+    inbox: Inbox,
     output: &'a mut dyn Write,
     launch: Launch<'a>,
     debugger: Option<Debugger>,
     marks: Marks,
     seq: u64,
-    /// Why the board stands, for `exceptionInfo` and the like.
-    last: Option<Halt>,
+    /// Whether it has stopped before.
+    ran: bool,
 }
 
 impl Adapter<'_> {
@@ -69,15 +72,39 @@ impl Adapter<'_> {
         self.respond(request, answer.clone())?;
         match command {
             "launch" | "attach" if answer.is_ok() => self.event("initialized", &Value::Null)?,
-            "configurationDone" => self.stopped("entry")?,
+            "configurationDone" => self.stopped(Halt::Start)?,
             "disconnect" | "terminate" => return Ok(false),
             _ => {}
         }
         if running {
-            let reason = self.run(command, arguments);
-            self.stopped(reason)?;
+            let halt = match command {
+                "continue" => self.run_on()?,
+                _ => self.step(command, arguments),
+            };
+            self.stopped(halt)?;
         }
         Ok(true)
+    }
+
+    /// Runs on until there is a reason to stop, and answers what the client asks meanwhile.
+    fn run_on(&mut self) -> io::Result<Halt> {
+        loop {
+            let Some(debugger) = &mut self.debugger else { return Ok(Halt::Paused) };
+            let halt = debugger.go(|| self.inbox.has_some());
+            if halt != Halt::Paused {
+                return Ok(halt);
+            }
+            let Some(request) = self.inbox.next_unless(ends)? else { return Ok(Halt::Paused) };
+            let command = request["command"].as_str().unwrap_or_default();
+            let answer = match command {
+                _ if is_running(command) => Err("the board runs already".to_owned()),
+                _ => self.ask(command, &request["arguments"]),
+            };
+            self.respond(&request, answer)?;
+            if command == "pause" {
+                return Ok(Halt::Paused);
+            }
+        }
     }
 
     /// What the debugger knows.
@@ -91,11 +118,11 @@ impl Adapter<'_> {
         answers::answer(debugger, &mut self.marks, command, arguments)
     }
 
-    /// Runs on, in either direction, and tells why the board stands again.
-    fn run(&mut self, command: &str, arguments: &Value) -> &'static str {
-        let Some(debugger) = &mut self.debugger else { return "pause" };
+    /// Goes a step, or back to a reason to stop.
+    fn step(&mut self, command: &str, arguments: &Value) -> Halt {
+        let Some(debugger) = &mut self.debugger else { return Halt::Paused };
         let by_instruction = arguments["granularity"] == "instruction";
-        let halt = match (command, by_instruction) {
+        match (command, by_instruction) {
             ("next", true) => debugger.step_over(),
             ("next", false) => debugger.step_line(false),
             ("stepIn", true) => debugger.step(),
@@ -103,25 +130,24 @@ impl Adapter<'_> {
             ("stepOut", _) => debugger.step_out(),
             ("stepBack", true) => debugger.step_back(),
             ("stepBack", false) => debugger.step_line_back(),
-            ("reverseContinue", _) => debugger.go_back(),
-            _ => debugger.go(|| false),
-        };
-        self.last = Some(halt);
-        match halt {
+            _ => debugger.go_back(),
+        }
+    }
+
+    fn stopped(&mut self, halt: Halt) -> io::Result<()> {
+        let reason = match halt {
             Halt::Step => "step",
             Halt::Breakpoint => "breakpoint",
             Halt::Watchpoint(..) => "data breakpoint",
             Halt::Idle | Halt::Paused => "pause",
             Halt::Start => "entry",
-        }
-    }
-
-    fn stopped(&mut self, reason: &str) -> io::Result<()> {
-        let text = match self.last {
-            Some(Halt::Idle) => "the board waits for the host, and nothing more will come",
-            Some(Halt::Start) => "the known past begins here",
+        };
+        let text = match halt {
+            Halt::Idle => "the board waits for the host, and nothing more will come",
+            Halt::Start if self.ran => "the known past begins here",
             _ => "",
         };
+        self.ran = true;
         let body = json!({
             "reason": reason, "threadId": THREAD, "allThreadsStopped": true, "description": text, "text": text
         });
@@ -149,6 +175,11 @@ impl Adapter<'_> {
         message["seq"] = self.seq.into();
         message::write(self.output, &message)
     }
+}
+
+/// Whether a request ends the session.
+fn ends(request: &Value) -> bool {
+    request["command"] == "disconnect" || request["command"] == "terminate"
 }
 
 /// Requests after which the board runs.

@@ -268,3 +268,22 @@ fn a_launch_that_makes_no_sense_is_refused() {
         assert!(refused["message"].as_str().is_some_and(|text| text.len() > 10), "{refused}");
     }
 }
+
+#[test]
+fn a_board_that_runs_on_answers_and_can_be_paused() {
+    let mut client = Client::launched();
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    let jump_to_itself = json!({ "memoryReference": "XCHNG", "data": "GP4=" }); // JMPR .
+    client.ask("writeMemory", jump_to_itself);
+    client.ask("continue", json!({ "threadId": 1 }));
+    assert_eq!(client.ask("threads", Value::Null)["threads"][0]["id"], 1);
+    let again = client.response("continue", json!({ "threadId": 1 }));
+    assert_eq!(again["success"], false, "{again}");
+    client.ask("pause", json!({ "threadId": 1 }));
+    assert_eq!(client.event("stopped")["body"]["reason"], "pause");
+    assert_eq!(client.frames()[0]["name"], "XCHNG");
+    client.ask("continue", json!({ "threadId": 1 }));
+    client.ask("disconnect", json!({}));
+    assert!(client.process.wait().expect("it ends").success());
+}
