@@ -55,14 +55,16 @@ impl Bench {
             return None;
         }
         let line = shortened(line);
-        let line = self.with_ports(&line);
-        let mut shell = self.shell(&line);
+        let line = self.with_ports(&line).replace("127.0.0.1:3333", "127.0.0.1:0");
+        let staying = STAYING.iter().any(|command| line.starts_with(command));
+        // a shell that became the program can be killed with it
+        let mut shell = self.shell(&if staying { format!("exec {line}") } else { line.clone() });
         let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.expect("there is a shell");
         if line.contains("rcflash reset") {
             self.press_reset();
         }
-        if STAYING.iter().any(|command| line.starts_with(command)) {
+        if staying {
             return stays(child);
         }
         match ended(child) {
