@@ -74,12 +74,8 @@ impl HexMonitor for Romwbw {
         sent: &mut dyn FnMut(usize),
     ) -> Result<Loaded> {
         command(talk, "starting a load", "L")?;
-        for line in lines {
-            talk.say("sending lines", (line.text() + "\r").as_bytes(), pace)?;
-            sent(line.data.len());
-            if !talk.inbox().is_empty() {
-                return refused(talk, line.number);
-            }
+        if let Some(line) = talk.say_lines(lines, pace, sent)? {
+            return refused(talk, line.number);
         }
         talk.say("sending the last line", END.as_bytes(), pace)?;
         match talk.hear_until("waiting for the report of the load", REPORT, at_prompt) {

@@ -75,12 +75,8 @@ impl HexMonitor for Scm {
         sent: &mut dyn FnMut(usize),
     ) -> Result<Loaded> {
         talk.take();
-        for line in lines {
-            talk.say("sending lines", (line.text() + "\r").as_bytes(), pace)?;
-            sent(line.data.len());
-            if !talk.inbox().is_empty() {
-                return slipped(talk, line);
-            }
+        if let Some(line) = talk.say_lines(lines, pace, sent)? {
+            return slipped(talk, line);
         }
         talk.say("sending the last line", END.as_bytes(), pace)?;
         match talk.hear_until("waiting for the report of the load", REPORT, at_prompt) {

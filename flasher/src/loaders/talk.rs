@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::error::{LoaderError, Result};
 use super::pace::Pace;
+use super::records::Record;
 use crate::link::Overheard;
 use crate::transport::Transport;
 
@@ -141,6 +142,26 @@ impl Talk {
         let ahead = self.carried.saturating_duration_since(Instant::now() + AHEAD);
         let rest = if pace.line.is_zero() { ahead } else { self.unsent() + pace.line };
         self.pause(what, rest)
+    }
+
+    /// Sends lines of Intel HEX until something is heard; the line at which that was. `sent` is told the bytes of each.
+    ///
+    /// # Errors
+    /// As [`Self::say`].
+    pub(super) fn say_lines<'r>(
+        &mut self,
+        lines: &'r [Record],
+        pace: Pace,
+        sent: &mut dyn FnMut(usize),
+    ) -> Result<Option<&'r Record>> {
+        for line in lines {
+            self.say("sending lines", (line.text() + "\r").as_bytes(), pace)?;
+            sent(line.data.len());
+            if !self.inbox().is_empty() {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
     }
 
     /// From now on commands are typed as slowly as lines are sent.
