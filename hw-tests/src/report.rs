@@ -4,6 +4,7 @@ mod facts;
 mod files;
 mod gather;
 mod junit;
+mod limit;
 mod markdown;
 mod model;
 mod page;

@@ -108,7 +108,7 @@ fn put_all(
     print(&keeper.overview.flags())?;
     print(&keeper.overview.troubles())?;
     print(&report::summary(counts, &course, rig.stats(), began.elapsed()))?;
-    if let Some(load) = rig.load() {
+    if let Some(load) = report.limit {
         print(&format!("limit: {load}\n"))?;
     }
     let code = exit_code(counts, &course.ended);

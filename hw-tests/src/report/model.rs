@@ -9,7 +9,7 @@ use rcflash::link::LinkStats;
 use serde::{Deserialize, Serialize};
 
 use super::incomplete;
-use crate::rig::Rig;
+use crate::rig::{Load, Rig};
 use crate::runner::log::Head;
 use crate::runner::{CaseResult, Counts, Course, Verdict};
 
@@ -20,7 +20,7 @@ pub const SCHEMA: u32 = 1;
 const UNFINISHED: &str = "the run has not ended, or was killed";
 
 /// A run. What is absent is left out of the JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -52,6 +52,9 @@ pub struct Report {
     /// How the line fared; absent when the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
+    /// What kept the run from being faster; absent where time means nothing, and when the set-up failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Load>,
     /// The faults that were made on the line on purpose, and the seed that decided them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
@@ -135,6 +138,7 @@ impl Report {
             own: Vec::new(),
             course: None,
             link: None,
+            limit: None,
             faults: None,
             counts: Counts::default(),
             rounds: None,
@@ -161,11 +165,12 @@ impl Report {
         self.own = rig.own.iter().map(ToString::to_string).collect();
     }
 
-    /// Notes how the run went, and how the line fared.
+    /// Notes how the run went, how the line fared, and what limited it.
     pub fn note_course(&mut self, course: &Course, rig: &Rig) {
         self.incomplete = incomplete(&course.ended);
         self.course = Some(course.clone());
         self.link = Some(rig.stats());
+        self.limit = rig.load();
         self.faults = rig.faults().map(|faults| faults.to_string());
     }
 

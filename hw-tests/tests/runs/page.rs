@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hw_tests::runner::Verdict;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::reports::{Written, case_called};
 
@@ -57,6 +57,9 @@ fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
         }
         assert_eq!(drawn[6].as_array().map(Vec::len), Some(case.differences.len()));
     }
+    let limit = report.limit.expect("the board has a clock").to_string();
+    let facts = told["facts"].as_array().expect("facts");
+    assert!(facts.contains(&json!(["limit", limit])), "{facts:?}");
     let markup = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!markup.contains("http:") && !markup.contains("https:"), "it stands for itself");
     let (_, silent) = page.split_once("<noscript>").expect("what is told without a script");

@@ -106,6 +106,33 @@ fn a_run_that_passes_is_reported_square_by_square() {
 }
 
 #[test]
+fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
+    let written = Written::by(&["--direct", "--tag", "document"]);
+    let report = written.report();
+    let load = report.limit.expect("the board has a clock");
+    let busy = load.processor.expect("its T-states are counted");
+    assert!(written.text("report.json").contains(r#""limit":{"by":"processor","#), "{load}");
+    assert!((0.95..=1.0).contains(&busy), "{load}");
+    // What the same cases add when they are put once more has nothing of the upload in it.
+    let twice = Written::by(&["--direct", "--tag", "document", "--repeat", "2"]).report();
+    let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
+    let characters =
+        report.board.expect("a board").baud as f64 / 10.0 * passed.occupied.as_secs_f64();
+    for (share, bytes) in [(load.sending, passed.bytes.0), (load.hearing, passed.bytes.1)] {
+        let expected = bytes as f64 / characters;
+        assert!(expected > 0.05 && (share - expected).abs() < 0.01, "{expected} {load}");
+    }
+    let printed = String::from_utf8_lossy(&written.output.stdout).into_owned();
+    assert!(printed.contains(&format!("limit: {load}\n")), "{printed}");
+    assert!(written.text("report.md").contains(&format!("| limit | {load} |\n")));
+    let [_, cases] = suites(&written);
+    let limit = cases.properties.iter().find(|property| property.name.as_str() == "limit");
+    assert_eq!(limit.map(|property| property.value.as_str()), Some(load.to_string().as_str()));
+    let free = Written::by(&["--tag", "document"]);
+    assert_eq!((free.code(), free.report().limit), (Some(0), None));
+}
+
+#[test]
 fn junit_counts_what_the_verdicts_count() {
     for written in [Written::of_a_cheap_rook(&["--tag", "document"]), Written::by(&["byte.*"])] {
         let (report, [run, cases]) = (written.report(), suites(&written));
@@ -151,7 +178,7 @@ fn a_set_up_that_fails_leaves_a_report_that_says_so() {
         let why = report.incomplete.expect("why");
         assert!(why.starts_with("set-up failed: ") && why.contains(what), "{why}");
         assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
-        assert!(report.image.is_none() && report.link.is_none());
+        assert!(report.image.is_none() && report.link.is_none() && report.limit.is_none());
         let [run, cases] = suites(&written);
         assert_eq!((run.errors, cases.skipped), (1, 6), "it is not green");
         assert!(written.text("report.md").contains("**Incomplete:** set-up failed"));

@@ -37,8 +37,8 @@ impl Checker {
                 "enum" if !operand.as_array().is_some_and(|all| all.contains(value)) => {
                     return wrong("the value");
                 }
-                "minimum" if value.as_i64() < operand.as_i64() => return wrong("too low"),
-                "maximum" if value.as_i64() > operand.as_i64() => return wrong("too high"),
+                "minimum" if value.as_f64() < operand.as_f64() => return wrong("too low"),
+                "maximum" if value.as_f64() > operand.as_f64() => return wrong("too high"),
                 "anyOf" => {
                     let mut rules = operand.as_array().expect("rules").clone().into_iter();
                     if !rules.any(|rule| self.check(&rule, value, at).is_ok()) {
@@ -82,6 +82,7 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
+        "number" => value.is_number(),
         "integer" => value.is_i64() || value.is_u64(),
         "null" => value.is_null(),
         other => panic!("'{other}' is no type"),

@@ -7,11 +7,14 @@ function card(title, ...content) {
   return element("section", { class: "card" }, element("h2", {}, title), ...content);
 }
 
+// Text that breaks between words only: a date or an option stays whole while it fits.
+const words = text => text.split(" ").flatMap(word => [element("span", { class: "unbroken" }, word), " "]);
+
 // Names and values; those without a value are left out.
 function list(pairs) {
   const made = element("dl");
   for (const [name, value] of pairs) {
-    if (value !== undefined && value !== "") made.append(element("dt", {}, name), element("dd", {}, String(value)));
+    if (value !== undefined && value !== "") made.append(element("dt", {}, name), element("dd", {}, ...words(String(value))));
   }
   return made;
 }
@@ -20,8 +23,8 @@ function drawHead({ counts, board, run, started, took_ms }, cases) {
   const wrong = cases.reduce((sum, one) => sum + wrongSquares(one).size, 0);
   const where = board ? board.name : run.profile;
   const moment = started.replace("T", " ").replace("Z", " UTC");
-  document.getElementById("facts").textContent =
-    `${plural(counts.squares, "square")} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
+  const told = `${plural(counts.squares, "square")} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
+  document.getElementById("facts").append(...words(told));
   const share = document.getElementById("share");
   for (const verdict of VERDICTS.filter(verdict => counts[verdict])) {
     share.append(element("span", { class: verdict, style: `flex: ${counts[verdict]}`, title: `${verdict}: ${counts[verdict]}` }));
@@ -62,20 +65,19 @@ function verdictCard({ counts, rounds }, cases) {
   return card("Verdicts", element("table", { id: "counts" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
 }
 
-function lineCard({ link, course, board }) {
+function lineCard({ link, course }) {
   if (!link) return card("Line", element("p", {}, "No board was ready: nothing is known of the line."));
   const causes = { silence: "without answer", damaged_there: "damaged there", overrun: "overrun", missing: "reply missing" };
   const told = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
   const repeated = Object.values(link.repeats).reduce((sum, count) => sum + count, 0);
   const [out, heard] = link.bytes;
-  const busy = board ? Math.max(out, heard) * 10 / board.baud / (link.occupied_us / 1e6) : Infinity;
   return card("Line", list([
     ["requests", number.format(link.requests)],
     ["bytes", `${number.format(out)} out, ${number.format(heard)} in`],
     ["repeated", number.format(repeated) + (told.length ? `: ${told.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
     ["damaged here", plural(link.damaged_here, "frame")],
     ["strays", number.format(link.strays)],
-    ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock${busy <= 1 ? `, ${Math.round(busy * 100)} % of it full` : ""}`],
+    ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
     ["board lost and found", course?.losses || undefined],
     ["board started again", course?.restarts || undefined],
   ]));
