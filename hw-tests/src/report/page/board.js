@@ -83,8 +83,9 @@ function decorate(group, letter, word, differs) {
     if (counts[0]) tally(group, "white", 7, counts[0]);
     if (counts[1]) tally(group, "black", SIDE - 7, counts[1]);
     if (word.residue) {
-      group.append(shape("circle", { class: differs ? "badge differs" : "badge", cx: 36.5, cy: 8.5, r: 7 }));
-      group.append(shape("text", { class: "badge-text", x: 36.5, y: 12 }, String(word.residue)));
+      const points = String(word.residue), width = 8 + 6 * points.length;
+      group.append(shape("rect", { class: differs ? "badge differs" : "badge", x: SIDE - 1.5 - width, y: 1.5, width, height: 14, rx: 7 }));
+      group.append(shape("text", { class: "badge-text", x: SIDE - 1.5 - width / 2, y: 12 }, points));
     }
   }
   if (differs) group.append(shape("text", { class: "unequal", x: 4, y: 14 }, "≠"));
