@@ -17,6 +17,7 @@ const COMMON: &[(&str, &str)] = &[
     ("common.asm", include_str!("../z80/common.asm")),
     ("frame.asm", include_str!("../z80/frame.asm")),
     ("ring.asm", include_str!("../z80/ring.asm")),
+    ("place.asm", include_str!("../z80/place.asm")),
     ("crc16.asm", include_str!("../z80/crc16.asm")),
 ];
 

@@ -7,7 +7,7 @@
 
         .IDENT ACIA
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN
+        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN,ZEROS,FULL
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1 stop
 ; bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -26,7 +26,7 @@ CONTRL: .BLKB 1         ; what the control register holds
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    2 bytes
-;   Cycles:   240
+;   Cycles:   253
 UINIT:  CALL RINIT
         MVI A,RESET
         OUT UARTC
@@ -54,6 +54,8 @@ USERV:  PUSH PSW
         MOV M,A
         INR L
         JRZ ..PAGE
+        ORA A
+        CZ ZEROS
 ..PUT:  SHLD RXIN
 ..DONE: POP H
         POP PSW
@@ -61,6 +63,8 @@ USERV:  PUSH PSW
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
+        CALL FULL
+        JMPR ..DONE
 ..LOST: MVI A,1
         STA OVRUN
         JMPR ..DONE

@@ -1,7 +1,7 @@
 ; Frames of the wire protocol: 00, COBS of LEN SEQ TYPE PAYLOAD CRC, 00 (docs/PROTOCOL.md).
 
         .IDENT FRAME
-        .INTERN GETFRM,PUTFRM,PUTERR,NEWRPL,REQ,R.LEN,R.TYPE,R.DATA,RPL,P.LEN,P.TYPE,P.DATA
+        .INTERN GETFRM,PUTFRM,SENDFM,PUTERR,NEWRPL,REQ,R.LEN,R.TYPE,R.DATA,RPL,P.LEN,P.TYPE,P.DATA
         .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER
         .INSERT wire.asm
 
@@ -143,11 +143,20 @@ PUTERR: LXI H,P.DATA
 ;   Cycles:   4100..140000 when the ring has room
 PUTFRM: LDA R.SEQ
         STA P.SEQ
-        LDA P.LEN
+        LXI H,RPL
+
+; SENDFM - sends a frame.
+;   Entry:    HL = LEN, SEQ, TYPE and the payload, and two bytes of room
+;   Exit:     it will be sent
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    10 bytes
+;   Cycles:   4100..140000 when the ring has room
+SENDFM: MOV A,M
         ADI BODY-2
         MOV C,A
         MVI B,0
-        LXI H,RPL
+        PUSH H
         PUSH B
         CALL CRC16
         POP B
@@ -157,7 +166,7 @@ PUTFRM: LDA R.SEQ
         INR C
         INR C
         MOV D,C                 ; bytes to encode
-        LXI H,RPL
+        POP H
         XRA A
         CALL PUTC
 ..GRP:  CALL SPAN

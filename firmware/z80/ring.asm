@@ -7,7 +7,7 @@
 
         .IDENT RING
         .INTERN RXIN,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC
-        .EXTERN HOLDUP,LETGO
+        .EXTERN HOLDUP,LETGO,ASKED
 
 WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
 
@@ -24,11 +24,11 @@ OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
         .LOC .PROG.
 ; RINIT - empties the rings.
 ;   Entry:    interrupts off
-;   Exit:     nothing received, nothing to send, nothing lost; A = 0
+;   Exit:     nothing received, nothing to send, nothing lost, no place asked for; A = 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   111
+;   Cycles:   124
 RINIT:  LXI H,RXRING
         SHLD RXIN
         SHLD RXOUT
@@ -37,6 +37,7 @@ RINIT:  LXI H,RXRING
         SHLD TXOUT
         XRA A
         STA OVRUN
+        STA ASKED
         RET
 
 ; NEWPGE - for the service: takes the receive pointer to the next page.

@@ -7,7 +7,7 @@
 
         .IDENT SIO
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN
+        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN,ZEROS,FULL
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -38,7 +38,7 @@ SETLEN  == .-SETUP
 ;   Errors:   none
 ;   Clobbers: AF, BC, HL
 ;   Stack:    2 bytes
-;   Cycles:   401
+;   Cycles:   414
 UINIT:  CALL RINIT
         STA SENDS
         MVI A,LISTEN
@@ -70,15 +70,18 @@ USERV:  PUSH PSW
         MOV M,A
         INR L
         JRZ ..PAGE
+        ORA A
+        CZ ZEROS
 ..PUT:  SHLD RXIN
         JMPR ..NEXT
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-        JMPR ..FULL
+        CALL FULL
+        JMPR ..NEXT
 ..LOST: IN UARTD
         MVI A,ERROFF
         OUT UARTC
-..FULL: MVI A,1
+        MVI A,1
         STA OVRUN
         JMPR ..NEXT
 ..SENT: BIT B.SENT,A

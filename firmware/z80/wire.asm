@@ -24,6 +24,7 @@ T.XHST  == 23H
 T.PNTS  == 24H
 T.TRCE  == 25H
 T.REPL  == 80H
+T.PLCE  == 0FEH         ; where the program is; zeros ask for it
 T.ERR   == 0FFH
 
 ; Codes of the error reply.
@@ -44,6 +45,7 @@ MAXPAY  == 240          ; payload
 MAXENC  == 246          ; encoded frame without its delimiters
 MAXBLK  == 236          ; data of WRITE and READ
 BODY    == 5            ; LEN, SEQ, TYPE and CRC
+ZRUN    == 8            ; zeros in a row that ask for T.PLCE
 RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame
 SPCNUM  == 3            ; spaces of EXHAUST

@@ -3,6 +3,7 @@
 
 mod error;
 mod flight;
+mod place;
 mod stats;
 
 pub use error::LinkError;
@@ -48,6 +49,8 @@ pub struct Link {
     tickets: u64,
     decoder: Decoder,
     waiting: VecDeque<Frame>,
+    /// Where the board last told that its program is.
+    place: Option<u16>,
     flight: Flight,
     finished: VecDeque<Answer>,
     occupied_since: Option<Instant>,
@@ -70,6 +73,7 @@ impl Link {
             tickets: 0,
             decoder: Decoder::default(),
             waiting: VecDeque::new(),
+            place: None,
             flight,
             finished: VecDeque::new(),
             occupied_since: None,
@@ -339,12 +343,20 @@ impl Link {
         self.overheard.heard(&buffer[..count]);
         for byte in &buffer[..count] {
             match self.decoder.push(*byte) {
-                Some(Event::Frame(frame)) => self.waiting.push_back(frame),
+                Some(Event::Frame(frame)) => self.take_in(frame),
                 Some(Event::Damaged(_)) => self.stats.damaged_here += 1,
                 None => {}
             }
         }
         Ok(())
+    }
+
+    /// A place may be told at any time and answers no request.
+    fn take_in(&mut self, frame: Frame) {
+        match Reply::parse(frame.kind, &frame.payload) {
+            Ok(Reply::Place(at)) => self.place = Some(at),
+            _ => self.waiting.push_back(frame),
+        }
     }
 
     /// Reads, in short looks where the user can stop it.

@@ -206,9 +206,11 @@ impl Transport for Port {
         Ok(())
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<()> {
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        let before = self.settings.flow_control()?;
         let flow = if obey { FlowControl::Hardware } else { FlowControl::None };
-        Ok(self.settings.set_flow_control(flow)?)
+        self.settings.set_flow_control(flow)?;
+        Ok(before == FlowControl::Hardware)
     }
 
     fn set_baud(&mut self, baud: u32) -> io::Result<()> {

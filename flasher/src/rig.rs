@@ -334,7 +334,7 @@ impl Rig {
         let mut port = Port::open(&self.port, self.baud.unwrap_or(baud))?;
         let set = port
             .obey_rts(self.flow == Flow::RtsCts)
-            .and_then(|()| reset::release(&self.reset, &mut port));
+            .and_then(|_| reset::release(&self.reset, &mut port));
         set.map_err(|error| OpenError::Other(self.port.clone(), error))?;
         Ok(port)
     }

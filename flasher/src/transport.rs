@@ -74,12 +74,12 @@ pub trait Transport {
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()>;
 
     /// Whether the host shall stop sending while the board does not allow it by RTS. A line without such wires
-    /// has nothing to do.
+    /// has nothing to do. Tells whether it did before.
     ///
     /// # Errors
     /// The device refused.
-    fn obey_rts(&mut self, _obey: bool) -> io::Result<()> {
-        Ok(())
+    fn obey_rts(&mut self, _obey: bool) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// Goes on at another speed.

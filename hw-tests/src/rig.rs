@@ -238,14 +238,25 @@ impl Rig {
         self.link.stats()
     }
 
-    /// Where the board's program counter was when last looked at, by the symbols of the programs built here.
-    #[must_use]
-    pub fn whereabouts(&self) -> Option<String> {
-        let at = self.board.instruments()?.program_counter();
+    /// Where the board's program counter is, by its own word or by its instruments, told by the symbols of the programs
+    /// built here.
+    pub fn whereabouts(&mut self) -> String {
+        let told = self.link.locate().ok().flatten();
+        let seen = || self.board.instruments().map(|board| board.program_counter());
+        let silent = told.map_or("; it takes no interrupts", |_| "");
+        match told.or_else(seen) {
+            Some(at) => format!("the program counter was at {}{silent}", self.place(at)),
+            None => "asked where its program counter is it says nothing: it takes no interrupts, or it hears nothing"
+                .to_owned(),
+        }
+    }
+
+    /// An address with its label and line.
+    fn place(&self, at: u16) -> String {
         let code = CodeMap::new(&[&self.programs.application, &self.programs.monitor]);
         let place = |line: &LinkedLine| format!(" ({}:{})", line.place.file, line.place.line);
         let line = code.line_at(at).map_or(String::new(), place);
-        Some(format!("the program counter was at {at:04X}H, {}{line}", code.name_of(at)))
+        format!("{at:04X}H, {}{line}", code.name_of(at))
     }
 
     /// The faults made on the line so far, where some are made.

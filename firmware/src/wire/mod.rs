@@ -47,6 +47,8 @@ pub const MAX_RECORDS: usize = 13;
 pub const SPACES: u8 = 3;
 /// Residues that EXHAUST counts: 0 to 10.
 pub const BINS: usize = 11;
+/// Zeros in a row that ask where the program is.
+pub const CALL: usize = 8;
 /// Bytes of one step in a reply to TRACE.
 pub const STEP: usize = 5;
 
@@ -90,6 +92,8 @@ pub mod kind {
     pub const POINTS: u8 = 0x24;
     /// Play out an exchange and tell every step.
     pub const TRACE: u8 = 0x25;
+    /// Only as a reply, to zeros on the line: where the program is.
+    pub const PLACE: u8 = 0x7E;
 }
 
 /// Bits of the capabilities in an identity.

@@ -64,6 +64,8 @@ pub enum Reply {
         /// How it comes about; none when nobody attacks.
         steps: Vec<StepRecord>,
     },
+    /// To zeros on the line: where the program counter was.
+    Place(u16),
     /// Something was wrong.
     Error(ErrorReply),
 }
@@ -123,9 +125,14 @@ impl Reply {
                 let steps = StepRecord::all(steps).ok_or_else(length)?;
                 Self::Trace { residue, status, steps }
             }
+            (kind::PLACE, &[low, high]) => Self::Place(u16::from_le_bytes([low, high])),
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (
-                kind::IDENT..=kind::RESET | kind::WRITE..=kind::RUN | kind::EXCHANGE | kind::TRACE,
+                kind::IDENT..=kind::RESET
+                | kind::WRITE..=kind::RUN
+                | kind::EXCHANGE
+                | kind::TRACE
+                | kind::PLACE,
                 _,
             ) => {
                 return Err(length());

@@ -122,7 +122,7 @@ pub fn transfer(
 fn steps(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch) -> Result<Sent> {
     match order.program {
         Some(_) => knock::by_flow(talk, watch, order.flow, reach)?,
-        None => talk.obey_rts(order.flow != Flow::None)?,
+        None => drop(talk.obey_rts(order.flow != Flow::None)?),
     }
     if let Some(program) = order.program {
         command(talk, "starting the receiver", &format!("{program} R {}", order.name))?;

@@ -83,7 +83,7 @@ impl Talk {
     }
 
     /// Whether the host obeys the board's RTS.
-    pub(super) fn obey_rts(&mut self, obey: bool) -> Result<()> {
+    pub(super) fn obey_rts(&mut self, obey: bool) -> Result<bool> {
         let what = "setting the flow control";
         self.line.obey_rts(obey).map_err(|error| self.line_error(what, error))
     }

@@ -158,6 +158,17 @@ impl Transport for DirectLine {
         Ok(())
     }
 
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        let mut inner = self.world.lock();
+        let before = std::mem::replace(&mut inner.board.line_mut().disobeys_rts, !obey);
+        Ok(!before)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.world.lock().board.line_mut().to_board.clear();
+        Ok(())
+    }
+
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         let mut inner = self.world.lock();
         inner.listen(timeout);

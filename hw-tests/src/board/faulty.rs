@@ -319,7 +319,7 @@ impl Transport for FaultyLine {
         }
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<()> {
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
         self.line.obey_rts(obey)
     }
 

@@ -140,6 +140,14 @@ impl Transport for RecordedLine {
         self.line.set_line(line, on)
     }
 
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.obey_rts(obey)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.line.discard_unsent()
+    }
+
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         let heard = self.line.read(buffer, timeout);
         let event = match &heard {

@@ -50,13 +50,12 @@ pub(super) fn judge(case: &Case, standard: Standard, said: &Said) -> CaseResult 
 pub(super) fn unanswered(
     case: &Case,
     error: &LinkError,
-    whereabouts: impl FnOnce() -> Option<String>,
+    whereabouts: impl FnOnce() -> String,
 ) -> CaseResult {
     let LinkError::Timeout { .. } = error else {
         return CaseResult::because(case, Verdict::Error, error.to_string());
     };
-    let at = whereabouts().map_or(String::new(), |at| format!("; {at}"));
-    CaseResult::because(case, Verdict::Timeout, format!("{error}{at}"))
+    CaseResult::because(case, Verdict::Timeout, format!("{error}; {}", whereabouts()))
 }
 
 /// The result of a case whose first question passed.

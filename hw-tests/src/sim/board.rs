@@ -377,7 +377,7 @@ impl<L: Line> SimBoard<L> {
     fn receive(&mut self) {
         let uart = self.bus.uart.get_mut();
         if uart.can_receive()
-            && !(self.spec.host_obeys_rts && uart.rts_high())
+            && !(uart.rts_high() && self.spec.host_obeys_rts && self.line.obeys_rts())
             && let Some(value) = self.line.receive()
         {
             let good = self.line.speed_matches();

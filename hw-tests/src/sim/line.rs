@@ -16,6 +16,11 @@ pub trait Line {
         true
     }
 
+    /// Whether the host stops sending while the board holds it off.
+    fn obeys_rts(&self) -> bool {
+        true
+    }
+
     /// Whether the host holds DTR, and so /RESET on a board where that is wired.
     fn holds_reset(&self) -> bool {
         false
@@ -39,6 +44,8 @@ pub struct QueueLine {
     pub to_board: VecDeque<u8>,
     /// What the board has sent.
     pub from_board: Vec<u8>,
+    /// Whether the host sends though the board holds it off.
+    pub disobeys_rts: bool,
     /// Whether the host holds DTR.
     pub dtr: bool,
     /// Whether the host holds the line low, which the board hears as one character without a stop bit.
@@ -64,6 +71,10 @@ impl Line for QueueLine {
 
     fn transmit(&mut self, value: u8) {
         self.from_board.push(value);
+    }
+
+    fn obeys_rts(&self) -> bool {
+        !self.disobeys_rts
     }
 
     fn holds_reset(&self) -> bool {

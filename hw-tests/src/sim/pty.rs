@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{ControlModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::line::Line;
 
@@ -42,6 +42,7 @@ impl PtyLine {
         let slave = open(&path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
         let mut modes = tcgetattr(&slave)?;
         modes.make_raw();
+        modes.control_modes |= ControlModes::CRTSCTS;
         modes.set_speed(baud)?;
         tcsetattr(&slave, OptionalActions::Now, &modes)?;
         rustix::io::ioctl_fionbio(&master, true)?;
@@ -92,6 +93,11 @@ impl Line for PtyLine {
 
     fn speed_matches(&self) -> bool {
         self.speed_matches
+    }
+
+    fn obeys_rts(&self) -> bool {
+        let obeys = |modes: Termios| modes.control_modes.contains(ControlModes::CRTSCTS);
+        tcgetattr(&self.master).map_or(true, obeys)
     }
 
     fn flush(&mut self, wait: Option<Duration>) {

@@ -51,9 +51,8 @@ impl Transport for Unwired {
         Ok(())
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<()> {
-        self.obeyed = obey;
-        Ok(())
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        Ok(std::mem::replace(&mut self.obeyed, obey))
     }
 }
 
