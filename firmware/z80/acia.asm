@@ -40,8 +40,8 @@ UINIT:  CALL RINIT
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    8 bytes
-;   Cycles:   103..312
+;   Stack:    12 bytes
+;   Cycles:   103..616
 USERV:  PUSH PSW
         PUSH H
         IN UARTC
@@ -52,10 +52,10 @@ USERV:  PUSH PSW
         JRNZ ..LOST             ; the byte was read before: one behind it is lost
         LHLD RXIN
         MOV M,A
-        INR L
-        JRZ ..PAGE
         ORA A
         CZ ZEROS
+        INR L
+        JRZ ..PAGE
 ..PUT:  SHLD RXIN
 ..DONE: POP H
         POP PSW

@@ -150,7 +150,7 @@ PUTFRM: LDA R.SEQ
 ;   Exit:     it will be sent
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
-;   Stack:    10 bytes
+;   Stack:    8 bytes
 ;   Cycles:   4100..140000 when the ring has room
 SENDFM: MOV A,M
         ADI BODY-2

@@ -9,51 +9,49 @@
         .INSERT wire.asm
 
         .LOC .DATA.
+LAST:   .BLKB 1         ; low half of where the last zero was put
+COUNT:  .BLKB 1         ; zeros in a row
 FOUND:  .BLKW 1         ; where the program was
 ASKED:  .BLKB 1         ; not 0 from then on until that was told
 ANSWER: .BLKB BODY+2    ; the frame that tells it
 
         .LOC .PROG.
-; FULL - for the service: a byte was lost for want of room.
-;   Entry:    the byte where RXIN points; interrupts off; AF, HL and the place that was interrupted pushed, called by the service itself
-;   Exit:     OVRUN is not 0; as ZEROS when this makes eight zeros lost in a row
+; FULL - for the service: a byte is lost for want of room.
+;   Entry:    the byte is where RXIN points; interrupts off
+;   Exit:     OVRUN is not 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
-;   Stack:    4 bytes
-;   Cycles:   72..200
-FULL:   LHLD RXIN
+;   Stack:    0 bytes
+;   Cycles:   58..79
+FULL:   MVI A,1
+        STA OVRUN
+        LHLD RXIN
         MOV A,M
-        LXI H,OVRUN
         ORA A
-        JRZ ..ZERO
-        MVI M,0
-..ZERO: INR M                   ; counts zeros, or stands at 1
-        MOV A,M
-        CPI ZRUN
-        RNZ
-        MVI M,1
-        JMPR ASK
+        RZ
+        XRA A
+        STA COUNT
+        RET
 
-; ZEROS - for the service: a zero was received. With seven more before it on its page the program is to tell its place.
-;   Entry:    HL = behind it; interrupts off; AF, HL and the place that was interrupted pushed, called by the service itself
+; ZEROS - for the service: a zero was received. With seven more before it the program is to tell its place.
+;   Entry:    HL = where it was put; interrupts off; called by the service, which has pushed AF and HL
 ;   Exit:     the service returns to where it came from, or to PLACE
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    4 bytes
-;   Cycles:   22..450
-ZEROS:  MOV A,L
-        CPI ZRUN
-        RC
-        PUSH H
-        PUSH B
-        MVI B,ZRUN
+;   Cycles:   104..283
+ZEROS:  LDA LAST
+        SUB L
+        INR A
+        CPI 2                   ; it is behind the last one, or in its place where there is no more room
+        MOV A,L
+        STA LAST
+        LDA COUNT
+        JRC ..MORE
         XRA A
-..BACK: DCR L
-        CMP M
-        JRNZ ..OUT
-        DJNZ ..BACK
-..OUT:  POP B
-        POP H
+..MORE: INR A
+        STA COUNT
+        CPI ZRUN
         RNZ
 
 ; ASK - makes the service return to PLACE, unless that is under way.

@@ -53,8 +53,8 @@ UINIT:  CALL RINIT
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    8 bytes
-;   Cycles:   112..1000
+;   Stack:    12 bytes
+;   Cycles:   112..1300
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: IN UARTC
@@ -68,10 +68,10 @@ USERV:  PUSH PSW
         IN UARTD
         LHLD RXIN
         MOV M,A
-        INR L
-        JRZ ..PAGE
         ORA A
         CZ ZEROS
+        INR L
+        JRZ ..PAGE
 ..PUT:  SHLD RXIN
         JMPR ..NEXT
 ..PAGE: CALL NEWPGE

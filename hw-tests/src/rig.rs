@@ -246,7 +246,7 @@ impl Rig {
         let silent = told.map_or("; it takes no interrupts", |_| "");
         match told.or_else(seen) {
             Some(at) => format!("the program counter was at {}{silent}", self.place(at)),
-            None => "asked where its program counter is it says nothing: it takes no interrupts, or it hears nothing"
+            None => "asked where its program is, it says nothing: it takes no interrupts, or it hears nothing"
                 .to_owned(),
         }
     }

@@ -38,8 +38,12 @@ impl Board {
 
     /// Its replies to these bytes, with the sequence number of each.
     pub(crate) fn replies(&mut self, bytes: &[u8]) -> Vec<(u8, Reply)> {
+        Self::decoded(self.hear(bytes))
+    }
+
+    /// The replies in what was heard.
+    pub(crate) fn decoded(heard: Vec<u8>) -> Vec<(u8, Reply)> {
         let mut decoder = Decoder::default();
-        let heard = self.hear(bytes);
         let events = heard.into_iter().filter_map(|byte| decoder.push(byte));
         let frames = events.filter_map(|e| if let Event::Frame(f) = e { Some(f) } else { None });
         frames

@@ -2,4 +2,5 @@
 
 mod board;
 mod flash;
+mod place;
 mod requests;

@@ -10,14 +10,14 @@ use proptest::prelude::*;
 use crate::board::{Board, image};
 
 /// Everything here holds on each.
-const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+pub(crate) const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
 
 impl Board {
-    fn monitor(name: &str) -> Self {
+    pub(crate) fn monitor(name: &str) -> Self {
         Self::start(name, true)
     }
 
-    fn application(name: &str) -> Self {
+    pub(crate) fn application(name: &str) -> Self {
         Self::monitor(name).with_application(name)
     }
 
@@ -44,7 +44,7 @@ impl Board {
         }
     }
 
-    fn answers(&mut self) {
+    pub(crate) fn answers(&mut self) {
         assert!(matches!(self.ask(&Request::Identify), Reply::Identity(_)));
     }
 }

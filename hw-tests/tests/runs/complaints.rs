@@ -12,7 +12,7 @@ use hw_tests::runner::{CaseResult, Verdict};
 use super::{PATIENCE, records, told};
 
 /// The application with these bytes at a symbol.
-fn changed(folder: &Path, symbol: &str, offset: usize, with: &[u8]) -> PathBuf {
+pub(super) fn changed(folder: &Path, symbol: &str, offset: usize, with: &[u8]) -> PathBuf {
     let profile = Profile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let at = image.program.symbol(symbol).expect("a symbol");
@@ -26,7 +26,7 @@ fn changed(folder: &Path, symbol: &str, offset: usize, with: &[u8]) -> PathBuf {
 }
 
 /// Runs a case with this application; the exit code, what was said, and the result.
-fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, CaseResult) {
+pub(super) fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, CaseResult) {
     let file = application.with_extension("results");
     let names = [application, &file].map(|path| path.to_string_lossy().into_owned());
     let arguments = ["run", "byte.figure4", "--app", &names[0], "--results", &names[1]];

@@ -10,6 +10,7 @@ mod reports;
 mod results;
 mod schema;
 mod select;
+mod whereabouts;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
