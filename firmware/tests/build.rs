@@ -116,7 +116,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("MAXENC", wire::MAX_ENCODED as u8),
         ("MAXBLK", wire::MAX_BLOCK as u8),
         ("BODY", wire::BODY as u8),
-        ("ZRUN", wire::CALL as u8),
+        ("ZRUN", wire::CALL[1..].len() as u8),
         ("RECORD", wire::RECORD as u8),
         ("RECMAX", wire::MAX_RECORDS as u8),
         ("ROLE.M", b'M'),

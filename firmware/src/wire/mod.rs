@@ -47,8 +47,8 @@ pub const MAX_RECORDS: usize = 13;
 pub const SPACES: u8 = 3;
 /// Residues that EXHAUST counts: 0 to 10.
 pub const BINS: usize = 11;
-/// Zeros in a row that ask where the program is.
-pub const CALL: usize = 8;
+/// Asks where the program is, whatever it does: zeros in a row, and before them a byte that parts them from others.
+pub const CALL: [u8; 9] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0];
 /// Bytes of one step in a reply to TRACE.
 pub const STEP: usize = 5;
 

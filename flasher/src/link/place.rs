@@ -9,12 +9,6 @@ use firmware::wire::CALL;
 
 use super::{Link, LinkError, MAX_FRAME};
 
-/// Zeros that ask, and a byte that parts them from others: outside of frames it means nothing.
-const ASK: [u8; 1 + CALL] = {
-    let mut ask = [0; 1 + CALL];
-    ask[0] = 0xFF;
-    ask
-};
 /// What a board may take to tell its place, 170,000 T-states at 2 MHz and more, and what USB adapters may add.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// What is done, for messages.
@@ -36,9 +30,9 @@ impl Link {
 
     fn call(&mut self) -> Result<Option<u16>, LinkError> {
         self.place = None;
-        let patience = PATIENCE * self.slowness + self.line_time(ASK.len() + MAX_FRAME);
+        let patience = PATIENCE * self.slowness + self.line_time(CALL.len() + MAX_FRAME);
         let deadline = self.now() + patience;
-        self.transport.write(&ASK, deadline).map_err(|error| line_error(self, error))?;
+        self.transport.write(&CALL, deadline).map_err(|error| line_error(self, error))?;
         while self.place.is_none() {
             let left = deadline.saturating_duration_since(self.now());
             if left.is_zero() {

@@ -5,7 +5,7 @@ use firmware::build::BuildError;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use firmware::slot;
-use firmware::wire::{ExhaustRequest, FlashRequest, Frame, MAX_BLOCK, Request, crc32, kind};
+use firmware::wire::{CALL, ExhaustRequest, FlashRequest, Frame, MAX_BLOCK, Request, crc32, kind};
 
 use super::coverage::Coverage;
 use super::meter::Meter;
@@ -131,6 +131,7 @@ impl Session {
         {
             self.say(&damaged);
         }
+        self.say(&[&CALL[..], &CALL].concat());
         // More than the ring holds, from a host that does not listen.
         self.say(&vec![1; 3000]);
         self.say(&[0]);
@@ -169,7 +170,7 @@ impl Session {
         self.ask(&Request::Run { address: image.address });
         let position = Request::Position { squares: [0x55; 32] };
         let frame = Frame { seq: 1, kind: position.kind(), payload: position.payload() }.encode();
-        self.say(&frame.repeat(60));
+        self.say(&[frame.repeat(60), vec![0; 300]].concat());
         self.ask(&Request::Identify);
         self.ask(&Request::Identify);
     }

@@ -6,8 +6,6 @@ use firmware::wire::{CALL, ExhaustRequest, Frame, Reply, Request, Tally};
 use crate::board::{Board, image};
 use crate::requests::BOARDS;
 
-/// A byte that means nothing outside of frames, and zeros.
-const ASK: [u8; 1 + CALL] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0];
 /// A jump to itself.
 const STUCK: [u8; 2] = [0x18, 0xFE];
 /// The same with interrupts off.
@@ -60,7 +58,7 @@ fn a_board_that_waits_tells_so_and_goes_on() {
         for (mut board, kind) in programs {
             let getc = symbol(name, kind, "GETC");
             for _ in 0..40 {
-                let said = board.replies(&ASK); // the ring's pages end at other zeros each time
+                let said = board.replies(&CALL); // the ring's pages end at other zeros each time
                 let [(0, Reply::Place(at))] = said[..] else { panic!("{name}: {said:?}") };
                 assert!((getc..getc + 40).contains(&at), "{name}: {at:04X}h");
                 board.answers();
@@ -73,9 +71,9 @@ fn a_board_that_waits_tells_so_and_goes_on() {
 fn a_row_that_a_request_may_have_says_nothing() {
     for name in BOARDS {
         let mut board = Board::application(name);
-        for zeros in 0..CALL - 1 {
+        for zeros in 0..CALL.len() - 2 {
             board.answers(); // its first delimiter is one more in the row
-            assert_eq!(board.replies(&ASK[..=zeros]), [], "{name}");
+            assert_eq!(board.replies(&CALL[..=zeros]), [], "{name}");
         }
         board.answers();
         let zeros = [0; 50]; // once more than needed, and many more
@@ -94,7 +92,7 @@ fn a_board_that_is_stuck_tells_where_however_full_its_ring_is() {
             let more = vec![0xA5; more];
             let quiet = board.hear_for(&more, PATIENCE * 4);
             assert_eq!(quiet, [], "{name}");
-            let said = board.hear_for(&ASK, PATIENCE);
+            let said = board.hear_for(&CALL, PATIENCE);
             assert_eq!(said, [(0, Reply::Place(xchng))], "{name}, {} more", more.len());
         }
     }
@@ -123,7 +121,7 @@ fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
         for moment in 0..150 {
             let frame = Frame { seq: 9, kind: WORK.kind(), payload: WORK.payload() }.encode();
             assert_eq!(board.hear_for(&frame, 40_000 + moment * 1_901), []);
-            let said = board.replies(&ASK);
+            let said = board.replies(&CALL);
             let [(0, Reply::Place(_)), (9, tally)] = &said[..] else { panic!("{said:?}") };
             assert_eq!(*tally, quiet, "{name}, {moment}");
         }
@@ -133,5 +131,5 @@ fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
 #[test]
 fn a_board_without_interrupts_says_nothing() {
     let mut board = stuck("rc2014-classic", &DEAF);
-    assert_eq!(board.hear_for(&ASK, PATIENCE), []);
+    assert_eq!(board.hear_for(&CALL, PATIENCE), []);
 }
