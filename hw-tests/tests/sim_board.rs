@@ -78,19 +78,26 @@ fn ram_survives_a_reset_and_differs_from_seed_to_seed() {
     assert_ne!(other.bus().dump(0x8000, 0x8000), before);
 }
 
-#[test]
-fn the_receiver_interrupts_wakes_from_halt_and_is_timed_apart() {
-    // IM 2 with a table of 81h at 8000h, service at 8181h: POP-free "IN A,(81h); EI; RETI".
-    let program = [
+/// A board that goes on with this program once its receiver interrupts. Service in mode 2, by a table of 81h at 8000h, is
+/// IN A,(81h); EI; RETI at 8181h.
+fn interrupted_board(program: &[u8]) -> SimBoard<QueueLine> {
+    let set_up = [
         0x31, 0x00, 0xF0, // LD SP,F000h
         0x21, 0x00, 0x80, 0x36, 0x81, 0x11, 0x01, 0x80, 0x01, 0x00, 0x01, 0xED,
         0xB0, // fill 257
         0x3E, 0x80, 0xED, 0x47, 0xED, 0x5E, // LD I,80h; IM 2
         0x3E, 0x03, 0xD3, 0x80, 0x3E, 0x96, 0xD3, 0x80, // receive interrupt on
-        0xFB, 0x76, 0x3C, 0x18, 0xFB, // EI; loop: HALT; INC A; JR loop
+        0xFB, // EI
     ];
-    let mut board = board(&program);
+    let mut board = board(&[&set_up, program].concat());
     board.bus_mut().load(0x8181, &[0xDB, 0x81, 0xFB, 0xED, 0x4D]);
+    board
+}
+
+#[test]
+fn the_receiver_interrupts_wakes_from_halt_and_is_timed_apart() {
+    // loop: HALT; INC A; JR loop
+    let mut board = interrupted_board(&[0x76, 0x3C, 0x18, 0xFC]);
     assert_eq!(board.run_for(100_000), Stop::Idle);
     board.line_mut().to_board.extend([0x41, 0x42, 0x43]);
     let before = board.service_time();
@@ -117,6 +124,30 @@ fn the_probe_counts_a_call_exactly_and_keeps_the_registers_at_a_place() {
     let passages: Vec<_> =
         probe.take_passages().iter().map(|at| (at.pc, at.sp, at.de as u8)).collect();
     assert_eq!(passages, [(0x0013, 0xEFFE, 7)]);
+}
+
+#[test]
+fn the_probe_counts_a_call_once_whenever_an_interrupt_comes() {
+    // CALL 9000h; HALT; at 9000h: NOP; LD E,7; RET
+    let fresh = || {
+        let mut board = interrupted_board(&[0xCD, 0x00, 0x90, 0x76]);
+        board.bus_mut().load(0x9000, &[0x00, 0x1E, 0x07, 0xC9]);
+        board.set_probe(Probe::new([0x9000], 0x8000).with_places([0x9003]));
+        board
+    };
+    let mut undisturbed = fresh();
+    undisturbed.run_for(100_000);
+    let end = undisturbed.clock();
+    for at in end - 45..=end {
+        let mut board = fresh();
+        board.run_for(end - 50);
+        board.receive_at(0x41, at);
+        board.run_for(100_000);
+        assert!(board.service_time() > 0, "it was interrupted at {at}");
+        let probe = board.probe_mut().expect("just set");
+        let times: Vec<_> = probe.take().iter().map(|call| call.t_states).collect();
+        assert_eq!((times, probe.take_passages().len()), (vec![4 + 7 + 10], 1), "at {at}");
+    }
 }
 
 #[test]

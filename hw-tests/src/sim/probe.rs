@@ -33,6 +33,8 @@ pub struct Probe {
     watched: Vec<Option<Watch>>,
     tag_address: u16,
     owner_address: Option<u16>,
+    /// When the last instruction looked at began.
+    began: Option<u64>,
     open: Vec<Open>,
     records: Vec<CallRecord>,
     passages: Vec<Registers>,
@@ -86,7 +88,8 @@ impl Probe {
         std::mem::take(&mut self.passages)
     }
 
-    /// Looks at the processor before an instruction. `clock` runs without interrupt service.
+    /// Looks at the processor before an instruction. `clock` runs without interrupt service, so that an instruction
+    /// before which an interrupt was accepted begins a second time when it has been served, and counts once.
     #[inline]
     pub(super) fn observe(
         &mut self,
@@ -96,6 +99,9 @@ impl Probe {
         registers: impl Fn() -> Registers,
         read: impl Fn(u16) -> u8,
     ) {
+        if self.began.replace(clock) == Some(clock) {
+            return;
+        }
         // A routine that ends in a jump to another returns together with it.
         while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
             let Open { routine, entered, tag, owner, .. } = open;
