@@ -14,6 +14,7 @@ mod markup;
 pub mod measure;
 pub mod modern;
 pub mod mutants;
+pub mod pair;
 pub mod reference;
 pub mod report;
 pub mod residues;

@@ -32,7 +32,7 @@ use rcflash::transport::Transport;
 use crate::sim::{CallRecord, Pace, Probe, Registers};
 
 /// A board, and the way to it.
-pub trait Board {
+pub trait Board: Send {
     /// What people call it.
     fn name(&self) -> &str;
 

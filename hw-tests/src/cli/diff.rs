@@ -9,12 +9,11 @@ use clap::Args;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hw_tests::board::Choice;
-use hw_tests::corpus::Case;
-use hw_tests::residues::SquareEntry;
+use hw_tests::pair::{Compared, compare};
 use hw_tests::rig::{Plan, Rig};
-use hw_tests::runner::{CaseResult, Ended, NO_ANSWER, Options, first_divergence, run_cases};
+use hw_tests::runner::NO_ANSWER;
 use hw_tests::sim::Pace;
-use rcflash::exit::{BUG, Failure, INTERRUPTED, Outcome, RIG, USAGE, WRONG};
+use rcflash::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE, WRONG};
 use rcflash::rig::{DEFAULT_BOARD, RigFile};
 
 use super::select::SelectArgs;
@@ -99,42 +98,22 @@ pub(super) fn diff(args: &DiffArgs) -> Outcome {
     for (name, rig) in ["A", "B"].iter().zip(&rigs) {
         eprintln!("{name}: {} on {}", rig.application, rig.board());
     }
-    let (mut squares, mut timed) = (0, 0);
-    for case in &cases {
-        let [a, b] = both(&mut rigs, case, &stop)?;
-        if let Some(found) = first_divergence(&a, &b) {
-            let fen = a.fen.as_deref().unwrap_or("");
-            print(&format!("FAIL: {} {fen}\n    {found}\n", case.id))?;
-            return Ok(if found.what == NO_ANSWER { RIG } else { WRONG });
+    let [a, b] = &mut rigs;
+    match compare([a, b], &cases, &stop) {
+        Compared::Alike { squares, timed } => {
+            let (cases, squares) = (counted(cases.len(), "case"), counted(squares, "square"));
+            print(&format!(
+                "PASS: A, B and the reference agree on {cases}, {squares}; T-states compared on {timed}\n"
+            ))?;
+            Ok(0)
         }
-        squares += a.squares.len();
-        let both_timed = |(a, b): &(&_, &_)| timed_square(a) && timed_square(b);
-        timed += a.squares.iter().zip(&b.squares).filter(both_timed).count();
-    }
-    let (cases, squares) = (counted(cases.len(), "case"), counted(squares, "square"));
-    print(&format!(
-        "PASS: A, B and the reference agree on {cases}, {squares}; T-states compared on {timed}\n"
-    ))?;
-    Ok(0)
-}
-
-fn timed_square(square: &SquareEntry) -> bool {
-    square.t_states.is_some()
-}
-
-/// Puts a case to both boards.
-fn both(rigs: &mut [Rig; 2], case: &Case, stop: &AtomicBool) -> Result<[CaseResult; 2], Failure> {
-    let options = Options { repeat: 1, fail_fast: false, interrupted: stop };
-    let mut results = Vec::new();
-    for (name, rig) in ["A", "B"].iter().zip(rigs) {
-        let course = run_cases(rig, [case.clone()], options, |result| results.push(result));
-        match course.ended {
-            Ended::Interrupted => return Err(Failure::new(INTERRUPTED, "interrupted")),
-            Ended::BoardLost(why) => {
-                return Err(Failure::new(RIG, format!("{name} is lost at {}: {why}", case.id)));
-            }
-            Ended::Complete | Ended::FirstFailure => {}
+        Compared::Different { case, fen, found } => {
+            print(&format!("FAIL: {case} {}\n    {found}\n", fen.unwrap_or_default()))?;
+            Ok(if found.what == NO_ANSWER { RIG } else { WRONG })
+        }
+        Compared::Interrupted => Err(Failure::new(INTERRUPTED, "interrupted")),
+        Compared::Lost { board, case, why } => {
+            Err(Failure::new(RIG, format!("{board} is lost at {case}: {why}")))
         }
     }
-    results.try_into().map_err(|_| Failure::new(BUG, "a case has not one verdict from each board"))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::result::{CaseResult, Verdict};
+use super::result::CaseResult;
 use crate::residues::SquareEntry;
 
 /// What differs when a board does not answer.
@@ -37,10 +37,7 @@ impl fmt::Display for Divergence {
 /// alike and right.
 #[must_use]
 pub fn first_divergence(a: &CaseResult, b: &CaseResult) -> Option<Divergence> {
-    let answered = |result: &CaseResult| {
-        matches!(result.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
-    };
-    if !answered(a) || !answered(b) {
+    if !a.is_answered() || !b.is_answered() {
         let told = |result: &CaseResult| {
             let why = result.why.as_deref().map_or(String::new(), |why| format!(" ({why})"));
             format!("{}{why}", result.verdict)
@@ -90,6 +87,7 @@ fn of_squares(a: &SquareEntry, b: &SquareEntry) -> Option<Divergence> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::Verdict;
 
     fn result(verdict: Verdict, residue: u8, t_states: Option<u64>) -> CaseResult {
         let square = SquareEntry {

@@ -115,6 +115,12 @@ impl CaseResult {
         }
     }
 
+    /// Whether the board gave an answer that was judged.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
+    }
+
     /// Squares on which the board met this, one of [`firmware::wire::status`].
     pub fn flagged(&self, bit: u8) -> impl Iterator<Item = &str> {
         self.squares.iter().filter(move |at| at.status & bit != 0).map(|at| at.square.as_str())

@@ -1,0 +1,227 @@
+//! Two boards at work at the same time on the same cases, compared case by case in the order of the cases.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::corpus::Case;
+use crate::rig::Rig;
+use crate::runner::{CaseResult, Divergence, Ended, Options, first_divergence, run_cases};
+
+/// Cases that a board is given at a time. It waits for the other one only between them, when it owes no answer: one
+/// that came meanwhile would be found too late.
+const BATCH: usize = 32;
+/// Batches that a board may have done when the other one is at the one before.
+const AHEAD: usize = 1;
+
+/// What came of putting the same cases to two boards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compared {
+    /// They agree on every case, with each other and with the reference.
+    Alike {
+        /// Squares on which they agree.
+        squares: usize,
+        /// Those of them whose T-states both boards count.
+        timed: usize,
+    },
+    /// They differ.
+    Different {
+        /// The first case in which they do.
+        case: String,
+        /// Its position, where it is one.
+        fen: Option<String>,
+        /// In what.
+        found: Divergence,
+    },
+    /// The user stopped it.
+    Interrupted,
+    /// A board no longer answers.
+    Lost {
+        /// Which one: A or B.
+        board: &'static str,
+        /// The first case that it owes an answer to.
+        case: String,
+        /// How that was found.
+        why: String,
+    },
+}
+
+/// Cases of one board that have their verdicts, in the order of the cases, and how it came to its end.
+struct Batch {
+    results: Vec<CaseResult>,
+    ended: Ended,
+}
+
+/// Puts cases to two boards, both at work at the same time, up to the first in which they differ. `stop`, which
+/// ends the rigs' waits, is set afterwards.
+pub fn compare(rigs: [&mut Rig; 2], cases: &[Case], stop: &AtomicBool) -> Compared {
+    let options = Options { repeat: 1, fail_fast: false, interrupted: stop };
+    let sides = rigs.map(|rig| {
+        move |cases: &[Case]| {
+            let mut results = Vec::with_capacity(cases.len());
+            let course =
+                run_cases(rig, cases.iter().cloned(), options, |result| results.push(result));
+            Batch { results, ended: course.ended }
+        }
+    });
+    side_by_side(sides, cases, stop)
+}
+
+/// Lets each side work in a thread of its own while its answers are compared.
+fn side_by_side<S>(sides: [S; 2], cases: &[Case], stop: &AtomicBool) -> Compared
+where
+    S: FnMut(&[Case]) -> Batch + Send,
+{
+    std::thread::scope(|scope| {
+        let answers = sides.map(|side| {
+            let (done, answers) = sync_channel(AHEAD);
+            scope.spawn(move || work(side, cases, &done));
+            answers
+        });
+        let compared = follow(&answers, cases);
+        stop.store(true, Ordering::Relaxed);
+        compared
+    })
+}
+
+/// One side's work: batch after batch, until it breaks off or nobody listens any more.
+fn work(mut side: impl FnMut(&[Case]) -> Batch, cases: &[Case], done: &SyncSender<Batch>) {
+    for cases in cases.chunks(BATCH) {
+        let mut batch = side(cases);
+        batch.results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
+        let goes_on = batch.ended == Ended::Complete;
+        if done.send(batch).is_err() || !goes_on {
+            return;
+        }
+    }
+}
+
+/// Compares what comes from both sides.
+fn follow(answers: &[Receiver<Batch>; 2], cases: &[Case]) -> Compared {
+    let (mut squares, mut timed) = (0, 0);
+    for _ in cases.chunks(BATCH) {
+        let [Ok(a), Ok(b)] = answers.each_ref().map(Receiver::recv) else {
+            // A side that ends without having broken off has panicked, which its thread passes on.
+            return Compared::Interrupted;
+        };
+        for (left, right) in a.results.iter().zip(&b.results) {
+            if let Some(end) = broken_off([(left, &a.ended), (right, &b.ended)]) {
+                return end;
+            }
+            if let Some(found) = first_divergence(left, right) {
+                let (case, fen) = (left.id.clone(), left.fen.clone());
+                return Compared::Different { case, fen, found };
+            }
+            squares += left.squares.len();
+            let times = left.squares.iter().zip(&right.squares);
+            timed += times.filter(|(a, b)| a.t_states.is_some() && b.t_states.is_some()).count();
+        }
+    }
+    Compared::Alike { squares, timed }
+}
+
+/// How a side came to an end that owes an answer to a case; nothing if both go on, or have answered that one.
+fn broken_off(sides: [(&CaseResult, &Ended); 2]) -> Option<Compared> {
+    let mut owing =
+        ["A", "B"].into_iter().zip(sides).filter(|(_, (result, _))| !result.is_answered());
+    owing.find_map(|(board, (result, ended))| match ended {
+        Ended::Interrupted => Some(Compared::Interrupted),
+        Ended::BoardLost(why) => {
+            Some(Compared::Lost { board, case: result.id.clone(), why: why.clone() })
+        }
+        Ended::Complete | Ended::FirstFailure => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::corpus::shipped;
+    use crate::runner::Verdict;
+
+    /// More than a batch of them.
+    fn cases() -> Vec<Case> {
+        shipped().expect("it ships").into_iter().take(BATCH + 8).collect()
+    }
+
+    /// Results with this verdict on these cases, the last one first; all others pass.
+    fn backwards(cases: &[Case], verdict: Verdict, on: &[&str]) -> Vec<CaseResult> {
+        let judged = |case: &Case| {
+            let is_meant = on.contains(&case.id.as_str());
+            CaseResult::new(case, if is_meant { verdict } else { Verdict::Pass })
+        };
+        cases.iter().rev().map(judged).collect()
+    }
+
+    /// A side that gives no answer to these cases, and is asked for more.
+    fn silent_on(on: &[&str]) -> impl FnMut(&[Case]) -> Batch + Send {
+        move |cases| Batch {
+            results: backwards(cases, Verdict::Timeout, on),
+            ended: Ended::Complete,
+        }
+    }
+
+    /// A side that is lost at this case.
+    fn lost_at(on: &str) -> impl FnMut(&[Case]) -> Batch + Send {
+        move |cases| {
+            let left: Vec<_> =
+                cases.iter().map(|case| case.id.as_str()).skip_while(|id| *id != on).collect();
+            let ended = match left.is_empty() {
+                true => Ended::Complete,
+                false => Ended::BoardLost("it is gone".to_owned()),
+            };
+            Batch { results: backwards(cases, Verdict::NotRun, &left), ended }
+        }
+    }
+
+    /// A side that begins no batch before the other one has begun it too.
+    fn meeting(theirs: Sender<()>, ours: Receiver<()>) -> impl FnMut(&[Case]) -> Batch + Send {
+        let mut answers = silent_on(&[]);
+        move |cases| {
+            theirs.send(()).expect("the other one is there");
+            ours.recv_timeout(Duration::from_secs(60)).expect("the other one has begun");
+            answers(cases)
+        }
+    }
+
+    fn compared<S: FnMut(&[Case]) -> Batch + Send>(sides: [S; 2], cases: &[Case]) -> Compared {
+        let stop = AtomicBool::new(false);
+        let compared = side_by_side(sides, cases, &stop);
+        assert!(stop.load(Ordering::Relaxed), "whoever is still at work ends");
+        compared
+    }
+
+    #[test]
+    fn both_are_at_work_at_the_same_time() {
+        let ((to_a, from_b), (to_b, from_a)) = (channel(), channel());
+        let sides = [meeting(to_b, from_b), meeting(to_a, from_a)];
+        assert_eq!(compared(sides, &cases()), Compared::Alike { squares: 0, timed: 0 });
+    }
+
+    #[test]
+    fn the_first_case_that_differs_is_told_however_the_answers_come() {
+        let cases = cases();
+        let [early, next, late] = [3, 4, BATCH + 5].map(|at| cases[at].id.as_str());
+        let differing = |on: [&[&str]; 2]| match compared(on.map(silent_on), &cases) {
+            Compared::Different { case, found, .. } => (case, found.boards),
+            other => panic!("{other:?}"),
+        };
+        let (case, boards) = differing([&[next, late], &[late, early]]);
+        assert_eq!((case.as_str(), boards), (early, ["pass", "timeout"].map(str::to_owned)));
+        let (case, boards) = differing([&[late], &[]]);
+        assert_eq!((case.as_str(), boards), (late, ["timeout", "pass"].map(str::to_owned)));
+    }
+
+    #[test]
+    fn a_lost_board_is_named_with_the_first_case_that_it_owes() {
+        let cases = cases();
+        let [early, late] = [3, BATCH + 5].map(|at| cases[at].id.as_str());
+        for (on, board, case) in [([late, early], "B", early), ([early, late], "A", early)] {
+            let why = "it is gone".to_owned();
+            let lost = Compared::Lost { board, case: case.to_owned(), why };
+            assert_eq!(compared(on.map(lost_at), &cases), lost);
+        }
+    }
+}
