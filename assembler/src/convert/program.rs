@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::isa::{Form, Prefix, Register};
+use crate::syntax::Cursor;
 
 use super::expr::Node;
 
@@ -122,7 +123,28 @@ pub(super) struct Program<'t> {
     pub(super) statements: Vec<Statement<'t>>,
 }
 
+impl<'t> Program<'t> {
+    /// Adds a statement; whether more may follow it.
+    pub(super) fn add(&mut self, statement: Statement<'t>) -> bool {
+        let goes_on = !matches!(statement.body, Body::End(_));
+        self.statements.push(statement);
+        goes_on
+    }
+}
+
 impl<'t> Body<'t> {
+    /// What a statement does that was read up to here; with more on its line it stays as it is.
+    pub(super) fn checked(read: Read<Self>, cursor: &Cursor<'_>) -> Self {
+        let mut behind = cursor.clone();
+        behind.skip_blanks();
+        let more = "there is more on the line than belongs there";
+        match read {
+            Ok(body) if behind.at_statement_end() => body,
+            Ok(_) => Body::Kept(Reason::new(behind.offset() as usize, more)),
+            Err(reason) => Body::Kept(reason),
+        }
+    }
+
     /// Calls `visit` with every expression of the statement.
     pub(super) fn expressions(&self, mut visit: impl FnMut(&Node<'t>)) {
         match self {

@@ -17,18 +17,12 @@ use super::{tdl_expr, words};
 pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let program = Program::default();
-    let mut reading = Reading { source, facts, cursor, mode: Mode::new(), program };
-    while !reading.cursor.rest().is_empty() {
-        let statement = reading.statement();
-        let ended = matches!(statement.body, Body::End(_));
-        reading.program.statements.push(statement);
-        if ended {
-            break;
-        }
+    let mut reading = Reading { source, facts, cursor, mode: Mode::new() };
+    let mut program = Program::default();
+    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
         reading.cursor.skip_line();
     }
-    reading.program
+    program
 }
 
 struct Reading<'t, 'f> {
@@ -36,7 +30,6 @@ struct Reading<'t, 'f> {
     facts: &'f Facts,
     cursor: Cursor<'t>,
     mode: Mode,
-    program: Program<'t>,
 }
 
 impl<'t> Reading<'t, '_> {
@@ -50,7 +43,7 @@ impl<'t> Reading<'t, '_> {
         let (labels, exported) = self.labels();
         let mut operator = self.operator_stretch();
         let radix = self.mode.radix;
-        let mut body = self.checked_body(operator);
+        let mut body = Body::checked(self.body(operator), &self.cursor);
         if let (Some(at), false) = (exported, matches!(body, Body::Kept(_))) {
             body = Body::Kept(Reason::new(at, "exporting by :: has no counterpart; use .INTERN"));
         }
@@ -112,21 +105,6 @@ impl<'t> Reading<'t, '_> {
 
     fn slice(&self, stretch: Stretch) -> &'t [u8] {
         &self.source.text[stretch.start..stretch.end]
-    }
-
-    /// What the statement does, or why it stays as it is.
-    fn checked_body(&mut self, operator: Stretch) -> Body<'t> {
-        let body = self.body(operator).unwrap_or_else(Body::Kept);
-        let end = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let done = self.cursor.at_statement_end();
-        let at = self.here();
-        self.cursor = end;
-        match body {
-            Body::Kept(reason) => Body::Kept(reason),
-            body if done => body,
-            _ => Body::Kept(Reason::new(at, "there is more on the line than belongs there")),
-        }
     }
 
     fn body(&mut self, operator: Stretch) -> Read<Body<'t>> {

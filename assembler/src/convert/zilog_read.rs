@@ -18,18 +18,13 @@ use super::{extent, words, zilog_expr};
 pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let (mode, blocks, program) = (Mode::new(), blocks::find(text), Program::default());
-    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks, program };
-    while !reading.cursor.rest().is_empty() {
-        let statement = reading.statement();
-        let ended = matches!(statement.body, Body::End(_));
-        reading.program.statements.push(statement);
-        if ended {
-            break;
-        }
+    let (mode, blocks) = (Mode::new(), blocks::find(text));
+    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks };
+    let mut program = Program::default();
+    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
         reading.cursor.skip_line();
     }
-    reading.program
+    program
 }
 
 struct Reading<'t, 'f> {
@@ -41,7 +36,6 @@ struct Reading<'t, 'f> {
     ifs: usize,
     /// The ends of the first and last lines of macros and repetitions.
     blocks: FxHashMap<usize, usize>,
-    program: Program<'t>,
 }
 
 impl<'t> Reading<'t, '_> {
@@ -74,7 +68,7 @@ impl<'t> Reading<'t, '_> {
             Some(label) => self.assignment(label, word),
             None => self.body(word, operator.start, &first),
         };
-        let body = self.checked(read);
+        let body = Body::checked(read, &self.cursor);
         let end = self.here();
         let mut defines = None;
         if let Body::Kept(_) = body {
@@ -130,19 +124,6 @@ impl<'t> Reading<'t, '_> {
         let value = self.value()?;
         let fixed = word.eq_ignore_ascii_case(b"EQU");
         Ok(Body::Assign { name, at, end, fixed, value })
-    }
-
-    /// What the statement does; a statement with more on its line stays as it is.
-    fn checked(&mut self, body: Read<Body<'t>>) -> Body<'t> {
-        let end = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let (done, at) = (self.cursor.at_statement_end(), self.here());
-        self.cursor = end;
-        match body {
-            Ok(body) if done => body,
-            Ok(_) => Body::Kept(Reason::new(at, "there is more on the line than belongs there")),
-            Err(reason) => Body::Kept(reason),
-        }
     }
 
     fn body(&mut self, word: &'t [u8], at: usize, before: &Cursor<'t>) -> Read<Body<'t>> {

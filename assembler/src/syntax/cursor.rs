@@ -59,6 +59,17 @@ impl<'t> Cursor<'t> {
         found
     }
 
+    /// Moves past blanks and `byte` behind them; if that does not come next, nothing moves.
+    pub fn eat_behind_blanks(&mut self, byte: u8) -> bool {
+        let mut behind = self.clone();
+        behind.skip_blanks();
+        let found = behind.eat(byte);
+        if found {
+            *self = behind;
+        }
+        found
+    }
+
     /// Runs a parser; without a match nothing moves.
     #[inline]
     pub fn take<T>(&mut self, parser: impl FnOnce(&'t [u8]) -> Parsed<'t, T>) -> Option<T> {

@@ -20,7 +20,7 @@ impl<'t> Reading<'t, '_> {
                 return Reason::fail(self.here(), HERE_IN_LIST);
             }
             list.push(Spaced { blanks, item: node });
-            if !self.comma() {
+            if !self.cursor.eat_behind_blanks(b',') {
                 return Ok(Body::Words(list));
             }
         }
@@ -33,17 +33,6 @@ impl<'t> Reading<'t, '_> {
             item: Item::Value(value.item),
         };
         Ok(Body::Bytes(list.into_iter().map(byte).collect()))
-    }
-
-    /// A comma, perhaps behind blanks.
-    fn comma(&mut self) -> bool {
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let found = self.cursor.eat(b',');
-        if !found {
-            self.cursor = before;
-        }
-        found
     }
 
     /// Texts and bytes in brackets. `ending` is empty, the byte behind them, or 80H for the top bit of the last.
@@ -122,7 +111,7 @@ impl<'t> Reading<'t, '_> {
                 return Reason::fail(at, "a symbol is missing");
             };
             list.push(Spaced { blanks, item });
-            if !self.comma() {
+            if !self.cursor.eat_behind_blanks(b',') {
                 return Ok(list);
             }
         }

@@ -38,17 +38,6 @@ impl<'t> Reading<'t, '_> {
         node.map_or_else(|| Reason::fail(at, "a value is missing here"), Ok)
     }
 
-    /// Moves past a comma, perhaps behind blanks.
-    pub(super) fn comma(&mut self) -> bool {
-        let before = self.cursor.clone();
-        self.cursor.skip_blanks();
-        let found = self.cursor.eat(b',');
-        if !found {
-            self.cursor = before;
-        }
-        found
-    }
-
     fn list<T>(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Read<T>,
@@ -63,7 +52,7 @@ impl<'t> Reading<'t, '_> {
                 return Reason::fail(at, HERE_IN_LIST);
             }
             list.push(Spaced { blanks, item });
-            if !self.comma() {
+            if !self.cursor.eat_behind_blanks(b',') {
                 return Ok(list);
             }
         }

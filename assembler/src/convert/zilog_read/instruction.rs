@@ -47,7 +47,7 @@ impl<'t> Reading<'t, '_> {
         loop {
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             list.push(Spaced { blanks, item: self.operand()? });
-            if !self.comma() {
+            if !self.cursor.eat_behind_blanks(b',') {
                 return Ok(list);
             }
         }
