@@ -67,17 +67,10 @@ Examples:
     /// Serve an editor: messages as you type, definitions, references, renaming and more
     Lsp(lsp::Arguments),
     /// Print a script that completes commands in a shell
-    #[command(after_help = "\
-Examples:
-  tdlasm completions bash > ~/.local/share/bash-completion/completions/tdlasm
-  tdlasm completions zsh > ~/.zfunc/_tdlasm
-  tdlasm completions fish > ~/.config/fish/completions/tdlasm.fish")]
+    #[command(after_help = CompletionsArgs::examples("tdlasm"))]
     Completions(CompletionsArgs),
     /// Make manual pages
-    #[command(after_help = "\
-Examples:
-  tdlasm man | man -l -                  shows the program's own page
-  tdlasm man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    #[command(after_help = ManArgs::examples("tdlasm"))]
     Man(ManArgs),
 }
 

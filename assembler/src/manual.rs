@@ -19,6 +19,17 @@ pub struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
+    /// Examples for the help of a program.
+    #[must_use]
+    pub fn examples(program: &str) -> String {
+        format!(
+            "Examples:
+  {program} completions bash > ~/.local/share/bash-completion/completions/{program}
+  {program} completions zsh > ~/.zfunc/_{program}
+  {program} completions fish > ~/.config/fish/completions/{program}.fish"
+        )
+    }
+
     /// The script for the shell.
     #[must_use]
     pub fn script(&self, mut command: Command) -> Vec<u8> {
@@ -38,6 +49,18 @@ pub struct ManArgs {
 }
 
 impl ManArgs {
+    /// Examples for the help of a program.
+    #[must_use]
+    pub fn examples(program: &str) -> String {
+        let shown = format!("{program} man | man -l -");
+        let written = format!("{program} man ~/.local/share/man/man1");
+        format!(
+            "Examples:
+  {shown:37}  shows the program's own page
+  {written:37}  writes it and those of all subcommands"
+        )
+    }
+
     /// Writes the pages into the folder, or the program's own to `out`; what there is to say of that.
     ///
     /// # Errors

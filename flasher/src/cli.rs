@@ -133,17 +133,10 @@ Examples:
 The command for minipro goes to standard output, everything else to standard error.")]
     Image(image::ImageArgs),
     /// Print a script that completes commands in a shell
-    #[command(after_help = "\
-Examples:
-  rcflash completions bash > ~/.local/share/bash-completion/completions/rcflash
-  rcflash completions zsh > ~/.zfunc/_rcflash
-  rcflash completions fish > ~/.config/fish/completions/rcflash.fish")]
+    #[command(after_help = CompletionsArgs::examples("rcflash"))]
     Completions(CompletionsArgs),
     /// Make manual pages
-    #[command(after_help = "\
-Examples:
-  rcflash man | man -l -                  shows the program's own page
-  rcflash man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    #[command(after_help = ManArgs::examples("rcflash"))]
     Man(ManArgs),
 }
 

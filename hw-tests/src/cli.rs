@@ -225,17 +225,10 @@ Examples:
   hw-tests corpus --seed 7 --count 100")]
     Corpus(corpus::CorpusArgs),
     /// Print a script that completes commands in a shell
-    #[command(after_help = "\
-Examples:
-  hw-tests completions bash > ~/.local/share/bash-completion/completions/hw-tests
-  hw-tests completions zsh > ~/.zfunc/_hw-tests
-  hw-tests completions fish > ~/.config/fish/completions/hw-tests.fish")]
+    #[command(after_help = CompletionsArgs::examples("hw-tests"))]
     Completions(CompletionsArgs),
     /// Make manual pages
-    #[command(after_help = "\
-Examples:
-  hw-tests man | man -l -                  shows the program's own page
-  hw-tests man ~/.local/share/man/man1     writes it and those of all subcommands")]
+    #[command(after_help = ManArgs::examples("hw-tests"))]
     Man(ManArgs),
 }
 
