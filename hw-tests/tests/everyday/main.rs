@@ -14,7 +14,8 @@ mod probe;
 mod programmer;
 #[path = "../common/programs.rs"]
 mod programs;
-mod pty;
 mod reset;
 mod rig_file;
+#[path = "../common/screen.rs"]
+mod screen;
 mod terminal;

@@ -1,12 +1,11 @@
 //! What all commands of all programs have in common: help, completions, manual pages, and plain text where no
 //! terminal is.
 
-use std::fs::File;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, Ended, Folder, finish, rcflash};
-use crate::{programs, pty};
+use crate::programs;
+use crate::screen::Screen;
 
 const PROGRAMS: [&str; 3] = ["tdlasm", "rcflash", "hw-tests"];
 
@@ -88,22 +87,10 @@ fn without_a_terminal_nothing_but_text_is_printed() {
 
 /// What a program prints at a terminal.
 fn at_terminal(name: &str, arguments: &[&str], no_color: Option<&str>) -> String {
-    let (mut master, end): (File, _) = pty::open();
     let mut command = Command::new(programs::path(name));
-    command.args(arguments).env("TERM", "xterm").env_remove("NO_COLOR").env_remove("CI");
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CI");
     command.envs(no_color.map(|value| ("NO_COLOR", value)));
-    let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("it starts");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let mut seen = String::new();
-    loop {
-        let ended = child.try_wait().expect("it is ours").is_some();
-        let more = pty::read(&mut master);
-        seen.push_str(&more);
-        if ended && more.is_empty() {
-            return seen;
-        }
-        assert!(Instant::now() < deadline, "it does not end: {seen}");
-    }
+    Screen::of(command).ends().1
 }
 
 #[test]

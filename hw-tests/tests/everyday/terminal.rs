@@ -1,16 +1,14 @@
 //! `rcflash monitor` at a real terminal, and without one: keys, log, figures, files, and every way out.
 
-use std::fs::File;
 use std::io::Write;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use hw_tests::sim::{Line, PtyLine};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::bench::{Ended, Folder, finish, program};
-use crate::pty;
+use crate::screen::Screen;
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -51,98 +49,38 @@ impl Board {
     }
 }
 
-/// A person's terminal with `rcflash monitor` on it.
-struct Session {
-    terminal: File,
-    child: Child,
-    seen: String,
+/// `rcflash monitor` at a terminal, ready for keys.
+fn session(board: &Board, more: &[&str]) -> Screen {
+    let mut command = program();
+    command.args(["monitor", "--port", &board.port()]).args(more);
+    let mut session = Screen::of(command);
+    session.expect("Ctrl-] leaves");
+    let deadline = Instant::now() + PATIENCE;
+    while session.is_cooked() {
+        assert!(Instant::now() < deadline, "{}", session.seen);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    session
 }
 
-impl Session {
-    fn open(board: &Board, more: &[&str]) -> Self {
-        let (master, end) = pty::open();
-        let mut command = program();
-        command.args(["monitor", "--port", &board.port()]).args(more);
-        command.stdin(end()).stdout(end()).stderr(end());
-        let child = command.spawn().expect("it starts");
-        let mut session = Self { terminal: master, child, seen: String::new() };
-        session.expect("Ctrl-] leaves");
-        session.until(|session| !session.is_cooked());
-        session
-    }
-
-    fn is_cooked(&self) -> bool {
-        let cooked = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
-        tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
-    }
-
-    #[track_caller]
-    fn until(&self, is_so: impl Fn(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !is_so(self) {
-            assert!(Instant::now() < deadline, "{}", self.seen);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    fn press(&mut self, keys: &[u8]) {
-        self.terminal.write_all(keys).expect("the keys are taken");
-    }
-
-    /// Waits until the screen shows this.
-    #[track_caller]
-    fn expect(&mut self, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.seen.contains(text) {
-            assert!(Instant::now() < deadline, "no {text:?} in {:?}", self.seen);
-            self.look();
-        }
-    }
-
-    fn look(&mut self) {
-        self.seen.push_str(&pty::read(&mut self.terminal));
-    }
-
-    /// Waits for the end; the terminal has to be as it was.
-    #[track_caller]
-    fn ends(mut self, code: i32) -> String {
-        let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            self.look();
-            if let Some(status) = self.child.try_wait().expect("it is ours") {
-                break status;
-            }
-            assert!(Instant::now() < deadline, "it does not end: {}", self.seen);
-        };
-        self.look();
-        assert_eq!(status.code(), Some(code), "{}", self.seen);
-        assert!(self.is_cooked(), "the terminal is as it was");
-        std::mem::take(&mut self.seen)
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = Pid::from_child(&self.child);
-        kill_process(pid, signal).expect("it runs");
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Waits for the end with this exit code: what was seen.
+#[track_caller]
+fn ended(session: Screen, code: i32) -> String {
+    let (ended, seen) = session.ends();
+    assert_eq!(ended, Some(code), "{seen}");
+    seen
 }
 
 #[test]
 fn keys_go_to_the_board_and_its_words_to_the_screen() {
     let mut board = Board::new();
-    let mut session = Session::open(&board, &[]);
+    let mut session = session(&board, &[]);
     session.press(b"LIST\r\x03\x04\x1A");
     board.expect(b"LIST\r\x03\x04\x1A");
     board.say(b"10 PRINT\r\n\x1B[1mOk");
     session.expect("10 PRINT\r\n\x1B[1mOk");
     session.press(b"\x1Dnot this");
-    session.ends(0);
+    ended(session, 0);
     assert!(board.hears_nothing_more());
 }
 
@@ -150,9 +88,9 @@ fn keys_go_to_the_board_and_its_words_to_the_screen() {
 fn every_way_out_puts_the_terminal_back() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130), (Signal::HUP, 130)] {
         let board = Board::new();
-        let session = Session::open(&board, &[]);
-        session.signal(signal);
-        assert!(session.ends(code).contains("interrupted"), "{signal:?}");
+        let session = session(&board, &[]);
+        kill_process(Pid::from_child(&session.child), signal).expect("it runs");
+        assert!(ended(session, code).contains("interrupted"), "{signal:?}");
     }
 }
 
@@ -160,9 +98,9 @@ fn every_way_out_puts_the_terminal_back() {
 fn a_port_that_vanishes_ends_the_session_with_its_name() {
     let board = Board::new();
     let port = board.port();
-    let session = Session::open(&board, &[]);
+    let session = session(&board, &[]);
     drop(board);
-    let seen = session.ends(3);
+    let seen = ended(session, 3);
     assert!(seen.contains(&format!("{port}: the port is gone")), "{seen}");
 }
 
@@ -171,7 +109,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
     let folder = Folder::new();
     let file = folder.file("prog.bas", "10 PRINT\n20 GOTO 10\r\n");
     let mut board = Board::new();
-    let mut session = Session::open(&board, &[]);
+    let mut session = session(&board, &[]);
     session.press(b"\x1C");
     session.expect("file to send");
     session.press(format!("{file}x\x7F\r").as_bytes());
@@ -181,7 +119,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
     session.expect("can't read /nonexistent/file");
     board.expect(b"RUN\r");
     session.press(b"\x1D");
-    session.ends(0);
+    ended(session, 0);
 }
 
 #[test]
@@ -189,12 +127,12 @@ fn a_file_that_is_sent_with_rests_can_be_stopped() {
     let folder = Folder::new();
     let file = folder.file("long.txt", "x".repeat(5000));
     let mut board = Board::new();
-    let mut session = Session::open(&board, &["--send", &file, "--pace", "5"]);
+    let mut session = session(&board, &["--send", &file, "--pace", "5"]);
     board.expect(b"xxx");
     session.press(b"\x1C");
     session.expect("characters are not sent");
     session.press(b"\x1D");
-    let seen = session.ends(0);
+    let seen = ended(session, 0);
     let left = seen.split("long.txt is stopped: ").nth(1).and_then(|rest| rest.split(' ').next());
     let left: usize = left.and_then(|count| count.parse().ok()).expect("a number");
     assert!((1..=4997).contains(&left), "{left}");
@@ -205,7 +143,7 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let folder = Folder::new();
     let log = folder.file("log.txt", "earlier\n");
     let mut board = Board::new();
-    let mut session = Session::open(&board, &["--hex", "--log", &log]);
+    let mut session = session(&board, &["--hex", "--log", &log]);
     session.press(b"A");
     board.expect(b"A");
     let sent = format!("> 00000000  41{:45}  A", "");
@@ -216,7 +154,7 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let rest = format!("< 00000010  00{:45}  .", "");
     session.expect(&rest);
     session.press(b"\x1D");
-    session.ends(0);
+    ended(session, 0);
     let kept = std::fs::read_to_string(log).expect("the log");
     assert!(kept.starts_with("earlier\n\n--- "), "{kept}");
     assert!(kept.contains(&format!(" UTC, {} at 115200 baud\n", board.port())), "{kept}");

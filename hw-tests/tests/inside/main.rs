@@ -5,6 +5,8 @@ mod dap;
 mod debugger;
 mod gdb;
 mod profile;
+#[path = "../common/screen.rs"]
+mod screen;
 mod view;
 
 use std::process::Command;

@@ -1,10 +1,6 @@
 //! The debugger in a terminal: what it draws, and a run on a pseudo-terminal.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::evaluator::Evaluator;
@@ -12,15 +8,9 @@ use firmware::profile::Profile;
 use hw_tests::debug::at_exchange;
 use hw_tests::debug::view::View;
 use hw_tests::reference::{Square, parse_fen};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::debugger::FIGURE_1;
-
-/// How long the program may take for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::screen::Screen;
 
 /// What the view draws, row by row.
 fn drawn(view: &View) -> Vec<String> {
@@ -91,93 +81,26 @@ fn keys_step_stop_and_go_back() {
     assert!(view.press('?') && !view.press('q'));
 }
 
-/// The program on a pseudo-terminal of 110 columns and 40 rows.
-struct Screen {
-    terminal: File,
-    child: Child,
-    seen: String,
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Screen {
-    fn open() -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
-        let size = Winsize { ws_row: 40, ws_col: 110, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).expect("its size");
-        let name = ptsname(&master, Vec::new()).expect("its name");
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let end =
-            || -> OwnedFd { rustix::fs::open(&name, flags, Mode::empty()).expect("it opens") };
-        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-        command.args(["debug", FIGURE_1, "e5"]).env("TERM", "xterm");
-        command.stdin(end()).stdout(end()).stderr(end());
-        let child = command.spawn().expect("it starts");
-        Self { terminal: File::from(master), child, seen: String::new() }
-    }
-
-    /// Waits until the screen has shown this.
-    #[track_caller]
-    fn expect(&mut self, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.seen.contains(text) {
-            assert!(Instant::now() < deadline, "no {text:?} in {:?}", self.seen);
-            self.look();
-        }
-        self.seen.clear();
-    }
-
-    fn look(&mut self) {
-        let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-        let ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&wait));
-        let mut bytes = [0; 4096];
-        if ready.is_ok_and(|count| count > 0)
-            && let Ok(count) = self.terminal.read(&mut bytes)
-        {
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        }
-    }
-
-    fn press(&mut self, keys: &[u8]) {
-        self.terminal.write_all(keys).expect("the keys are taken");
-    }
-
-    /// The exit code.
-    fn ends(&mut self) -> Option<i32> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            self.look();
-            if let Some(status) = self.child.try_wait().expect("it is ours") {
-                return status.code();
-            }
-            assert!(Instant::now() < deadline, "it does not end: {:?}", self.seen);
-        }
-    }
-
-    fn is_cooked(&self) -> bool {
-        let cooked = LocalModes::ECHO | LocalModes::ICANON;
-        tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
-    }
+/// Waits until the screen shows this anew.
+#[track_caller]
+fn expect(screen: &mut Screen, text: &str) {
+    screen.expect(text);
+    screen.seen.clear();
 }
 
 #[test]
 fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
-    let mut screen = Screen::open();
-    screen.expect("Attackers");
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    command.args(["debug", FIGURE_1, "e5"]);
+    let mut screen = Screen::of(command);
+    expect(&mut screen, "Attackers");
     assert!(!screen.is_cooked());
     screen.press(b"sC");
-    screen.expect("begins");
+    expect(&mut screen, "begins");
     screen.press(b"w");
-    screen.expect("to the array"); // of what is shown, only what changes is sent
+    expect(&mut screen, "to the array"); // of what is shown, only what changes is sent
     screen.press(b"q");
-    assert_eq!(screen.ends(), Some(0));
-    assert!(screen.is_cooked());
+    assert_eq!(screen.ends().0, Some(0));
 }
 
 #[test]

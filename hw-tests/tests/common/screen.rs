@@ -1,0 +1,95 @@
+//! A person's terminal with a program on it.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+/// Longer than a program takes for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program on a pseudo-terminal of 110 columns and 40 rows.
+pub(crate) struct Screen {
+    terminal: File,
+    pub(crate) child: Child,
+    /// All that the program has printed, unless the test has taken it.
+    pub(crate) seen: String,
+}
+
+impl Screen {
+    pub(crate) fn of(mut command: Command) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).expect("a pseudo-terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+        let size = Winsize { ws_row: 40, ws_col: 110, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("its size");
+        let name = ptsname(&master, Vec::new()).expect("its name");
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let end =
+            || -> OwnedFd { rustix::fs::open(&name, flags, Mode::empty()).expect("it opens") };
+        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        let child = command.spawn().expect("it starts");
+        Self { terminal: File::from(master), child, seen: String::new() }
+    }
+
+    pub(crate) fn press(&mut self, keys: &[u8]) {
+        self.terminal.write_all(keys).expect("the keys are taken");
+    }
+
+    /// Waits until the program has printed this.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.seen.contains(text) {
+            assert!(Instant::now() < deadline, "no {text:?} in {:?}", self.seen);
+            self.look();
+        }
+    }
+
+    /// Takes in what has come, after a short wait if nothing has; whether something came.
+    fn look(&mut self) -> bool {
+        let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        let ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&wait));
+        let mut bytes = [0; 4096];
+        // At the end of the other side it is an error.
+        let is_ready = ready.is_ok_and(|count| count > 0);
+        let count = if is_ready { self.terminal.read(&mut bytes).unwrap_or(0) } else { 0 };
+        self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        count > 0
+    }
+
+    /// Whether the terminal is as people have it: lines, echo, and keys that interrupt.
+    pub(crate) fn is_cooked(&self) -> bool {
+        let cooked = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+        tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
+    }
+
+    /// Waits for the end, with the terminal as it was: the exit code, and what was seen.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            self.look();
+            if let Some(status) = self.child.try_wait().expect("it is ours") {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "it does not end: {}", self.seen);
+        };
+        while self.look() {}
+        assert!(self.is_cooked(), "the terminal is as it was");
+        (status.code(), std::mem::take(&mut self.seen))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
