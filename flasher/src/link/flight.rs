@@ -286,3 +286,127 @@ fn damage(frame: &Frame) -> Option<Cause> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What every request here may take.
+    const TIME: Duration = Duration::from_millis(10);
+
+    /// A flight of requests, sent in this order; their sequence numbers count from 1.
+    fn flight(requests: &[Request], frames: usize, judge: Judge) -> Flight {
+        let now = Instant::now();
+        let mut flight = Flight::new(now);
+        for (seq, request) in (1..).zip(requests) {
+            let question =
+                Question { frames, judge, ..Question::new("asking", request.clone(), TIME) };
+            flight.add(Pending::new(Ticket(seq.into()), seq, &question, TIME, now));
+            flight.sent(seq, now);
+        }
+        flight
+    }
+
+    fn identify(count: usize) -> Flight {
+        flight(&vec![Request::Identify; count], 1, |_| Progress::Complete)
+    }
+
+    fn hear(flight: &mut Flight, seq: u8, kind: u8, payload: &[u8]) -> Vec<&'static str> {
+        let frame = Frame { seq, kind, payload: payload.to_vec() };
+        told(flight.heard(&frame, Instant::now()))
+    }
+
+    /// Outcomes in words.
+    fn told(outcomes: Vec<Outcome>) -> Vec<&'static str> {
+        let word = |outcome| match outcome {
+            Outcome::Repeat(_, Cause::Silence) => "silence",
+            Outcome::Repeat(_, Cause::DamagedThere) => "damaged",
+            Outcome::Repeat(_, Cause::Overrun) => "overrun",
+            Outcome::Repeat(_, Cause::Missing) => "missing",
+            Outcome::Finished(_, Ok(_)) => "finished",
+            Outcome::Finished(_, Err(_)) => "failed",
+            Outcome::Stray => "stray",
+        };
+        outcomes.into_iter().map(word).collect()
+    }
+
+    fn damaged(code: ErrorCode) -> [u8; 4] {
+        [code.code(), 0, 0, 0]
+    }
+
+    const SQUARES: u8 = kind::POSITION + REPLY;
+    const END: u8 = kind::POSITION_END + REPLY;
+    const CRC: u8 = kind::CRC + REPLY;
+
+    fn position(frames: usize, judge: Judge) -> Flight {
+        flight(&[Request::Position { squares: [0; 32] }], frames, judge)
+    }
+
+    #[test]
+    fn only_a_position_is_ended_by_the_end_of_a_position() {
+        let end = [0; 8];
+        let mut asked = position(6, |_| Progress::Complete);
+        assert_eq!(hear(&mut asked, 1, END, &end), ["finished"]);
+        assert_eq!(hear(&mut identify(1), 1, END, &end), ["stray"]);
+        let mut asked = position(6, |_| Progress::Complete);
+        assert_eq!(hear(&mut asked, 1, CRC, &[0, 0]), ["stray"]);
+    }
+
+    #[test]
+    fn an_answer_of_more_frames_than_it_may_have_is_asked_for_again() {
+        let mut asked = position(3, |_| Progress::More);
+        for _ in 0..2 {
+            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        }
+        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+    }
+
+    #[test]
+    fn an_answer_with_parts_missing_is_asked_for_again() {
+        let mut asked = position(6, |_| Progress::Broken);
+        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+    }
+
+    #[test]
+    fn damage_is_told_by_its_cause() {
+        let causes = [(ErrorCode::Damaged, "damaged"), (ErrorCode::Overrun, "overrun")];
+        for (code, cause) in causes {
+            assert_eq!(hear(&mut identify(2), 0, ERROR, &damaged(code)), [cause]);
+        }
+        assert_eq!(hear(&mut identify(2), 1, ERROR, &damaged(ErrorCode::UnknownType)), ["failed"]);
+    }
+
+    #[test]
+    fn what_is_under_way_again_is_not_repeated_once_more() {
+        let mut asked = identify(2);
+        asked.sent(1, Instant::now());
+        // The first sending is lost, its repetition still under way.
+        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
+        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
+        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
+        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
+    }
+
+    #[test]
+    fn silence_counts_for_the_request_that_was_waited_for_and_repeats_all() {
+        let mut asked = identify(3);
+        asked.queue.rotate_left(1); // the first was sent again
+        assert_eq!(told(asked.silent()), ["silence"; 3]);
+        let silences: Vec<_> = asked.pending.iter().map(|pending| pending.silences).collect();
+        assert_eq!(silences, [0, 1, 0]);
+        assert_eq!(asked.bytes(), 0, "nothing is taken to be under way");
+    }
+
+    #[test]
+    fn the_deadline_is_that_of_the_first_that_waits_behind_all_before_it() {
+        let mut asked = identify(3);
+        let none = |_| Duration::ZERO;
+        assert_eq!(asked.deadline(none) - asked.since, TIME);
+        asked.take(1); // given up, but the board still works on it
+        assert_eq!(asked.deadline(none) - asked.since, 2 * TIME);
+        let line = |bytes| Duration::from_micros(bytes as u64);
+        let bytes = asked.bytes() as u64;
+        assert!(bytes > 0);
+        assert_eq!(asked.deadline(line) - asked.since, 2 * TIME + Duration::from_micros(bytes));
+    }
+}

@@ -168,3 +168,70 @@ pub(crate) fn show<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
     let text: String = bytes.into_iter().map(one).collect();
     if text.is_empty() { "nothing".to_owned() } else { text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures of which no two are alike, times a factor.
+    fn stats(factor: u64) -> LinkStats {
+        LinkStats {
+            requests: 3 * factor,
+            bytes: (5 * factor, 7 * factor),
+            repeats: repeats(factor),
+            damaged_here: 11 * factor,
+            strays: 13 * factor,
+            occupied: Duration::from_micros(17 * factor),
+        }
+    }
+
+    fn repeats(factor: u64) -> Repeats {
+        let [silence, damaged_there, overrun, missing] = [1, 10, 100, 1000].map(|at| at * factor);
+        Repeats { silence, damaged_there, overrun, missing }
+    }
+
+    #[test]
+    fn what_was_added_since_is_the_difference_of_every_figure() {
+        assert_eq!(stats(9).since(&stats(2)), stats(7));
+        assert_eq!(stats(2).since(&LinkStats::default()), stats(2));
+    }
+
+    #[test]
+    fn repetitions_add_up_by_cause_and_in_all() {
+        let mut sum = repeats(3);
+        sum += repeats(4);
+        assert_eq!(sum, repeats(7));
+        assert_eq!((sum.total(), stats(7).repeated()), (7777, 7777));
+    }
+
+    #[test]
+    fn each_cause_has_its_own_count() {
+        let mut counts = Repeats::default();
+        let causes = [(Cause::Silence, 1), (Cause::DamagedThere, 2), (Cause::Overrun, 3)];
+        for (cause, times) in causes.into_iter().chain([(Cause::Missing, 4)]) {
+            (0..times).for_each(|_| counts.count(cause));
+        }
+        let expected = Repeats { silence: 1, damaged_there: 2, overrun: 3, missing: 4 };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn figures_are_written_in_microseconds_and_read_again() {
+        let text = serde_json::to_string(&stats(4)).expect("JSON");
+        assert!(text.contains(r#""occupied_us":68"#), "{text}");
+        assert_eq!(serde_json::from_str::<LinkStats>(&text).expect("the same"), stats(4));
+    }
+
+    #[test]
+    fn the_last_bytes_each_way_are_kept_and_shown() {
+        let mut overheard = Overheard::default();
+        assert_eq!(overheard.to_string(), "last sent: nothing; last heard: nothing");
+        overheard.sent(&[b'x'; 70]);
+        overheard.sent(b"\r\n");
+        overheard.heard(b"Hi~ \x7F\x1F");
+        let sent = format!("{}<0D><0A>", "x".repeat(62));
+        assert_eq!(overheard.to_string(), format!("last sent: {sent}; last heard: Hi~ <7F><1F>"));
+        overheard.heard(&(0..200).collect::<Vec<u8>>());
+        assert_eq!(Vec::from(overheard.heard), (136..200).collect::<Vec<u8>>());
+    }
+}
