@@ -2,6 +2,7 @@
 
 mod garbage;
 mod peer;
+mod waits;
 
 use std::collections::HashMap;
 use std::io;
