@@ -134,15 +134,39 @@ DOCRC:  LBCD R.DATA+2
         ORA C
         JRZ ..NONE
         LHLD R.DATA
+        PUSH B
         CALL CRC16
+        POP B
+        PUSH D
+        LHLD R.DATA
+        CALL SUMS
         CALL NEWRPL
+        POP B
+        MOV M,C
+        INX H
+        MOV M,B
+        INX H
         CALL PUTDE
-        MVI A,2
+        MVI A,4
         STA P.LEN
         JMP PUTFRM
 ..NONE: MVI C,E.ARG
         LXI D,2                 ; the length is at offset 2
         JMP PUTERR
+
+; SUMS - E = the sum of BC bytes at HL, D = the sum of all sums on the way. What a CRC misses these need not.
+SUMS:   LXI D,0
+..NEXT: MOV A,M
+        ADD E
+        MOV E,A
+        ADD D
+        MOV D,A
+        INX H
+        DCX B
+        MOV A,B
+        ORA C
+        JRNZ ..NEXT
+        RET
 
 ; DOREAD - answers READ.
 DOREAD: LDA R.DATA+2

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware::wire::{FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, crc16, crc32};
+use firmware::wire::{FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, crc32, memory_check};
 
 use crate::flash::{self, SECTOR};
 use crate::link::{Link, LinkError};
@@ -46,7 +46,7 @@ impl Place {
         match self {
             Self::Memory => {
                 let there = loader::check(link, address as u16, bytes.len() as u16)?;
-                Ok(there == crc16(bytes))
+                Ok(there == memory_check(bytes))
             }
             Self::Flash => Ok(flash::check(link, address, bytes.len())? == crc32(bytes)),
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware::wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, crc16};
+use firmware::wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, memory_check};
 
 use crate::link::{Link, LinkError, Question};
 
@@ -14,7 +14,7 @@ pub use resume::{Updated, missing, update};
 
 /// What the board may take for a request that it answers at once.
 const AT_ONCE: Duration = Duration::from_millis(50);
-/// What it may take for a check, for each byte: 174 T-states at 3.6864 MHz, the slowest of the family. A board that dies
+/// What it may take for a check, for each byte: 120 T-states and more at 3.6864 MHz, the slowest of the family. A board that dies
 /// over 28 KiB is given up within 10 s.
 const CHECK_PER_BYTE: Duration = Duration::from_micros(50);
 /// What a program may take until it answers after its start.
@@ -49,12 +49,12 @@ pub enum LoadError {
     #[error("the program has no bytes")]
     Empty,
     /// The board's memory holds something else than what was sent.
-    #[error("verify failed: the board computes check {there:04X}h, it should be {here:04X}h")]
+    #[error("verify failed: the board computes check {there:08X}h, it should be {here:08X}h")]
     Verify {
         /// The check computed here.
-        here: u16,
+        here: u32,
         /// The check that the board computed.
-        there: u16,
+        there: u32,
     },
 }
 
@@ -142,15 +142,15 @@ pub fn verify(link: &mut Link, address: u16, bytes: &[u8]) -> Result<(), LoadErr
         last: u16::MAX,
         takes: (0, u16::MAX),
     })?;
-    let here = crc16(bytes);
+    let here = memory_check(bytes);
     match check(link, address, length)? {
         there if there == here => Ok(()),
         there => Err(LoadError::Verify { here, there }),
     }
 }
 
-/// The CRC-16 of a stretch of memory, computed by the board.
-pub(crate) fn check(link: &mut Link, address: u16, length: u16) -> Result<u16, LinkError> {
+/// The check of a stretch of memory, computed by the board.
+pub(crate) fn check(link: &mut Link, address: u16, length: u16) -> Result<u32, LinkError> {
     let work = CHECK_PER_BYTE * u32::from(length) + AT_ONCE;
     match link.ask("verifying", &Request::Crc { address, length }, work)? {
         Reply::Crc(crc) => Ok(crc),

@@ -17,6 +17,19 @@ pub fn crc16(bytes: &[u8]) -> u16 {
     CRC.checksum(bytes)
 }
 
+/// What the monitor computes over memory: the CRC-16, and above it Fletcher's sums of bytes, modulo 256 (Fletcher, "An
+/// Arithmetic Checksum for Serial Transmissions", 1982). They are independent, so that together they miss one of
+/// 4,294,967,296 changes.
+#[must_use]
+pub fn memory_check(bytes: &[u8]) -> u32 {
+    let next = |(sum, sums): (u8, u8), byte: &u8| {
+        let sum = sum.wrapping_add(*byte);
+        (sum, sums.wrapping_add(sum))
+    };
+    let (sum, sums) = bytes.iter().fold((0, 0), next);
+    u32::from(crc16(bytes)) | u32::from_le_bytes([0, 0, sum, sums])
+}
+
 /// A frame's content.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
@@ -159,6 +172,8 @@ mod tests {
     fn the_check_is_the_catalogues() {
         // Catalogue of parametrised CRC algorithms: CRC-16/IBM-3740, check 29B1h.
         assert_eq!(crc16(b"123456789"), 0x29B1);
+        // 49 + 50 + ... + 57 = 477, and 49 * 9 + 50 * 8 + ... + 57 = 2325, modulo 256.
+        assert_eq!(memory_check(b"123456789"), 0x15DD_29B1);
     }
 
     fn frames() -> impl Strategy<Value = Frame> {

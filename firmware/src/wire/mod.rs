@@ -18,7 +18,7 @@ pub use account::{PointsReply, StepRecord};
 pub use error::{ErrorCode, ErrorReply};
 pub use exhaust::{ExhaustRequest, Tally};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
-pub use frame::{Decoder, Event, Frame, FrameError, crc16};
+pub use frame::{Decoder, Event, Frame, FrameError, crc16, memory_check};
 pub use identity::{Identity, Role};
 pub use position::{Pin, PositionEnd, SquareRecord};
 pub use reply::{MessageError, Reply};

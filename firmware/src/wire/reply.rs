@@ -22,8 +22,8 @@ pub enum Reply {
         /// Bytes.
         count: u8,
     },
-    /// To CRC.
-    Crc(u16),
+    /// To CRC: see [`super::memory_check`].
+    Crc(u32),
     /// To READ: where, and the bytes.
     Memory {
         /// First address.
@@ -104,7 +104,7 @@ impl Reply {
             (kind::WRITE, &[low, high, count]) => {
                 Self::Written { address: u16::from_le_bytes([low, high]), count }
             }
-            (kind::CRC, &[low, high]) => Self::Crc(u16::from_le_bytes([low, high])),
+            (kind::CRC, &[a, b, c, d]) => Self::Crc(u32::from_le_bytes([a, b, c, d])),
             (kind::READ, [low, high, data @ ..]) if (1..=MAX_BLOCK).contains(&data.len()) => {
                 Self::Memory { address: u16::from_le_bytes([*low, *high]), data: data.to_vec() }
             }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use firmware::wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, crc16};
+use firmware::wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, memory_check};
 
 use super::{
     AT_ONCE, CHECK_PER_BYTE, LoadError, ask_each, blocks, check_range, reach_monitor, upload,
@@ -72,8 +72,8 @@ fn send_missing(
 }
 
 /// Finds what of `bytes` the board's memory does not hold from `address` on, as ranges of `bytes` in their order, in whole
-/// blocks of what a request carries; none when all is there. A block is there when the board computes its CRC-16, which
-/// misses one of 65,536 blocks that differ.
+/// blocks of what a request carries; none when all is there. A block is there when the board computes its check, which
+/// misses one of 4,294,967,296 blocks that differ.
 ///
 /// Where the first block differs, nothing is taken to be there: to ask for all takes a third of the time of sending them.
 ///
@@ -110,7 +110,7 @@ fn differing(
     ask_each(link, "comparing", blocks.iter().map(request), work, |index, reply| {
         let block = blocks[index].clone();
         let Reply::Crc(there) = reply else { return false };
-        if there != crc16(&bytes[block.clone()]) {
+        if there != memory_check(&bytes[block.clone()]) {
             differ.push(block);
         }
         true

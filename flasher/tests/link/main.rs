@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware::wire::{Identity, Reply, Request, Role, crc16};
+use firmware::wire::{Identity, Reply, Request, Role, crc16, memory_check};
 use rcflash::link::{Link, LinkError, Question};
-use rcflash::loader::{LoadError, identify, load, reach_monitor, run};
+use rcflash::loader::{LoadError, identify, load, reach_monitor, run, update, verify};
 use rcflash::transport::Transport;
 
 use crate::peer::{Fault, Peer};
@@ -71,7 +71,7 @@ fn ask_for_checks(link: &mut Link, memory: &[u8]) {
         let question = Question::new("checking", request, Duration::from_millis(1));
         let ticket = link.submit(&question).unwrap_or_else(|error| panic!("{error}"));
         let place = usize::from(address);
-        expected.insert(ticket, crc16(&memory[place..place + usize::from(length)]));
+        expected.insert(ticket, memory_check(&memory[place..place + usize::from(length)]));
     }
     while let Some(answer) = link.next_answer().unwrap_or_else(|error| panic!("{error}")) {
         let replies = answer.replies.unwrap_or_else(|error| panic!("{error}"));
@@ -160,6 +160,23 @@ fn memory_that_does_not_keep_a_byte_fails_the_verify() {
     let monitor = monitor(&mut link);
     let error = load(&mut link, &monitor, 0x8000, &PROGRAM, |_| {}).expect_err("it differs");
     assert!(matches!(error, LoadError::Verify { .. }), "{error}");
+}
+
+#[test]
+fn a_block_that_differs_but_has_the_crc_of_ours_is_sent() {
+    let mut peer = Peer::new(&[]);
+    let mut there = PROGRAM;
+    // The CRC's polynomial, 11021h, added anywhere changes no CRC.
+    for (byte, bits) in there[500..].iter_mut().zip([0x01, 0x10, 0x21]) {
+        *byte ^= bits;
+    }
+    assert_eq!(crc16(&there), crc16(&PROGRAM));
+    peer.memory[0x8000..][..PROGRAM.len()].copy_from_slice(&there);
+    let mut link = link(peer);
+    let monitor = monitor(&mut link);
+    let updated = update(&mut link, &monitor, 0x8000, &PROGRAM, |_| {});
+    assert_eq!(updated.expect("it is there").sent, 236, "the third block");
+    verify(&mut link, 0x8000, &PROGRAM).expect("it is there");
 }
 
 #[test]

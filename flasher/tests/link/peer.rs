@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware::wire::{Decoder, Event, Frame, REPLY, crc16, kind};
+use firmware::wire::{Decoder, Event, Frame, REPLY, kind, memory_check};
 use rcflash::transport::Transport;
 
 /// What the line does to something that passes.
@@ -99,7 +99,7 @@ impl Peer {
             }
             kind::CRC => {
                 let (address, length) = (usize::from(word(0)), usize::from(word(2)));
-                crc16(&self.memory[address..address + length]).to_le_bytes().to_vec()
+                memory_check(&self.memory[address..address + length]).to_le_bytes().to_vec()
             }
             _ => {
                 self.role = b'A';

@@ -76,11 +76,11 @@ impl Transport for Script {
         let mut kept = self.kept();
         kept.longest_read = kept.longest_read.max(timeout);
         let end = kept.now + timeout;
-        let due = kept.says.front().is_some_and(|(at, _)| *at <= end);
-        let Some((at, bytes)) = kept.says.pop_front_if(|_| due) else {
+        if kept.says.front().is_none_or(|(at, _)| *at > end) {
             kept.now = end;
             return Ok(0);
-        };
+        }
+        let (at, bytes) = kept.says.pop_front().unwrap_or((end, Vec::new()));
         kept.now = kept.now.max(at);
         buffer[..bytes.len()].copy_from_slice(&bytes);
         Ok(bytes.len())

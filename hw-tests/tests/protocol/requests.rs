@@ -2,7 +2,7 @@
 
 use firmware::ProgramKind;
 use firmware::profile::Profile;
-use firmware::wire::{ErrorCode, Frame, MAX_BLOCK, Reply, Request, Role, crc16, kind};
+use firmware::wire::{ErrorCode, Frame, MAX_BLOCK, Reply, Request, Role, kind, memory_check};
 use hw_tests::rig::board_spec;
 use hw_tests::sim::BoardSpec;
 use proptest::prelude::*;
@@ -60,7 +60,10 @@ fn the_monitor_stores_reads_and_checks_memory() {
         let read = board.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
         assert_eq!(read, Reply::Memory { address, data: data.clone() });
         let check = board.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
-        assert_eq!(check, Reply::Crc(crc16(&data)));
+        assert_eq!(check, Reply::Crc(memory_check(&data)));
+        let rom = image(name, ProgramKind::Monitor).bytes;
+        let check = board.ask(&Request::Crc { address: 0x100, length: 600 });
+        assert_eq!(check, Reply::Crc(memory_check(&rom[0x100..][..600])));
     }
 }
 
