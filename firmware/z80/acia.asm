@@ -7,7 +7,7 @@
 
         .IDENT ACIA
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN,ZEROS,FULL
+        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1 stop
 ; bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -63,10 +63,7 @@ USERV:  PUSH PSW
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-        CALL FULL
-        JMPR ..DONE
-..LOST: MVI A,1
-        STA OVRUN
+..LOST: CALL MISSED
         JMPR ..DONE
 ..SENT: RRC
         JRNC ..DONE

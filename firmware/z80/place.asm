@@ -4,7 +4,7 @@
 ; The service sees eight zeros in a row, which no request has. It lets the program return to PLACE before it goes on.
 
         .IDENT PLACE
-        .INTERN ZEROS,FULL,ASKED
+        .INTERN ZEROS,MISSED,ASKED
         .EXTERN RXIN,OVRUN,SENDFM,UDRAIN
         .INSERT wire.asm
 
@@ -16,14 +16,14 @@ ASKED:  .BLKB 1         ; not 0 from then on until that was told
 ANSWER: .BLKB BODY+2    ; the frame that tells it
 
         .LOC .PROG.
-; FULL - for the service: a byte is lost for want of room.
-;   Entry:    the byte is where RXIN points; interrupts off
+; MISSED - for the service: a byte is lost.
+;   Entry:    where RXIN points is the byte for which there is no room; interrupts off
 ;   Exit:     OVRUN is not 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
 ;   Cycles:   58..79
-FULL:   MVI A,1
+MISSED: MVI A,1
         STA OVRUN
         LHLD RXIN
         MOV A,M

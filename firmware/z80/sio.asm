@@ -7,7 +7,7 @@
 
         .IDENT SIO
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,OVRUN,ZEROS,FULL
+        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -76,14 +76,12 @@ USERV:  PUSH PSW
         JMPR ..NEXT
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-        CALL FULL
+..GONE: CALL MISSED
         JMPR ..NEXT
 ..LOST: IN UARTD
         MVI A,ERROFF
         OUT UARTC
-        MVI A,1
-        STA OVRUN
-        JMPR ..NEXT
+        JMPR ..GONE
 ..SENT: BIT B.SENT,A
         JRZ ..DONE
         LDA SENDS
