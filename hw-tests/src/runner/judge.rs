@@ -91,3 +91,79 @@ fn either(first: CaseResult, again: CaseResult) -> CaseResult {
     let verdict = if has(Verdict::Fail) { Verdict::Fail } else { Verdict::Error };
     CaseResult { verdict, ..bad }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rcflash::link::{Overheard, Repeats};
+
+    use super::*;
+    use crate::corpus::shipped;
+
+    fn case() -> Case {
+        shipped().expect("the corpus").remove(0)
+    }
+
+    /// A result with figures.
+    fn result(verdict: Verdict, factor: u64) -> CaseResult {
+        let repeats = Repeats { silence: factor, missing: 10 * factor, ..Repeats::default() };
+        let attempts = factor as u32;
+        let why = (verdict != Verdict::Pass).then(|| format!("{verdict}s"));
+        CaseResult {
+            attempts,
+            repeats,
+            took_us: 100 * factor,
+            why,
+            ..CaseResult::new(&case(), verdict)
+        }
+    }
+
+    #[test]
+    fn the_second_question_decides_and_both_count() {
+        let joined = join(result(Verdict::Pass, 1), result(Verdict::Fail, 2));
+        assert_eq!((joined.verdict, joined.why.as_deref()), (Verdict::Fail, Some("fails")));
+        assert_eq!((joined.repeats, joined.took_us), (result(Verdict::Pass, 3).repeats, 300));
+        assert_eq!(joined.attempts, 1, "it was put once");
+    }
+
+    #[test]
+    fn what_passes_only_sometimes_is_flaky_and_nothing_else_hides_a_failure() {
+        use Verdict::{Error, Fail, Flaky, Pass, Timeout};
+        let both = |first, again| combine(result(first, 1), result(again, 2)).verdict;
+        for same in [Pass, Fail, Error, Timeout, Flaky] {
+            assert_eq!(both(same, same), same);
+        }
+        for bad in [Fail, Error, Timeout, Flaky] {
+            assert_eq!([both(Pass, bad), both(bad, Pass)], [Flaky; 2], "{bad}");
+            assert_eq!([both(Flaky, bad), both(bad, Flaky)], [Flaky; 2], "{bad}");
+        }
+        assert_eq!([both(Fail, Error), both(Timeout, Fail)], [Fail; 2]);
+        assert_eq!([both(Error, Timeout), both(Timeout, Error)], [Error; 2]);
+    }
+
+    #[test]
+    fn attempts_add_up_and_a_flake_tells_both_words() {
+        let combined = combine(result(Verdict::Timeout, 1), result(Verdict::Pass, 2));
+        assert_eq!((combined.attempts, combined.took_us), (3, 300));
+        assert_eq!(combined.repeats, result(Verdict::Pass, 3).repeats);
+        let why = combined.why.expect("a reason");
+        assert_eq!(why, "sometimes timeout, sometimes pass: timeouts");
+    }
+
+    #[test]
+    fn silence_is_a_timeout_with_the_place_and_all_else_an_error_without() {
+        let silence = LinkError::Timeout {
+            port: "here".to_owned(),
+            what: "asking",
+            waited: Duration::from_secs(1),
+            overheard: Box::new(Overheard::default()),
+        };
+        let told = unanswered(&case(), &silence, || "at home".to_owned());
+        assert_eq!(told.verdict, Verdict::Timeout);
+        assert!(told.why.is_some_and(|why| why.ends_with("; at home")));
+        let nonsense = LinkError::Nonsense { what: "asking", why: "it is empty".to_owned() };
+        let told = unanswered(&case(), &nonsense, || unreachable!("nobody was silent"));
+        assert_eq!((told.verdict, told.why), (Verdict::Error, Some(nonsense.to_string())));
+    }
+}

@@ -10,6 +10,7 @@ mod reports;
 mod results;
 mod schema;
 mod select;
+mod verdicts;
 mod whereabouts;
 
 use std::path::Path;
