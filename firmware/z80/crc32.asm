@@ -1,7 +1,7 @@
 ; CRC-32/ISO-HDLC, that of zlib: polynomial 04C11DB7H reflected, start and final exclusive or FFFFFFFFH.
 
         .IDENT CRC32
-        .INTERN CRC32,CRCINI,CHECK
+        .INTERN CRC32,CRCINI,CHECK,FLIP
 
 ; The table must start at a multiple of 256: the layout aligns it.
         .LOC .DATA.
@@ -93,5 +93,21 @@ CRC32:  EXX
         SHLD CHECK
         SDED CHECK+2
         EXX
+        RET
+
+; FLIP - copies four bytes with all bits turned over: between CHECK and the check as it is told.
+;   Entry:    HL = the bytes; DE = where they go
+;   Exit:     HL and DE = just past them; B = 0
+;   Errors:   none
+;   Clobbers: AF, B, DE, HL
+;   Stack:    0 bytes
+;   Cycles:   184
+FLIP:   MVI B,4
+..NEXT: MOV A,M
+        CMA
+        STAX D
+        INX H
+        INX D
+        DJNZ ..NEXT
         RET
         .END

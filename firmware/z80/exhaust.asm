@@ -3,7 +3,7 @@
 
         .IDENT EXHAUS
         .INTERN DOXHST
-        .EXTERN SECTNS,SECADR,SECNXT,CRC32,CHECK,SETPCE,NOPINS,NEWLST,XCHNG,ATKLST,STATUS,P1,T3
+        .EXTERN SECTNS,SECADR,SECNXT,CRC32,CHECK,FLIP,SETPCE,NOPINS,NEWLST,XCHNG,ATKLST,STATUS,P1,T3
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -112,16 +112,6 @@ TELL:   XCHG                    ; DE = P.DATA
         MVI A,2+4+1+2*BINNUM
         STA P.LEN
         JMP PUTFRM
-
-; FLIP - copies four bytes from HL to DE with all bits turned over; HL and DE go past them.
-FLIP:   MVI B,4
-..NEXT: MOV A,M
-        CMA
-        STAX D
-        INX H
-        INX D
-        DJNZ ..NEXT
-        RET
 
         .DEFINE LDI7=[
         LDI

@@ -139,6 +139,8 @@ mod tests {
 
     use super::*;
     use crate::corpus::shipped;
+    use crate::reference::{AttackersArray, Colour, Kind, Piece};
+    use crate::residues::{self, SquareEntry};
     use crate::runner::Verdict;
 
     /// More than a batch of them.
@@ -163,14 +165,17 @@ mod tests {
         }
     }
 
-    /// A side that is lost at this case.
+    /// A side that is lost at this case, and must not be asked any more then.
     fn lost_at(on: &str) -> impl FnMut(&[Case]) -> Batch + Send {
+        let mut is_lost = false;
         move |cases| {
+            assert!(!is_lost, "it was lost before");
             let left: Vec<_> =
                 cases.iter().map(|case| case.id.as_str()).skip_while(|id| *id != on).collect();
-            let ended = match left.is_empty() {
-                true => Ended::Complete,
-                false => Ended::BoardLost("it is gone".to_owned()),
+            is_lost = !left.is_empty();
+            let ended = match is_lost {
+                false => Ended::Complete,
+                true => Ended::BoardLost("it is gone".to_owned()),
             };
             Batch { results: backwards(cases, Verdict::NotRun, &left), ended }
         }
@@ -186,6 +191,20 @@ mod tests {
         }
     }
 
+    /// A side that tells two squares of each case, with these T-states.
+    fn telling(times: [Option<u64>; 2]) -> impl FnMut(&[Case]) -> Batch + Send {
+        let piece = Piece { colour: Colour::White, kind: Kind::Pawn };
+        let square = move |t_states| {
+            let told = residues::exchange(piece, &AttackersArray::from_bytes(&[0; 14]), 0, (0, 0));
+            SquareEntry { t_states, ..told }
+        };
+        move |cases| {
+            let mut results = backwards(cases, Verdict::Pass, &[]);
+            results.iter_mut().for_each(|result| result.squares = times.map(square).to_vec());
+            Batch { results, ended: Ended::Complete }
+        }
+    }
+
     fn compared<S: FnMut(&[Case]) -> Batch + Send>(sides: [S; 2], cases: &[Case]) -> Compared {
         let stop = AtomicBool::new(false);
         let compared = side_by_side(sides, cases, &stop);
@@ -198,6 +217,14 @@ mod tests {
         let ((to_a, from_b), (to_b, from_a)) = (channel(), channel());
         let sides = [meeting(to_b, from_b), meeting(to_a, from_a)];
         assert_eq!(compared(sides, &cases()), Compared::Alike { squares: 0, timed: 0 });
+    }
+
+    #[test]
+    fn squares_are_counted_and_those_that_both_have_timed() {
+        let times = [[Some(7), None], [Some(7), Some(9)]];
+        let count = cases().len();
+        let alike = Compared::Alike { squares: 2 * count, timed: count };
+        assert_eq!(compared(times.map(telling), &cases()), alike);
     }
 
     #[test]

@@ -40,6 +40,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("C16INI", include_str!("../../firmware/z80/crc16.asm")),
     ("CRCINI", include_str!("../../firmware/z80/crc32.asm")),
     ("CRC32", include_str!("../../firmware/z80/crc32.asm")),
+    ("FLIP", include_str!("../../firmware/z80/crc32.asm")),
     ("NEWRPL", include_str!("../../firmware/z80/frame.asm")),
     ("PUTFRM", include_str!("../../firmware/z80/frame.asm")),
 ];

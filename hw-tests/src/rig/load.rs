@@ -54,7 +54,9 @@ impl Rig {
             |bytes: u64| bytes as f64 * BITS / f64::from(self.plan.profile.uart.baud) / seconds;
         let at_work = |(clock, halted): (u64, u64)| clock.saturating_sub(halted);
         let busy = at_work(now.clock).saturating_sub(at_work(began.clock)) as f64;
-        let processor = self.board.instruments().map(|_| busy / self.clock_hz as f64 / seconds);
+        // A board that is started again works while nothing is asked, too.
+        let share_busy = (busy / self.clock_hz as f64 / seconds).min(1.0);
+        let processor = self.board.instruments().map(|_| share_busy);
         (seconds > 0.0).then(|| Load {
             processor,
             sending: share(passed.bytes.0),
