@@ -100,6 +100,7 @@ mod tests {
 
     use super::*;
     use crate::corpus::shipped;
+    use crate::reference::{AttackersArray, Colour, Kind, Piece};
 
     fn case() -> Case {
         shipped().expect("the corpus").remove(0)
@@ -121,7 +122,16 @@ mod tests {
 
     #[test]
     fn the_second_question_decides_and_both_count() {
-        let joined = join(result(Verdict::Pass, 1), result(Verdict::Fail, 2));
+        let wrong = compare_exchange(
+            Piece { colour: Colour::White, kind: Kind::Pawn },
+            &AttackersArray::from_bytes(&[0; 14]),
+            Standard { behaviour: Behaviour::Mended, status: 0 },
+            None,
+            (1, 0),
+        );
+        let second = CaseResult { differences: wrong.clone(), ..result(Verdict::Fail, 2) };
+        let joined = join(result(Verdict::Pass, 1), second);
+        assert_eq!(joined.differences, wrong);
         assert_eq!((joined.verdict, joined.why.as_deref()), (Verdict::Fail, Some("fails")));
         assert_eq!((joined.repeats, joined.took_us), (result(Verdict::Pass, 3).repeats, 300));
         assert_eq!(joined.attempts, 1, "it was put once");

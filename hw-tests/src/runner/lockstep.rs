@@ -127,6 +127,19 @@ mod tests {
     }
 
     #[test]
+    fn what_only_the_reference_shows_to_be_wrong_is_a_divergence_of_whoever_said_it() {
+        let right = result(Verdict::Pass, 3, None);
+        let difference = r#"{"square":null,"what":"prizes","board":"1 0","reference":"2 0"}"#;
+        let differences = vec![serde_json::from_str(difference).expect("a difference")];
+        let wrong = CaseResult { differences, ..result(Verdict::Fail, 3, None) };
+        let word = "prizes: board 1 0, reference 2 0";
+        let said = format!("against the reference: A agrees, B {word}");
+        assert_eq!(told(&right, &wrong), Some(said));
+        let said = format!("against the reference: A {word}, B {word}");
+        assert_eq!(told(&wrong, &wrong), Some(said));
+    }
+
+    #[test]
     fn silence_and_missing_squares_are_divergences() {
         let right = result(Verdict::Pass, 3, None);
         let silent = result(Verdict::Timeout, 3, None);
