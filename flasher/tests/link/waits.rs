@@ -259,6 +259,16 @@ fn a_banner_is_heard_out_until_the_line_is_quiet() {
 }
 
 #[test]
+fn looks_whether_to_stop_do_not_end_the_wait_for_a_banner() {
+    let script = Script::new();
+    let mut link = script.link();
+    link.set_stop(Arc::default());
+    script.say(Duration::from_millis(350), b"hello");
+    link.hear_out("starting", Duration::from_millis(500)).expect("the line is there");
+    assert_eq!(link.overheard().heard, *b"hello");
+}
+
+#[test]
 fn a_banner_without_end_is_heard_for_half_a_second_longer_than_its_start_may_take() {
     let script = Script::new();
     (1..200).for_each(|tick| script.say(Duration::from_millis(10 * tick), b"U"));
@@ -284,7 +294,7 @@ fn a_line_that_can_not_be_opened_again_is_closed_and_keeps_its_name() {
     let gone = || Err(io::Error::from(io::ErrorKind::NotFound));
     link.reconnect(gone).expect_err("there is none");
     assert_eq!(link.name(), "script");
-    let unwritten = link.ask_all(&identify()).expect_err("it is closed");
+    let unwritten = link.submit(&identify()).expect_err("it is closed");
     let unread = link.hear_out("listening", WORK).expect_err("it is closed");
     for error in [unwritten, unread] {
         let LinkError::Line { source, .. } = error else { panic!("{error}") };

@@ -254,3 +254,58 @@ fn same_run(path: &Path, there: &Head, here: &Head) -> Result<(), LogError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::Verdict;
+
+    fn head() -> Head {
+        Head {
+            results: FORMAT,
+            program: "a test".to_owned(),
+            profile: "rc2014-classic".to_owned(),
+            behaviour: "mended".to_owned(),
+            cases: 3,
+            repeat: 1,
+            seed: None,
+            shard: None,
+        }
+    }
+
+    #[test]
+    fn every_record_is_a_line_in_its_order() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("results");
+        let mut log = Log::create(&path, &head()).expect("it can be written");
+        let ready = Ready { board: "a board".to_owned(), application: "an application".to_owned() };
+        let counts = Counts::default();
+        let case = &crate::corpus::shipped().expect("the corpus")[0];
+        let end = End { complete: true, why: None, counts };
+        log.ready(ready.clone()).expect("written");
+        log.passed(counts).expect("written");
+        log.case(&CaseResult::new(case, Verdict::Pass)).expect("written");
+        log.end(&end).expect("written");
+        drop(log);
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let records: Vec<Record> =
+            text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
+        let [Record::Head(_), Record::Ready(_), Record::Passed(_), Record::Case(_), last] =
+            &records[..]
+        else {
+            panic!("{records:?}")
+        };
+        assert_eq!(*last, Record::End(end));
+    }
+
+    #[test]
+    fn a_line_that_is_no_record_is_told_by_its_number() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("results");
+        drop(Log::create(&path, &head()).expect("it can be written"));
+        let good = std::fs::read_to_string(&path).expect("a line");
+        std::fs::write(&path, good.repeat(2) + "{}\n").expect("a scratch file");
+        let Err(error) = Log::resume(&path, &head()) else { panic!("it is no results file") };
+        assert!(error.to_string().contains("results:3: no line of a results file"), "{error}");
+    }
+}

@@ -349,3 +349,49 @@ fn measure(result: CaseResult, (repeats, took): (Repeats, Duration)) -> CaseResu
 fn is_about_requests(error: &LinkError) -> bool {
     matches!(error, LinkError::Refused { error, .. } if error.code == ErrorCode::UnknownType)
 }
+
+#[cfg(test)]
+mod tests {
+    use firmware::profile::Profile;
+
+    use super::*;
+    use crate::board::Choice;
+    use crate::corpus::shipped;
+    use crate::rig::Plan;
+
+    #[test]
+    fn courses_of_one_run_add_up_and_the_last_end_is_its_end() {
+        let course = |losses, restarts, why: Option<&str>| Course {
+            ended: Ended::Interrupted,
+            losses,
+            restarts,
+            last_restart: why.map(str::to_owned),
+        };
+        let both = course(2, 3, Some("first")).then(course(5, 7, None));
+        assert_eq!(both, course(7, 10, Some("first")));
+        let both = course(2, 3, Some("first")).then(course(5, 7, Some("second")));
+        assert_eq!(both, course(7, 10, Some("second")));
+        assert_eq!(course(0, 0, None).then(Course::default()).ended, Ended::Complete);
+    }
+
+    #[test]
+    fn a_case_is_put_again_from_its_start_until_the_board_was_lost_three_times() {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
+        let rig = Rig::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let case = shipped().expect("the corpus").remove(0);
+        let mut job = Job::new(&rig, case.clone(), 1);
+        let first = job.question().what;
+        for times in 1..=3 {
+            assert!(job.given_up().is_none());
+            assert!(job.complete(CaseResult::new(&case, Verdict::Pass)).is_none(), "half of it");
+            assert_ne!(job.question().what, first);
+            job.lost(&format!("cable {times}"));
+            assert_eq!(job.question().what, first);
+        }
+        let given_up = job.given_up().expect("it is enough");
+        assert_eq!(given_up.verdict, Verdict::Error);
+        let why = given_up.why.expect("a reason");
+        assert_eq!(why, "the board was lost 3 times while it was asked, at last: cable 3");
+    }
+}
