@@ -52,3 +52,33 @@ pub(super) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, O
     };
     (mover, chosen.map(|verdict| verdict.square))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::shipped;
+    use crate::reference::examine;
+
+    #[test]
+    fn last_moves_of_all_four_kinds_are_chosen_by_the_number_of_pieces() {
+        let mut kinds = [0; 4];
+        for case in shipped().expect("the corpus") {
+            let Subject::Position { position, .. } = &case.subject else { continue };
+            let (_, verdicts) = examine(position);
+            let (mover, moved) = last_move(position, &verdicts);
+            assert_ne!(mover, position.to_move);
+            let own: Vec<_> = verdicts.iter().filter(|at| at.piece.colour == mover).collect();
+            let mut lost = own.iter().filter(|at| at.outcome.residue > 0).map(|at| at.square);
+            let (first, last) = (lost.next(), lost.next_back());
+            let last_of_all = own.last().map(|at| at.square);
+            match verdicts.len() % 4 {
+                0 => assert_eq!(moved, None, "{}", case.id),
+                1 => assert_eq!(moved, first, "{}", case.id),
+                2 => assert_eq!(moved, last.or(first), "{}", case.id),
+                _ => assert_eq!(moved, last_of_all, "{}", case.id),
+            }
+            kinds[verdicts.len() % 4] += i32::from(last.is_some() && last_of_all != last);
+        }
+        assert!(kinds.iter().all(|count| *count > 0), "each can be told from others: {kinds:?}");
+    }
+}
