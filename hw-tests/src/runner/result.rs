@@ -207,3 +207,54 @@ impl AddAssign for Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::shipped;
+    use crate::reference::{AttackersArray, Colour, Kind, Piece};
+    use crate::residues::exchange;
+
+    fn case() -> Case {
+        shipped().expect("the corpus").remove(0)
+    }
+
+    #[test]
+    fn squares_are_told_by_the_status_that_they_have_met() {
+        let piece = Piece { colour: Colour::White, kind: Kind::Pawn };
+        let square = |(name, status): (&str, u8)| SquareEntry {
+            square: name.to_owned(),
+            ..exchange(piece, &AttackersArray::from_bytes(&[0; 14]), 0, (0, status))
+        };
+        let squares = [("a1", 0), ("b1", 1), ("c1", 2), ("d1", 3)].map(square).to_vec();
+        let result = CaseResult { squares, ..CaseResult::new(&case(), Verdict::Pass) };
+        assert_eq!(result.flagged(1).collect::<Vec<_>>(), ["b1", "d1"]);
+        assert_eq!(result.flagged(2).collect::<Vec<_>>(), ["c1", "d1"]);
+        assert_eq!(Counts::of([&result, &result]).squares, 8);
+    }
+
+    #[test]
+    fn counts_add_up_and_every_case_has_one_verdict() {
+        let mut counts = Counts::default();
+        for (times, verdict) in (1..).zip(Verdict::ALL) {
+            (0..times).for_each(|_| counts.add(&CaseResult::new(&case(), verdict)));
+        }
+        assert_eq!(Verdict::ALL.map(|verdict| counts.with(verdict)), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(counts.cases, 28);
+        assert!(counts.is_consistent());
+        let mut twice = Counts { squares: 3, ..counts };
+        twice += Counts { squares: 4, ..counts };
+        assert_eq!(Verdict::ALL.map(|verdict| twice.with(verdict)), [2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!((twice.cases, twice.squares), (56, 7));
+        twice.cases += 1;
+        assert!(!twice.is_consistent());
+    }
+
+    #[test]
+    fn a_judged_answer_is_one_whatever_came_of_it() {
+        let answered = Verdict::ALL.map(|verdict| CaseResult::new(&case(), verdict).is_answered());
+        let expected = Verdict::ALL
+            .map(|verdict| ["pass", "fail", "flaky"].contains(&verdict.to_string().as_str()));
+        assert_eq!(answered, expected);
+    }
+}
