@@ -43,9 +43,10 @@ fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_tells_where_it_was() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let hung = changed(folder.path(), "XCHNG", 0, &[0x18, 0xFE]); // a jump to itself
     let began = Instant::now();
-    let (code, _, result) = run(&hung, &["--direct"]);
+    let (code, said, result) = run(&hung, &["--direct"]);
     assert!(began.elapsed() < PATIENCE);
     assert_eq!((code, result.verdict), (Some(3), Verdict::Timeout));
+    assert!(said.contains("board: started again 1 times"), "{said}");
     let why = result.why.expect("a reason");
     let named = why.contains("no answer while playing out an exchange, asked 3 times within");
     assert!(named, "the wait has a name: {why}");

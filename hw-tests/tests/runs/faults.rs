@@ -107,6 +107,8 @@ fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
     assert!(one == two, "the same seed, other results");
     let (code, said) = &told[0];
     assert!(said.contains("made by seed 7: "), "{said}");
+    assert!(said.contains("board: lost and found again "), "{said}");
+    assert!(said.contains("board: started again "), "{said}");
     let command = "hw-tests run --direct --seed 1 --shard 1/12 --results ";
     assert_eq!(*code == Some(3), said.contains("the same again: "), "{said}");
     assert!(*code != Some(3) || said.contains(command), "{said}");
