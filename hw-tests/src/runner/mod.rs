@@ -375,6 +375,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_measured_of_a_request_stands_in_its_result() {
+        let case = shipped().expect("the corpus").remove(0);
+        let repeats = Repeats { silence: 1, missing: 2, ..Repeats::default() };
+        let took = Duration::from_micros(4321);
+        let result = measure(CaseResult::new(&case, Verdict::Fail), (repeats, took));
+        assert_eq!(
+            (result.repeats, result.took_us, result.verdict),
+            (repeats, 4321, Verdict::Fail)
+        );
+    }
+
+    #[test]
     fn a_case_is_put_again_from_its_start_until_the_board_was_lost_three_times() {
         let profile = Profile::named("rc2014-classic").expect("it ships");
         let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };

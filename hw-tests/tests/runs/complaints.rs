@@ -1,14 +1,19 @@
 //! What people complain of in harnesses like this, each with its test. Of results lost when set-up fails see `results`.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
+use hw_tests::corpus::shipped;
+use hw_tests::rig::board_spec;
 use hw_tests::runner::log::Record;
-use hw_tests::runner::{CaseResult, Verdict};
+use hw_tests::runner::{CaseResult, Ended, Options, Verdict, run_cases};
+use hw_tests::sim::{ServerOptions, SimServer};
 
+use super::whereabouts::over_a_port;
 use super::{PATIENCE, records, told};
 
 /// The application with these bytes at a symbol.
@@ -53,6 +58,24 @@ fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_tells_where_it_was() {
     assert!(why.contains("; last sent: ") && why.contains("; last heard: "), "{why}");
     let at = why.split("the program counter was at ").nth(1).expect("a place");
     assert!(at.contains("H, XCHNG (") && at.contains("xchng.asm:"), "{at}");
+}
+
+#[test]
+fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let image = |kind| build(&profile, kind).unwrap_or_else(|e| panic!("{e}")).bytes;
+    let monitor = image(ProgramKind::Monitor);
+    let server = SimServer::start(board_spec(&profile), &monitor, ServerOptions::default());
+    let server = server.expect("a pseudo-terminal");
+    let mut rig = over_a_port(&server, profile.clone(), image(ProgramKind::Application));
+    drop(server);
+    let options = Options { repeat: 1, fail_fast: false, interrupted: &AtomicBool::new(false) };
+    let (cases, mut verdicts) = (shipped().expect("the corpus"), Vec::new());
+    let course = run_cases(&mut rig, cases.into_iter().take(9), options, |result| {
+        verdicts.push(result.verdict);
+    });
+    assert!(matches!(&course.ended, Ended::BoardLost(_)), "{course:?}");
+    assert_eq!(verdicts, [Verdict::NotRun; 9]);
 }
 
 #[test]

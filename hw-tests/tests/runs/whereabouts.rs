@@ -21,7 +21,7 @@ const STUCK: [u8; 2] = [0x18, 0xFE];
 const DEAF: [u8; 3] = [0xF3, 0x18, 0xFE];
 
 /// A board of which nothing is known but its port.
-fn over_a_port(server: &SimServer, profile: Profile, application: Vec<u8>) -> Rig {
+pub(super) fn over_a_port(server: &SimServer, profile: Profile, application: Vec<u8>) -> Rig {
     let board = Choice::Serial(rcflash::rig::Rig::at(&server.path().to_string_lossy()));
     let plan = Plan { board, application: Some((0x8000, application)), ..Plan::simulated(profile) };
     Rig::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
