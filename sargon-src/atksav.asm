@@ -6,31 +6,32 @@
         .INSERT sargon.asm
 
 ; ATKSAV - stores the value of an attacker in its slot of its colour's section.
-;   The slot is that of the piece's type, or the queen's when a queen was met on this ray. The first
-;   of a slot goes low, the second high, so that the first comes out first. Into a full slot nothing goes:
-;   the piece is pushed into the low half of the next byte that has room, whatever byte that is.
-;   As in 1978, the direction stands for the queen met as soon as there is a pin, and the next byte
-;   is taken without a look at it: a piece pushed out of it is lost, though counted, and behind a
-;   section lies the other one's count or the pin list.
+;   The slot is that of the piece's type, or the queen's if a queen was met on this ray. The first
+;   of a slot goes low, the second high, so that the first comes out first. Nothing goes into a full
+;   slot: the piece is pushed into the low half of the next byte that has room, whatever byte that
+;   is. As in 1978, the direction stands for the queen met as soon as there is a pin, and the next
+;   byte is taken without a look at it: a piece pushed out of it is lost, though counted, and after
+;   a section comes the other one's count or the pin list.
 ;   Entry:    A = type; E bit 7 = colour, bit 0 = a queen was met on this ray; C = step of the ray;
 ;             H = the data page
 ;   Exit:     the piece is stored and counted
-;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set; as in 1978
-;             B.OVER is set when a piece was lost or the section left
+;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set; as in
+;             1978
+;             B.OVER is set if a piece was lost or the section left
 ;   Clobbers: AF, D, DE'
 ;   Stack:    2 bytes; as in 1978 6
-;   Cycles:   214..356 over the corpus; as in 1978 260..387
+;   Cycles:   161..298 over the corpus; as in 1978 190..362
 ATKSAV: PUSH H
         MOV L,A
         EXX
         LXI D,TBASE             ; PVALUE is at the start of the page
         MOV E,A
-        LDAX D
+        LDAX D                  ; by type
         EXX
         MOV D,A                 ; the value
         .IFE FAULT78,[
-        BIT 0,E
-        JRZ ..SLOT
+        BIT 0,E                 ; a queen was met
+        JRZ ..SLOT              ; none: the slot of its own type
 ][
         LDA NPINS
         ORA A
@@ -42,60 +43,70 @@ ATKSAV: PUSH H
         JRNC ..SLOT
 ]
         MVI L,QUEEN
-..SLOT: MOV A,L
-        ADI O.ATKL
+..SLOT: MOV A,L                 ; which section?
         BIT 7,E
-        JRZ ..LOOK
-        ADI SECTN
-..LOOK: MOV L,A
+        JRNZ BLACK              ; White's comes first
+
+; STORE - puts the value D into slot A of the section at BASE, which ends before PAST, and counts
+; it.
+        .DEFINE STORE[BASE,PAST,%CNT,%PUSH,%USED,%NEXT]=[
+        ADI BASE
+        MOV L,A                 ; the slot's address
         MOV A,M
-        ANI 0FH
-        JRZ ..PUSH
-        MOV A,M
-        ANI 0F0H
-        JRZ ..HIGH
+        ORA A
+        JRNZ %USED              ; someone is there
+        MOV M,D                 ; most slots are empty
+%CNT:   MVI L,BASE              ; the count stands before the slots
+        INR M
+        POP H
+        RET
         .IFE FAULT78,[
-..NEXT: INR L
+%USED:  CPI 10H                 ; is the high half empty?
+        JRC HIGH
+%NEXT:  INR L                   ; full: the next byte with room, whatever it is for
         MOV A,L
-        CPI O.BACT
-        JRZ ..FULL
-        CPI O.PAST
-        JRZ ..FULL
+        CPI PAST
+        JRZ FULL                ; past the king's: no room
         MOV A,M
-        ANI 0F0H
-        JRNZ ..NEXT
-..PUSH: MOV A,D
-        RLD
-        JMPR ..CNT
+        CPI 10H
+        JRNC %NEXT              ; full, too
 ][
-        INR L
+%USED:  ANI 0FH                 ; is only the low half empty?
+        JRZ %PUSH
+        MOV A,M
+        CPI 10H                 ; or the high one?
+        JRC HIGH
+        INR L                   ; full: the next byte, looked at or not
         MOV A,L
-        CPI O.BACT
-        CZ ATKOVR
-        CPI O.PAST
-        CZ ATKOVR
-..PUSH: MOV A,D
-        RLD                     ; A: who was in the high half
-        CNZ ATKOVR
-        JMPR ..CNT
+        CPI PAST
+        CZ ATKOVR               ; it is not a slot of this section
 ]
-..HIGH: MOV A,D
+%PUSH:  MOV A,D
+        RLD                     ; A: who was in the high half
+        .IFN FAULT78,[CNZ ATKOVR]
+        JMPR %CNT
+]
+        STORE O.ATKL,O.BACT
+BLACK:  STORE O.BACT,O.PAST
+
+; HIGH - puts the value D into the high half of the byte at HL, and counts it.
+HIGH:   MOV A,D
+        RLC                     ; into the high half
         RLC
         RLC
         RLC
-        RLC
-        ORA M
+        ORA M                   ; over the first comer
         MOV M,A
-..CNT:  MVI L,O.ATKL
-        BIT 7,E
+        MVI L,O.ATKL
+        BIT 7,E                 ; count for its colour
         JRZ ..ADD
         MVI L,O.BACT
 ..ADD:  INR M
         POP H
         RET
         .IFE FAULT78,[
-..FULL: MVI L,O.STAT
-        SET B.OVER,M
+FULL:   MVI L,O.STAT
+        SET B.OVER,M            ; not stored, not counted
         POP H
         RET
 ][

@@ -1,139 +1,147 @@
-; Who attacks a square, and who defends the piece on it.
+; Finds who attacks a square, and who defends the piece on it.
 
         .IDENT ATTACK
-        .INTERN ATTACK
-        .EXTERN ATKSAV,PNCK,TBASE,M3,NPINS
+        .EXTERN ATKSAV,PNCK,M3,NPINS
         .INSERT sargon.asm
 
-; While a ray is walked:
-;   HL   the square reached         B   the type that slides along this ray: BISHOP or ROOK
-;   C    the step to the next       E   bit 7 colour of the ray's pieces, bit 0 a queen was met
-;   HL'  next of the steps       B'  rays left of this kind
+; While the rays are walked:
+;   HL   the square reached         B   the square under examination
+;   C    the step of this ray       E   bit 7 the colour of the ray's pieces, bit 0 a queen was met
+; Every direction has code of its own with its step as a constant: fetching steps from a table took
+; two fifths of the time. The order is that of DIRECT, which decides who comes first in a slot.
 
 ; ATTACK - files every attacker and defender of a square in the attackers array.
+;   In the fast evaluator ATTACK is another routine (spread.asm), and this one, ATKRAY there, serves
+;   the positions that the other leaves out.
 ;   Entry:    M3 = the square's address; the 14 bytes of ATKLST are 0; the pin list is complete
 ;   Exit:     ATKLST filled, NPINS and the pin list unchanged
-;   Errors:   B.OVER of STATUS set when a piece found no room
-;   Clobbers: AF, BC, DE, HL, BC', DE', HL'
+;   Errors:   B.OVER of STATUS set if a piece found no room
+;   Clobbers: AF, BC, DE, HL, DE'
 ;   Stack:    12 bytes
-;   Cycles:   2495..8319 over the corpus; as in 1978 2495..9087
-ATTACK: EXX
-        LXI H,TBASE+DIRECT
-        MVI B,4
-        EXX
-        MVI B,BISHOP
-        CALL RAYS
-        EXX
-        MVI B,4
-        EXX
-        MVI B,ROOK
-        CALL RAYS
-        EXX
-        MVI B,8
-        EXX
+;   Cycles:   1167..6521 over the corpus; as in 1978 1167..6912
+        .IFE FAST,[.INTERN ATTACK
+ATTACK:][.INTERN ATKRAY
+ATKRAY:]
+        LHLD M3
+        MOV B,L                 ; B keeps it: each ray and leap starts from there
 
-; The eight squares a knight's leap away.
-LEAPS:  CALL ADJCNT
-        JRZ ..NEXT
-        CPI BORDER
-        JRZ ..NEXT
-        MOV E,A
-        ANI 7
+; RAY - walks from the square under examination to the first piece or the border; AT takes up the
+; piece.
+        .DEFINE RAY[STEP,AT,%NEXT]=[
+        MVI C,STEP
+        MOV L,B                 ; back to the start
+%NEXT:  MOV A,L
+        ADD C                   ; one step on
+        MOV L,A
+        MOV A,M
+        ORA A
+        JRZ %NEXT               ; an empty square: on
+        INR A                   ; 0 at the border
+        CNZ AT
+]
+        RAY +9,DIAGNL
+        RAY +11,DIAGNL
+        RAY -11,DIAGNL
+        RAY -9,DIAGNL
+        RAY +10,STRAIT
+        RAY -10,STRAIT
+        RAY +1,STRAIT
+        RAY -1,STRAIT
+
+; LEAP - looks for a knight a leap away. Neither an empty square nor the border has a knight's type.
+        .DEFINE LEAP[STEP]=[
+        MVI A,STEP
+        ADD B                   ; from the square itself
+        MOV L,A
+        MOV A,M
+        ANI 7                   ; the border is of type 7
         CPI KNIGHT
-        JRNZ ..NEXT
-        CALL TAKE               ; bit 0 of E is clear, as in KNIGHT
-..NEXT: EXX
-        DCR B
-        EXX
-        JRNZ LEAPS
+        CZ LEAPER
+]
+        LEAP -21
+        LEAP -12
+        LEAP +8
+        LEAP +19
+        LEAP +21
+        LEAP +12
+        LEAP -8
+        LEAP -19
         RET
 
-; RAYS - walks the rays of one kind, B' of them from DIRECT entry HL' on.
-RAYS:   CALL ADJCNT
-        JRZ SLIDE
-        CPI BORDER
-        JRZ ENDRAY
-        MOV E,A
-        RES 0,E
+; TAKE - files the piece of type A on square HL unless a pin bars it. Pins are rare: PNCK is called
+; only if there are any, and returns with carry set for a piece that is barred.
+        .DEFINE TAKE=[
+        MOV D,A                 ; PNCK uses A
+        LDA NPINS
+        ORA A                   ; carry is clear from here on if PNCK is not called
+        CNZ PNCK
+        MOV A,D
+        CNC ATKSAV              ; carry set: it is barred
+]
+LEAPER: MOV A,L
+        SUB B
+        MOV C,A                 ; the step, for PNCK
+        MOV E,M                 ; the colour; bit 0 is clear in KNIGHT: no queen
+        MVI A,KNIGHT            ; what ATKSAV is told
+        TAKE
+        RET
+
+; FIRST - takes up the first piece of a ray, A its byte and one more. KIND slides along this ray; a
+; king counts if it is adjacent, and what PAWNS adds decides about pawns. Falls into BEYOND.
+        .DEFINE FIRST[KIND,OTHERS,FOUND,QUEENS]=[
+        DCR A
+        MOV E,A                 ; bit 7 is the colour of this ray from here on
+        RES 0,E                 ; no queen yet
         ANI 7
-        CMP B
-        JRZ FOUND               ; a bishop on a diagonal, a rook on a straight line
-        CPI QUEEN
-        JRZ FNDQUN
-        JRNC FNDKNG
-        CPI PAWN
-        JRNZ ENDRAY
-        MOV A,B
-        CPI BISHOP
-        JRNZ ENDRAY
-        MOV A,E                 ; White's pawns attack upwards, so stand a negative step away;
-        XRA C                   ; Black's a positive one
-        JP ENDRAY
-        MVI A,PAWN
-        JMPR FOUND
-FNDKNG: CALL TAKE               ; nothing is seen through a king
-        JMPR ENDRAY
-
-; Beyond the first square of a ray only pieces that slide count.
-SLIDE:  MOV A,L
-        ADD C
-        MOV L,A
-        MOV A,M
-        ORA A
-        JRZ SLIDE
-        CPI BORDER
-        JRZ ENDRAY
-        MOV E,A
-        RES 0,E
-        JMPR SLIDER
-
-; Behind a piece that attacks, more of its colour may attack through it.
-BEHIND: MOV A,L
-        ADD C
-        MOV L,A
-        MOV A,M
-        ORA A
-        JRZ BEHIND
-        CPI BORDER
-        JRZ ENDRAY
-        XRA E
-        JM ENDRAY               ; the other colour ends the ray
-        XRA E
-SLIDER: ANI 7
-        CMP B
+        CPI KIND                ; the piece that slides here
         JRZ FOUND
         CPI QUEEN
-        JRNZ ENDRAY
-FNDQUN: SET 0,E
-FOUND:  CALL TAKE
-        JMPR BEHIND
-ENDRAY: EXX
-        DCR B
-        EXX
-        JRNZ RAYS
-        RET
-
-; ADJCNT - steps from the square under examination in the next direction: C the step, HL the
-; square reached, A what stands there, Z set when nothing does.
-ADJCNT: EXX
-        MOV A,M
-        INX H
-        EXX
-        MOV C,A
-        LHLD M3
-        ADD L
+        JRZ QUEENS              ; a queen slides everywhere
+        MOV D,A
+        MOV A,L                 ; kings and pawns reach one step only
+        SUB B                   ; how far away
+        CMP C                   ; one step?
+        RNZ
+        MOV A,D
+        CPI KING                ; a king ends the ray
+        JRZ OTHERS
+]
+; BEYOND - files the piece of type A and goes on to the next piece of its colour that slides along
+; the same ray: it attacks through the one before. Anything else ends the ray.
+        .DEFINE BEYOND[KIND,FOUND,QUEENS,%NEXT]=[
+QUEENS: SET 0,E                 ; she and whoever is after her go to the queen's slot
+FOUND:  TAKE
+%NEXT:  MOV A,L
+        ADD C                   ; the next square behind it
         MOV L,A
         MOV A,M
         ORA A
+        JRZ %NEXT
+        XRA E                   ; bit 7: another colour?
+        RM                      ; the other colour, or the border where Black stands
+        XRA E                   ; the byte again
+        ANI 7
+        CPI KIND
+        JRZ FOUND
+        CPI QUEEN
+        JRZ QUEENS
         RET
+]
+DIAGNL: FIRST BISHOP,ALONE,DFOUND,DQUEEN
+        CPI PAWN
+        RNZ
+        MOV A,E                 ; White's pawns attack upwards, so they stand a negative step away,
+        XRA C                   ; Black's a positive one: bit 7 of colour and step differ
+        RP                      ; the signs agree: it attacks the other way
+        MVI A,PAWN
+        JMPR DFOUND
+        BEYOND BISHOP,DFOUND,DQUEEN
 
-; TAKE - files the piece of type A on square HL unless a pin bars it.
-TAKE:   MOV D,A
-        LDA NPINS
-        ORA A
-        JRZ ..FREE
-        CALL PNCK
-        RC
-..FREE: MOV A,D
-        JMP ATKSAV
+STRAIT: FIRST ROOK,ALONE,SFOUND,SQUEEN
+        RET
+        BEYOND ROOK,SFOUND,SQUEEN
+
+; Nothing is seen through a king.
+ALONE:  TAKE
+        RET
         .END

@@ -6,7 +6,7 @@
         .INTERN M1,M2,M3,M4,T1,T2,T3,INDX1,INDX2,NPINS,P1,P2,P3
         .INSERT sargon.asm
 
-        .LOC .DATA.
+        .IFE FAST,[.LOC .DATA.][.LOC DATPAG*256]
 BOARDA: .BLKB 120                       ; ten squares a row, two border rows on either side
         .BLKB 1
 ATKLST:                                 ; the attackers array (Table 1 of the article)
@@ -22,8 +22,9 @@ ENDLST: .BLKB 1
 ]
 STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT
 
-; The program's index variables. M1 to M4 are addresses in this page, the others in the table page. Ours
-; use M3, the square under examination, and T3, its piece's type; the rest is for routines of one's own.
+; The program's index variables. M1 to M4 are addresses in this page, the others in the table page.
+; Ours use M3, the square under examination, and T3, its piece's type; the rest is for routines of
+; one's own.
 M1:     .BLKW 1
 M2:     .BLKW 1
 M3:     .BLKW 1

@@ -1,4 +1,5 @@
-; The evaluator's names for a routine of one's own: insert this file instead of sargon.asm. It makes no code.
+; The evaluator's names for a routine of one's own: insert this file instead of sargon.asm. It makes
+; no code.
 
         .INSERT sargon.asm
         .EXTERN BOARDA,ATKLST,WACT,BACT,PLISTA,PLISTD,POSK,POSQ,STATUS,TBASE

@@ -5,38 +5,39 @@
         .INSERT sargon.asm
 
 ; NEXTAD - changes sides and takes the least valuable piece out of the other side's section.
-;   An entry whose low half is empty is found all the same, so none is lost. The walk along the section is
-;   bounded: White's section lies below O.BACT, Black's at or above it, and the byte at O.END is never 0.
-;   As in 1978 the walk goes on beyond the section, up to the fence, and takes what it finds
-;   there; a byte with an empty low half ends it, the fence among them.
+;   An entry whose low half is empty is found all the same, so none is lost. The walk along the
+;   section is bounded: White's section lies below O.BACT, Black's at or above it, and the byte at
+;   O.END is never 0. As in 1978 the walk goes on beyond the section, up to the fence, and takes
+;   what it finds there; a byte with an empty low half ends it, the fence among them. XCHNG sees
+;   from the pointers that this happened.
 ;   Entry:    C = side flag; B' = count of the side just served, C' = count of the other;
 ;             HL' and DE' = where their sections were left; H' and D' = the data page
 ;   Exit:     Z clear: A = value of the piece; Z set: A = 0, the side has none left
 ;             C + 1; B' C' and HL' DE' exchanged, the count and the section one piece shorter
 ;   Errors:   the count promises more than the section holds: as if none were left, B.SHRT of STATUS
-;             set; as in 1978 B.SHRT is set by a step beyond the section or on an empty low half
+;             set; as in 1978 only if an empty low half ends the walk
 ;   Clobbers: F
-;   Stack:    0 bytes; as in 1978 4
-;   Cycles:   58..286 over the corpus; as in 1978 58..4823
-NEXTAD: INR C
+;   Stack:    0 bytes; as in 1978 2
+;   Cycles:   58..286 over the corpus; as in 1978 58..1764
+NEXTAD: INR C                   ; the side flag belongs to the set that the caller has current
         EXX
         MOV A,B
-        MOV B,C
+        MOV B,C                 ; the other side's count comes to the front
         MOV C,A
-        XCHG
+        XCHG                    ; and so does its section
         XRA A
-        CMP B
+        CMP B                   ; has it any left?
         JRZ ..DONE
-        DCR B
+        DCR B                   ; one fewer
         .IFE FAULT78,[
-        BIT 7,L
+        BIT 7,L                 ; which section is it? Its addresses tell
         JRNZ ..BLK
 ..WHT:  INR L
         CMP M
-        JRZ ..WHT
+        JRZ ..WHT               ; an empty slot
         BIT 7,L
         JRNZ ..SHRT             ; walked into Black's section
-..TAKE: RRD
+..TAKE: RRD                     ; A = the low half; the high one comes down
         JRZ ..TAKE              ; only the high half held a piece: it is low now
         DCR L                   ; the byte may hold another; Z is clear, L is never 0
         EXX
@@ -45,36 +46,31 @@ NEXTAD: INR C
         CMP M
         JRZ ..BLK
         MOV A,L
-        CPI O.END
+        CPI O.END               ; past the array's end?
         JRZ ..SHRT
         XRA A
         JMPR ..TAKE
 ..SHRT: MVI L,O.STAT
-        SET B.SHRT,M
+        SET B.SHRT,M            ; the count promised too much
         XRA A
-        MOV B,A
+        MOV B,A                 ; the count was wrong: there are none
 ..DONE: EXX
         RET
 ][
 ..NEXT: INR L
-        MOV A,L
-        CPI O.BACT
-        CZ NXSHRT
-        CPI O.PAST
-        CZ NXSHRT
-        XRA A
         CMP M
-        JRZ ..NEXT
-        RRD
-        CZ NXSHRT
-        DCR L
-        ORA A
+        JRZ ..NEXT              ; no test for the end: the fence is not 0
+        RRD                     ; A = the low half
+        JRZ ..SHRT              ; nothing in it
+        DCX H                   ; not DCR L: it would spoil Z
 ..DONE: EXX
         RET
-NXSHRT: PUSH H
+..SHRT: PUSH H
         MVI L,O.STAT
         SET B.SHRT,M
         POP H
+        DCX H
+        EXX
         RET
 ]
         .END

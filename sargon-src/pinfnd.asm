@@ -2,8 +2,9 @@
 
         .IDENT PINFND
         .INTERN PINFND
-        .EXTERN ATTACK,NEWLST,TBASE,ATKLST,M3,NPINS,POSK
+        .EXTERN TBASE,ATKLST,M3,NPINS,POSK
         .INSERT sargon.asm
+        .IFE FAST,[.EXTERN ATTACK,NEWLST][.EXTERN RAYWIS,SPREAD]
 
 ; While a ray is walked outwards from a royal piece:
 ;   HL   the square reached         B   the type that pins along this ray: BISHOP or ROOK
@@ -12,19 +13,20 @@
 ;   HL'  next of the steps       B'  rays left of this kind
 
 ; PINFND - lists the pieces that are pinned against a king or a queen.
-;   Entry:    the board and the high byte of M3 set up; POSK, POSQ = squares of White's and Black's king and queen, BORDER behind
+;   Entry:    the board and the high byte of M3 set up; POSK, POSQ = squares of White's and Black's
+;             king and queen, BORDER behind
 ;   Exit:     NPINS pins in PLISTA (squares) and PLISTD (steps outwards); M3 changed
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
-;   Stack:    30 bytes
-;   Cycles:   336..12270 over the corpus; as in 1978 336..12354
+;   Stack:    30 bytes; fast 34
+;   Cycles:   336..10452 over the corpus; as in 1978 336..10516; fast 16065..70365
 PINFND: XRA A
         STA NPINS
-        LXI Y,POSK
-ROYAL:  MOV A,0(Y)
-        CPI BORDER
-        RZ
-        ORA A
+        LXI Y,POSK              ; Y survives all that is done for one royal piece; falls into ROYAL
+ROYAL:  MOV A,0(Y)              ; its square
+        CPI BORDER              ; ends the list
+        .IFE FAST,[RZ][JZ SPREAD]
+        ORA A                   ; 0: it is not on the board
         CNZ PINS
         INX Y
         JMPR ROYAL
@@ -32,26 +34,26 @@ ROYAL:  MOV A,0(Y)
 ; PINS - lists the pins against the royal piece on square A.
 PINS:   STA M3
         LHLD M3
-        MOV E,M
+        MOV E,M                 ; bit 7: its colour is what counts
         EXX
-        LXI H,TBASE+DIRECT
-        MVI B,4
+        LXI H,TBASE+DIRECT      ; the steps in the order in which pins are listed
+        MVI B,4                 ; four diagonals
         EXX
         MVI B,BISHOP
         CALL RAYS
-        EXX
+        EXX                     ; and four ranks and files
         MVI B,4
         EXX
-        MVI B,ROOK
+        MVI B,ROOK              ; falls into RAYS
 
 ; RAYS - walks B' rays from DIRECT entry HL' on.
 RAYS:   EXX
-        MOV A,M
+        MOV A,M                 ; the next step
         INX H
         EXX
         MOV C,A
-        LHLD M3
-..OUT:  MOV A,L
+        LHLD M3                 ; every ray begins at the royal piece
+..OUT:  MOV A,L                 ; past the empty squares
         ADD C
         MOV L,A
         MOV A,M
@@ -59,10 +61,10 @@ RAYS:   EXX
         JRZ ..OUT
         CPI BORDER
         JRZ ENDRAY
-        XRA E
+        XRA E                   ; bit 7: whether it is of the other colour
         JM ENDRAY               ; an enemy stands before any friend
-        MOV D,L
-..PAST: MOV A,L
+        MOV D,L                 ; a friend: it is pinned if what follows pins it
+..PAST: MOV A,L                 ; past the empty squares behind it
         ADD C
         MOV L,A
         MOV A,M
@@ -70,47 +72,52 @@ RAYS:   EXX
         JRZ ..PAST
         CPI BORDER
         JRZ ENDRAY
-        XRA E
+        XRA E                   ; bit 7 is clear for a friend
         JP ENDRAY               ; a second friend
-        XRA E
+        XRA E                   ; its byte again
         ANI 7
-        CMP B
+        CMP B                   ; a bishop or rook on its own kind of line
         JRZ ..PIN
         CPI QUEEN
         JRNZ ENDRAY
-        LHLD M3
+        LHLD M3                 ; a queen: whom does she attack?
         MOV A,M
         ANI 7
         CPI QUEEN
         JRNZ ..PIN
-        CALL HELD
+        CALL HELD               ; a queen that is held may be left to the other queen
         JP ENDRAY
-..PIN:  LXI H,NPINS
+..PIN:  LXI H,NPINS             ; the low byte of the index is the count
         MOV A,M
         INR M
         ADI O.PINA
-        MOV L,A
+        MOV L,A                 ; the place in PLISTA
         MOV M,D
         ADI O.PIND-O.PINA
-        MOV L,A
-        MOV M,C
+        MOV L,A                 ; and as far into PLISTD
+        MOV M,C                 ; falls into ENDRAY
 ENDRAY: EXX
         DCR B
         EXX
-        JRNZ RAYS
+        JRNZ RAYS               ; this kind has another ray
         RET
 
 ; HELD - whether a queen that a queen attacks is held: sign clear when she has more defenders than
-; attackers, counted with the pins found so far. It takes into account that another ATTACK may change IY.
-HELD:   PUSH B
+; attackers, counted with the pins found so far. It takes into account that another ATTACK may
+; change IY.
+HELD:   PUSH B                  ; ATTACK uses all of them
         PUSH D
         PUSH Y
         EXX
         PUSH B
         PUSH H
         EXX
+        .IFE FAST,[
         CALL NEWLST
         CALL ATTACK
+][
+        CALL RAYWIS
+]
         EXX
         POP H
         POP B
@@ -118,18 +125,18 @@ HELD:   PUSH B
         POP Y
         POP D
         POP B
-        LXI H,ATKLST
+        LXI H,ATKLST            ; counts are right whatever the order of filing
         MOV A,M                 ; White's count
         MVI L,O.BACT
-        BIT 7,E
+        BIT 7,E                 ; whose queen?
         JRZ ..LESS
         MOV L,M                 ; a Black queen: White attacks
-        MOV H,A
-        MOV A,L
+        MOV H,A                 ; A = defenders, H = attackers
+        MOV A,L                 ; Black defends
         SUB H
-        DCR A
+        DCR A                   ; one defender too many is what it takes
         RET
-..LESS: SUB M
+..LESS: SUB M                   ; White defends
         DCR A
         RET
         .END

@@ -17,32 +17,32 @@
 PNCK:   PUSH H
         PUSH B
         LDA NPINS
-        MOV C,A
+        MOV C,A                 ; as many squares as there are pins
         MVI B,0
         MOV A,L
-        MVI L,O.PINA
-        CCIR
-        JRNZ ..FREE
+        MVI L,O.PINA            ; the list is in the page of the board
+        CCIR                    ; up to the first entry of this square
+        JRNZ ..FREE             ; it has none
         PUSH H
         JPO ..ONCE              ; that was the last of the list
-        CCIR
+        CCIR                    ; is there another?
         JRZ ..TWO
 ..ONCE: POP H                   ; just past the entry
         POP B
-        PUSH B
+        PUSH B                  ; C = the step again
         MOV A,L
-        ADI O.PIND-O.PINA-1
+        ADI O.PIND-O.PINA-1     ; from the entry to its direction
         MOV L,A
         MOV A,M
+        CMP C                   ; away from the royal piece
+        JRZ ..FREE
+        NEG                     ; or towards it: the same line
         CMP C
         JRZ ..FREE
-        NEG
-        CMP C
-        JRZ ..FREE
-        STC
+        STC                     ; off the line
         JMPR ..EXIT
 ..TWO:  POP H
-        STC
+        STC                     ; pinned on two lines, it can move on neither
         JMPR ..EXIT
 ..FREE: ORA A
 ..EXIT: POP B

@@ -1,13 +1,15 @@
-; What the program makes of the residues of a position.
+; Goes over the occupied squares of a position, and finds what their residues amount to.
 
         .IDENT POINTS
-        .INTERN POINTS,MOVER,MOVED,PTSL,PTSW1,PTSW2,PTSCK
-        .EXTERN NEWLST,ATTACK,XCHNG,STATUS,M3,T3,P1
+        .INTERN POINTS,ALLST,MOVER,MOVED,PTSL,PTSW1,PTSW2,PTSCK
+        .EXTERN NEWLST,ATTACK,BOARDA,STATUS,M3,T3,P1
         .INSERT sargon.asm
 
         .LOC .DATA.
+BATTLE: .BLKW 1                 ; the routine that plays the battle for a square out
+ALLST:  .BLKB 1                 ; the statuses of all squares together
 MOVER:  .BLKB 1                 ; who has just moved: 0 White, 80H Black
-MOVED:  .BLKB 1                 ; the square moved to, 0 when not known
+MOVED:  .BLKB 1                 ; the square moved to, 0 if it is not known
 PTSL:   .BLKB 1                 ; highest loss of the side that has just moved
 PTSW1:  .BLKB 1                 ; highest loss of the other side
 PTSW2:  .BLKB 1                 ; second highest
@@ -17,82 +19,102 @@ BOOK:   .BLKB 2                 ; lost and won as in the program of 1978, in hal
         .IFN .-PTSL-PTSLEN,[.ERROR "what POINTS finds has not PTSLEN bytes"]
 
         .LOC .PROG.
-; POINTS - finds what the side that has just moved stands to lose and to win.
-;   The other side moves next and rescues its highest piece, so only the second counts; when the piece that
-;   has just moved is itself in danger, the highest is forgotten and the second takes its place.
-;   Entry:    the position set up, its pins found; MOVER and MOVED
-;   Exit:     PTSL to BOOK; STATUS = the statuses of all squares together
+; POINTS - has the battle for each occupied square played out, a1 to h1 first, and finds what the
+; side that has just moved stands to lose and to win.
+;   The other side moves next and rescues its highest piece, so only the second counts; if the piece
+;   that has just moved is itself in danger, the highest is forgotten and the second takes its
+;   place.
+;   Entry:    HL = XCHNG or a routine that calls it, keeps its residue in E and may use all other
+;             registers;
+;             the position set up, its pins found; MOVER and MOVED
+;   Exit:     PTSL to BOOK; ALLST = the statuses of all squares together
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
-;   Stack:    16 bytes
-;   Cycles:   7818..401704 over the corpus; as in 1978 7818..469424
-POINTS: LXI H,0
+;   Stack:    24 bytes with XCHNG; else 14 and what the routine at HL takes
+;   Cycles:   3000..400000
+POINTS: SHLD BATTLE
+        LXI H,0                 ; forgets the position before
         SHLD PTSL
         SHLD PTSW2              ; and PTSCK
         XRA A
-        STA STATUS
-        MVI A,A1
-..NEXT: STA M3
-        LHLD M3
-        MOV A,M
-        INR A
-        JRZ ..STEP              ; the border
-        DCR A
-        CNZ BATTLE
-..STEP: LDA M3
-        INR A
-        CPI H8+1
-        JRNZ ..NEXT
-        JMPR ACCNT
+        STA ALLST
+        LXI H,BOARDA+A1
+..RANK: MVI B,8
+..FILE: MOV A,M
+        ORA A                   ; nothing stands there
+        CNZ SQUARE
+        INR L
+        DJNZ ..FILE
+        INR L                   ; past the border on either side
+        INR L
+        MOV A,L
+        CPI H8+3                ; one rank beyond the last
+        JRNZ ..RANK
+        JMP ACCNT
 
-; BATTLE - plays out the battle for the piece A on square M3 and keeps its residue if it is among the
-; highest of its side.
-BATTLE: STA P1
-        ANI 7
+; SQUARE - examines the piece A on square HL; keeps B and HL.
+SQUARE: PUSH H
+        PUSH B
+        SHLD M3                 ; the page is that of the board
+        STA P1
+        ANI 7                   ; without the colour
         STA T3
-        CALL NEWLST
+        CALL NEWLST             ; A is 0 then
+        STA STATUS
         CALL ATTACK
-        CALL XCHNG
-        MOV A,E
+        LHLD BATTLE
+        CALL ..GO
+        LXI H,ALLST
+        LDA STATUS
+        ORA M                   ; a status once set stays
+        MOV M,A
+        CALL PRIZES
+        POP B
+        POP H
+        RET
+..GO:   PCHL
+
+; PRIZES - keeps the residue E of square M3 if it is among the highest of its side.
+PRIZES: MOV A,E
         ORA A
-        RZ
+        RZ                      ; it loses nothing
         MOV C,A
         LDA P1
         LXI H,MOVER
-        XRA M
+        XRA M                   ; bit 7: the other colour?
         LXI H,PTSW1
-        JM PRIZE
+        JM PRIZE                ; bit 7: the other side's
         DCX H                   ; PTSL
         LDA MOVED
         MOV B,A
         LDA M3
-        CMP B
+        CMP B                   ; is it the piece that has just moved?
         MOV A,C
         JRNZ HIGHER
-        LXI D,PTSCK
+        LXI D,PTSCK             ; the piece that has just moved
         LDAX D
         SET B.DNGR,A
         MOV B,A
         MOV A,C
-        CMP M
+        CMP M                   ; more than any before?
         MOV A,B
         JRC ..SET               ; a square before this one has lost more
         SET B.BOOK,A
 ..SET:  STAX D
-        MOV A,C
+        MOV A,C                 ; falls into HIGHER
 ; HIGHER - keeps A at HL if it is higher than what is there.
 HIGHER: CMP M
-        RC
+        RC                      ; another has lost more
         MOV M,A
         RET
 
 ; PRIZE - puts C among the two highest of the other side; HL = PTSW1.
 PRIZE:  MOV A,C
         MOV B,M
-        CMP B
+        CMP B                   ; more than the first prize?
         INX H
-        JRC HIGHER
-        MOV M,B
+        JRC HIGHER              ; no: perhaps more than the second
+        MOV M,B                 ; the first becomes the second
         DCX H
         MOV M,A
         RET
@@ -101,30 +123,30 @@ PRIZE:  MOV A,C
 ACCNT:  LDA PTSL
         ADD A
         MOV B,A                 ; in halves
-        ADD A
+        ADD A                   ; and in quarters
         MOV L,A
         MVI C,1<B.DNGR
         CALL SECOND
         MOV E,A
-        ADD A
+        ADD A                   ; three quarters of the second prize
         ADD E
         MOV H,A
         SHLD ARTICL
         MVI C,1<B.BOOK
         CALL SECOND
-        ADD A
+        ADD A                   ; in halves
         CALL LESS1
-        SRLR A
+        SRLR A                  ; half of it, rounded down
         MOV H,A
-        MOV A,B
+        MOV A,B                 ; the loss in halves, less one
         CALL LESS1
         MOV L,A
         SHLD BOOK
         RET
 
-; SECOND - A = the second prize, or 0 when the bit C of PTSCK has moved it up.
+; SECOND - A = the second prize, or 0 if the bit C of PTSCK has moved it up.
 SECOND: LDA PTSCK
-        ANA C
+        ANA C                   ; was the piece in danger?
         LDA PTSW2
         RZ
         XRA A
@@ -132,7 +154,7 @@ SECOND: LDA PTSCK
 
 ; LESS1 - A = A less one, but not less than 0.
 LESS1:  ORA A
-        RZ
+        RZ                      ; never below zero
         DCR A
         RET
         .END

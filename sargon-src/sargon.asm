@@ -1,10 +1,9 @@
 ; Definitions that all routines of the evaluator share; inserted, it makes no code.
 
-; How the evaluator is assembled; the builder defines both. FAULT78 is 1 for the program of 1978 with its
-; faults. OWNNXT is 1 when XCHNG has to call NEXTAD for each piece, since another NEXTAD took the place of ours.
+; How the evaluator is assembled; the builder defines both. FAULT78 is 1 for the program of 1978
+; with its faults, FAST is 1 if the fast evaluator finds the attackers (spread.asm).
         .IFNDEF FAULT78,[FAULT78 == 0]
-        .IFNDEF OWNNXT,[OWNNXT == 0]
-CALLED  == FAULT78!OWNNXT       ; whether XCHNG calls NEXTAD
+        .IFNDEF FAST,[FAST == 0]
 
 ; Types of pieces, bits 2-0 of a piece; bit 7 is the colour, 1 for Black.
 PAWN    == 1
@@ -32,6 +31,15 @@ O.PIND  == O.PINA+PINMAX                ; PLISTD: directions of the pins
 O.STAT  == O.PAST+2*PINMAX+1            ; STATUS
 FENCE   == 10H          ; the byte at O.END: not 0, and no piece in its low half
 
+; The columns of the fast evaluator: all attackers arrays of a position at once. Each byte of an
+; array has a page of its own, in which the low byte of an address is the number of the square, so
+; that the next square is in the same pages. White's columns, the data page and Black's columns
+; follow each other; bit 3 of the page is the colour. The layouts keep these pages free: as bytes
+; they must be known when the program is assembled.
+COLUMN  == 0B0H         ; page of White's counts; its slots follow, by type
+BLKCOL  == 8            ; from there to Black's
+DATPAG  == COLUMN+SECTN ; the data page
+
 ; The table page: offsets from TBASE, where tables.asm puts them.
 PVALUE  == 0            ; values by type, 1 to 6
 DIRECT  == 8            ; steps: 4 diagonals, 4 ranks and files, 8 knight's leaps
@@ -48,7 +56,8 @@ B.BOOK  == 1            ; in the program of 1978: and no square before it has a 
 ; Records of TRACE: what was done.
 S.TAKE  == 1            ; takes; the defender is to answer
 S.LAST  == 2            ; takes, and nobody answers: the end
-S.HELP  == 3            ; too dear to take alone, but the guard is no cheaper: calls the next to its help
+; Too dear to take alone, but the guard is no cheaper: calls the next to its help.
+S.HELP  == 3
 S.ALON  == 4            ; the same, and there is no next: the end
 S.STOP  == 5            ; too dear, and the guard is cheaper: the end
 S.LEN   == 5            ; bytes in a record

@@ -10,9 +10,11 @@
 ;   D   the defender      E   the residue     L   the attacker     IX  where the next record goes
 
 ; TRACE - plays a battle out as XCHNG does, one record a step.
-;   It is slower and plainer than XCHNG and a second opinion on it. A record has S.LEN bytes: what was done (S.TAKE and so
-;   on, bit 7 set when the defender's side does it), points at stake, attacker, defender, residue after it.
-;   Entry:    A = points at stake, P1 = the piece on the square, ATKLST filled, IX = room for 24 records
+;   It is slower and plainer than XCHNG and a second opinion on it. A record has S.LEN bytes: what
+;   was done (S.TAKE and so on, bit 7 set when the defender's side does it), points at stake,
+;   attacker, defender, residue after it.
+;   Entry:    A = points at stake, P1 = the piece on the square, ATKLST filled, IX = room for 24
+;             records
 ;   Exit:     IX = behind the last record; there is none when nobody attacks
 ;   Errors:   B.SHRT of STATUS set when a count promised more than its section held
 ;   Clobbers: AF, BC, DE, HL of both sets, IX
@@ -24,68 +26,68 @@ TRACE:  EXX
         LXI H,BACT
         LXI D,WACT
         LDA P1
-        RLC
+        RLC                     ; carry: a Black piece
         JRC ..SET
         XCHG                    ; a White piece is attacked by Black
-..SET:  MOV B,M
+..SET:  MOV B,M                 ; defenders' count
         LDAX D
-        MOV C,A
+        MOV C,A                 ; attackers' count
         EXX
         XRA A
-        MOV C,A
-        MOV E,A
+        MOV C,A                 ; no piece has captured
+        MOV E,A                 ; nothing is lost
         CALL NEXTAD
-        RZ
+        RZ                      ; nobody attacks
         MOV L,A
-..NEXT: CALL NEXTAD
+..NEXT: CALL NEXTAD             ; what guards the square?
         MOV D,A
-        JRZ ..LAST
+        JRZ ..LAST              ; nothing: the last capture
         MOV A,B
-        CMP L
+        CMP L                   ; stake less than the attacker?
         JRC ..DEAR
         MVI H,S.TAKE            ; not dearer than what it takes
         CALL TAKEN
         MOV B,L                 ; the capturer now stands there, the defender is to capture
-        MOV L,D
+        MOV L,D                 ; and the guard is to capture
         JMPR ..NEXT
 ..DEAR: MOV A,D
-        CMP L
+        CMP L                   ; is the guard cheaper?
         MVI H,S.STOP            ; the guard is cheaper
         JRC NOTE
         MVI H,S.HELP
         CALL NOTE
-        CALL NEXTAD
+        CALL NEXTAD             ; help for the attacker
         JRZ ..ALON
-        MOV L,A
-        CALL NEXTAD
+        MOV L,A                 ; the helper is the dearer one now
+        CALL NEXTAD             ; what answers it?
         MOV D,A
         JRNZ ..DEAR
 ..LAST: MVI H,S.LAST
         JMPR TAKEN
 ..ALON: MOV A,0-S.LEN(X)        ; there is no help after all
-        ADI S.ALON-S.HELP
+        ADI S.ALON-S.HELP       ; it was noted as a call for help
         MOV 0-S.LEN(X),A
         RET
 
 ; TAKEN - books the points at stake and notes the step H.
 TAKEN:  MOV A,B
-        BIT 0,C
+        BIT 0,C                 ; whose capture? The flag's bit 0
         JRZ ..ADD
-        NEG
+        NEG                     ; the owner wins it back
 ..ADD:  ADD E
-        MOV E,A
+        MOV E,A                 ; falls into NOTE
 
 ; NOTE - notes the step H.
 NOTE:   MOV A,C
-        RRC
+        RRC                     ; bit 0 of the flag to bit 7
         ANI 80H
-        ORA H
+        ORA H                   ; with what was done
         MOV 0(X),A
         MOV 1(X),B
         MOV 2(X),L
         MOV 3(X),D
         MOV 4(X),E
-        PUSH D
+        PUSH D                  ; DADX needs a pair
         LXI D,S.LEN
         DADX D
         POP D

@@ -2,15 +2,15 @@
 ;
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
-; The chip can't hold RTS high and interrupt for the transmitter at the same time. So while the host is
-; held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
+; The chip can't hold RTS high and interrupt for the transmitter at the same time. So while the host
+; is held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
 
         .IDENT ACIA
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
         .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
-; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1 stop
-; bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
+; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1
+; stop bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
 RESET   == 03H
 LISTEN  == 96H          ; receive interrupt, RTS low
 SEND    == 0B6H         ; the same with the transmit interrupt
@@ -45,16 +45,16 @@ UINIT:  CALL RINIT
 USERV:  PUSH PSW
         PUSH H
         IN UARTC
-        RRC
+        RRC                     ; bit 0: a byte was received
         JRNC ..SENT             ; nothing received
         ANI 10H                 ; overrun, one place further down
         IN UARTD
         JRNZ ..LOST             ; the byte was read before: one behind it is lost
         LHLD RXIN
-        MOV M,A
+        MOV M,A                 ; there is always room for one
         ORA A
-        CZ ZEROS
-        INR L
+        CZ ZEROS                ; zeros may be a call (place.asm)
+        INR L                   ; pages are the unit of all checks
         JRZ ..PAGE
 ..PUT:  SHLD RXIN
 ..DONE: POP H
@@ -63,34 +63,46 @@ USERV:  PUSH PSW
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-..LOST: CALL MISSED
+..LOST: CALL MISSED             ; the program hears of it by OVRUN
         JMPR ..DONE
-..SENT: RRC
+..SENT: RRC                     ; bit 1: the transmitter is empty
         JRNC ..DONE
         LDA CONTRL
-        CPI SEND
+        CPI SEND                ; is its interrupt on?
         CZ FEED
         JMPR ..DONE
 
 ; FEED - gives the transmitter the next byte; with none left its interrupt goes off.
 FEED:   CALL TXNEXT
-        JRNC ..NONE
+        JRNC ..NONE             ; nothing is left to send
         OUT UARTD
         RET
 ..NONE: MVI A,LISTEN
         JMPR SETCTL
 
-; HOLDUP - holds the host off, and the transmitter.
-HOLDUP: MVI A,HOLD
+; HOLDUP - holds the host off, and the transmitter: this chip cannot do one without the other.
+;   Entry:    interrupts off
+;   Exit:     RTS is high
+;   Errors:   none
+;   Clobbers: A
+;   Stack:    0 bytes
+;   Cycles:   41
+HOLDUP: MVI A,HOLD              ; falls into SETCTL
 
 ; SETCTL - sets the control register to A.
 SETCTL: STA CONTRL
-        OUT UARTC
+        OUT UARTC               ; takes effect at once
         RET
 
 ; LETGO - lets the host go on if it was held off, and the transmitter.
+;   Entry:    interrupts off
+;   Exit:     RTS is low
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   31..79
 LETGO:  LDA CONTRL
-        CPI HOLD
+        CPI HOLD                ; is the host held off?
         RNZ
         MVI A,SEND
         JMPR SETCTL
@@ -107,19 +119,19 @@ PUTC:   PUSH H
         MOV B,A
 ..WAIT: DI
         LHLD TXIN
-        MOV M,B
+        MOV M,B                 ; there is always room for one
         INR L
         LDA TXOUT
-        CMP L
+        CMP L                   ; but not for the next, if it comes up to the reader
         JRNZ ..ROOM
         CALL POLL
         EI
         JMPR ..WAIT
 ..ROOM: SHLD TXIN
-        LDA CONTRL
+        LDA CONTRL              ; does the transmitter rest?
         CPI LISTEN
         MVI A,SEND
-        CZ SETCTL
+        CZ SETCTL               ; its interrupt comes at once
         EI
         POP B
         POP H
@@ -134,7 +146,7 @@ PUTC:   PUSH H
 ;   Cycles:   up to 165000
 UDRAIN: PUSH H
 ..WAIT: DI
-        CALL POLL
+        CALL POLL               ; while the host is held off nobody else sends
         LHLD TXOUT
         LDA TXIN
         EI
@@ -144,16 +156,16 @@ UDRAIN: PUSH H
 ..LAST: DCX H
         MOV A,H
         ORA L
-        JRNZ ..LAST
+        JRNZ ..LAST             ; then the shift register is empty, too
         POP H
         RET
 
 ; POLL - with the transmit interrupt held off by RTS, sends a byte if the chip can take one.
 POLL:   LDA CONTRL
-        CPI HOLD
+        CPI HOLD                ; the interrupt sends in all other states
         RNZ
         IN UARTC
-        BIT 1,A
+        BIT 1,A                 ; the transmitter is empty
         RZ
         PUSH H
         CALL TXNEXT

@@ -1,56 +1,71 @@
-; The application's requests on what residues mean: the highest ones of a position, and how one came about.
+; The application's requests on what residues mean: the highest ones of a position, and how one came
+; about.
 
         .IDENT ANALYS
         .INTERN DOPNTS,DOTRCE
-        .EXTERN UNPACK,REFUSE,PINFND,POINTS,MOVER,MOVED,PTSL,STATUS
+        .EXTERN UNPACK,REFUSE,PINFND,POINTS,MOVER,PTSL,ALLST,STATUS
         .EXTERN SETPCE,XCHNG,TRACE,NEWARR,TBASE,T3
         .EXTERN NEWRPL,PUTFRM,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
 
 ; DOPNTS - answers POINTS.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   bytes that mean nothing are answered by the error reply
+;   Clobbers: everything
+;   Stack:    40 bytes
+;   Cycles:   9000..4000000
 DOPNTS: LDA R.DATA+32
-        ANI 7FH
+        ANI 7FH                 ; White or Black
         LXI D,32
         JNZ REFUSE              ; neither White nor Black
+        LXI D,R.DATA
         CALL UNPACK
         JC REFUSE
         LHLD R.DATA+32          ; who has moved, and where to
         SHLD MOVER
         CALL PINFND
-        CALL POINTS
+        LXI H,XCHNG
+        CALL POINTS             ; with the battles played out by XCHNG alone
         CALL NEWRPL
         XCHG
         LXI H,PTSL
         LXI B,PTSLEN
         LDIR
-        LDA STATUS
+        LDA ALLST
         STAX D
         MVI A,PTSLEN+1
         STA P.LEN
         JMP PUTFRM
 
 ; DOTRCE - answers TRACE: the exchange as XCHNG plays it, and step by step.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   a piece or value that means nothing is answered by the error reply
+;   Clobbers: everything
+;   Stack:    26 bytes
+;   Cycles:   9000..90000
 DOTRCE: LDA R.DATA
         CALL SETPCE
         LXI D,0                 ; the piece is at offset 0
         JC REFUSE
         LDA R.DATA+1
         DCR A
-        CPI 15
+        CPI 15                  ; 1 to 15
         INX D                   ; the points at offset 1
         JNC REFUSE
         LXI H,R.DATA+2
-        CALL NEWARR
+        CALL NEWARR             ; for XCHNG, which uses it up
         LXI H,R.DATA+1-PVALUE   ; the points at stake in place of the table's
         SHLD T3
         CALL XCHNG
-        LXI H,TBASE
+        LXI H,TBASE             ; the table again
         SHLD T3
         CALL NEWRPL
         MOV M,E
         LXI H,R.DATA+2
-        CALL NEWARR
+        CALL NEWARR             ; and once more for TRACE
         XRA A
         STA STATUS              ; XCHNG's is for EXCHANGE to tell
         LXI X,P.DATA+2
@@ -60,7 +75,7 @@ DOTRCE: LDA R.DATA
         POP H
         LXI D,P.DATA
         ORA A
-        DSBC D
+        DSBC D                  ; the length of the payload
         MOV A,L
         STA P.LEN
         LDA STATUS

@@ -1,9 +1,9 @@
-; The application: the exchange evaluator behind the wire protocol. Entered by a jump to its first byte,
-; it sets up everything it needs and uses nothing of the ROM.
+; The application: the exchange evaluator behind the wire protocol. Entered by a jump to its first
+; byte, it sets up everything it needs and uses nothing of the ROM.
 
         .IDENT APP
         .INTERN IDENT,IDLEN,BUILD,NAME
-        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE
+        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS
         .EXTERN SETUP,NOSPCE,CRCINI,C16INI,WINDOW,STACK
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -38,7 +38,8 @@ APP:    DI
         STAI
         IM2
         CALL UINIT
-        EI                      ; the chip listens: whatever comes while tables are made must be taken in
+; The chip listens: whatever comes while tables are made must be taken in.
+        EI
         CALL SETUP
         CALL NOSPCE
         CALL C16INI
@@ -47,7 +48,9 @@ APP:    DI
         LXI X,SERVED
         JMP TABLE
 
-SERVED: .BYTE T.POSN,32,32
+SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
+        .WORD DOCHKS
+        .BYTE T.POSN,32,34
         .WORD DOPOSN
         .BYTE T.XCHG,15,15
         .WORD DOXCHG
@@ -65,7 +68,7 @@ SERVED: .BYTE T.POSN,32,32
 
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
-        .WORD WINDOW,0,0
+        .WORD WINDOW,C.CHKS,0
         .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+FAULT78*C.1978
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER

@@ -17,12 +17,13 @@
 
 FLAGS   == SLOT+4
 ENTRY   == SLOT+6
-COUNT   == SLOT+8
+SLOTN   == SLOT+8
 CHKLEN  == 12                   ; bytes of the header before the check
 CR      == 0DH
 LF      == 0AH
 
-; AUTO - starts the program in flash, if there is a whole one that asks for it and the host says nothing.
+; AUTO - starts the program in flash, if there is a whole one that asks for it and the host says
+; nothing.
 ;   Entry:    interrupts on
 ;   Exit:     only if nothing is to be started
 ;   Errors:   a damaged program is not started
@@ -44,7 +45,7 @@ AUTO:   LXI H,SLOT
         LXI B,CHKLEN
         CALL CRCNEW
         LXI H,SLOT+SLOTLN
-        LBCD COUNT
+        LBCD SLOTN
         CALL CRCALL
         LXI D,SLOT+CHKLEN
         CALL CRCEQU

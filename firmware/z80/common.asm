@@ -21,30 +21,30 @@ TABLE:  PUSH X
         JMPR TABLE
 
 ; ANSWER - finds the routine for the request and runs it.
-ANSWER: LXI D,5
+ANSWER: LXI D,5                 ; bytes of an entry
         LDA R.TYPE
         MOV B,A
 ..NEXT: MOV A,0(X)
-        ORA A
+        ORA A                   ; 0 ends the table
         MVI C,E.TYPE
         LXI H,0
         JRZ ..SAY
         CMP B
         JRZ ..HERE
-        DADX D
+        DADX D                  ; the next entry
         JMPR ..NEXT
 ..HERE: LDA R.LEN
-        CMP 1(X)
+        CMP 1(X)                ; too short?
         JRC ..LEN
-        CMP 2(X)
+        CMP 2(X)                ; as long as it may be
         JRZ ..RUN
         JRNC ..LEN
 ..RUN:  MOV L,3(X)
         MOV H,4(X)
         PCHL
 ..LEN:  MVI C,E.LEN
-        MOV L,A
-..SAY:  XCHG
+        MOV L,A                 ; the length is the detail
+..SAY:  XCHG                    ; DE = detail
         JMP PUTERR
 
 ; DOIDNT - answers IDENT.
@@ -58,12 +58,12 @@ DOIDNT: CALL NEWRPL
         XCHG
         LXI H,IDENT
         LXI B,IDLEN
-        MOV A,C
+        MOV A,C                 ; the length of the identity
         STA P.LEN
         LDIR
         JMP PUTFRM
 
-; DOHOME - answers RESET, then starts what is at 0000H, which is told to stay.
+; DOHOME - answers RESET, then starts what is at 0000H, which register I tells to stay.
 ;   Entry:    nothing
 ;   Exit:     never
 ;   Errors:   none
@@ -72,13 +72,13 @@ DOIDNT: CALL NEWRPL
 ;   Cycles:   165000
 DOHOME: CALL NEWRPL
         CALL PUTFRM
-        CALL UDRAIN
+        CALL UDRAIN             ; the reply must have left
         DI
         MVI A,STAY
-        STAI
+        STAI                    ; the monitor looks at register I
         JMP 0
 
-; BANNER - says who this is.
+; BANNER - sends the name and build of this program.
 ;   Entry:    interrupts on
 ;   Exit:     A = 0
 ;   Errors:   none
@@ -91,22 +91,28 @@ BANNER: LXI H,NEWLIN
         CALL PUTS
         LXI H,BUILDS
         CALL PUTS
-        LXI H,BUILD+3
+        LXI H,BUILD+3           ; the highest byte is the last
         MVI B,4
 ..HEX:  MOV A,M
         DCX H
         PUSH PSW
-        RRC
+        RRC                     ; the high half first
         RRC
         RRC
         RRC
         CALL PUTHEX
-        POP PSW
+        POP PSW                 ; then the low one
         CALL PUTHEX
         DJNZ ..HEX
-        LXI H,NEWLIN
+        LXI H,NEWLIN            ; falls into PUTS
 
-; PUTS - sends the characters at HL up to a zero; A = 0 then.
+; PUTS - sends the characters up to a zero.
+;   Entry:    HL = the first; interrupts on
+;   Exit:     A = 0, HL at the zero
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    12 bytes
+;   Cycles:   300 a character if the ring has room
 PUTS:   MOV A,M
         ORA A
         RZ
@@ -118,8 +124,8 @@ PUTS:   MOV A,M
 PUTHEX: ANI 0FH
         ADI '0'
         CPI '9'+1
-        JRC ..SEND
-        ADI 'A'-'9'-1
+        JRC ..SEND              ; a digit
+        ADI 'A'-'9'-1           ; a letter
 ..SEND: JMP PUTC
 
 NEWLIN: .BYTE 0DH,0AH,0

@@ -4,7 +4,8 @@
         .INTERN CRC16,C16INI
 
         .LOC .DATA.
-HIGHS:  .BLKB 256               ; the layout aligns them to pages: the check of each byte alone, high halves
+; The layout aligns them to pages: the check of each byte alone, high halves.
+HIGHS:  .BLKB 256
 LOWS:   .BLKB 256               ; and low halves
 ONES    == 1EH                  ; the one byte whose check has FFH as its low half
 
@@ -17,7 +18,8 @@ ONES    == 1EH                  ; the one byte whose check has FFH as its low ha
 ;   Stack:    0 bytes
 ;   Cycles:   37391
 C16INI: LXI H,HIGHS
-..NEXT: MOV A,L                 ; eight steps of the polynomial at once: x is the byte with its high half
+; Eight steps of the polynomial at once: x is the byte with its high half.
+..NEXT: MOV A,L
         RRC                     ; combined into its low half
         RRC
         RRC

@@ -1,11 +1,13 @@
-; CRC-32/ISO-HDLC, that of zlib: polynomial 04C11DB7H reflected, start and final exclusive or FFFFFFFFH.
+; CRC-32/ISO-HDLC, that of zlib: polynomial 04C11DB7H reflected, start and final exclusive or
+; FFFFFFFFH.
 
         .IDENT CRC32
-        .INTERN CRC32,CRCINI,CHECK,FLIP
+        .INTERN CRC32,CRCINI,CRCTAB,CHECK,FLIP
 
 ; The table must start at a multiple of 256: the layout aligns it.
         .LOC .DATA.
-CRCTAB: .BLKB 4*256             ; for each byte its check: a page for each byte of it, the lowest first
+; For each byte its check: a page for each byte of it, the lowest first.
+CRCTAB: .BLKB 4*256
 CHECK:  .BLKB 4                 ; the check so far, complemented, the lowest byte first
 
         .LOC .PROG.
@@ -22,11 +24,11 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
         MOV C,L
         MVI A,8
 ..BIT:  EXAF
-        SRLR D
+        SRLR D                  ; the lowest bit comes out first
         RARR E
         RARR B
         RARR C
-        JRNC ..NEXT
+        JRNC ..NEXT             ; it was 0
         MOV A,D
         XRI 0EDH                ; the polynomial is EDB88320H, bits reversed
         MOV D,A
@@ -42,7 +44,7 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
 ..NEXT: EXAF
         DCR A
         JRNZ ..BIT
-        MOV M,C
+        MOV M,C                 ; a page for each byte of the check
         INR H
         MOV M,B
         INR H
@@ -57,7 +59,8 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
         RET
 
 ; CRC32 - takes a stretch of memory into the check.
-;   Entry:    HL = first byte; B = count, 0 for 256; CHECK = check so far, complemented; CRCINI has made the table
+;   Entry:    HL = first byte; B = count, 0 for 256; CHECK = check so far, complemented; CRCINI has
+;             made the table
 ;   Exit:     CHECK includes the bytes; HL = just past the last; B = 0
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets
@@ -70,10 +73,10 @@ CRC32:  EXX
 ..BYTE: MOV A,M
         INX H
         EXX
-        XRA L
+        XRA L                   ; the lowest byte and the new one
         LXI B,CRCTAB
         MOV C,A                 ; the entry of the lowest byte and the new one
-        LDAX B
+        LDAX B                  ; the entry, byte by byte
         XRA H
         MOV L,A
         INR B
@@ -104,7 +107,7 @@ CRC32:  EXX
 ;   Cycles:   184
 FLIP:   MVI B,4
 ..NEXT: MOV A,M
-        CMA
+        CMA                     ; the check is kept complemented
         STAX D
         INX H
         INX D

@@ -1,5 +1,5 @@
-; The request EXHAUST: the board counts through a space of attackers arrays by itself, and tells only the
-; check and the histogram of the residues.
+; The request EXHAUST: the board counts through a space of attackers arrays by itself, and tells
+; only the check and the histogram of the residues.
 
         .IDENT EXHAUS
         .INTERN DOXHST
@@ -10,10 +10,11 @@
 
 ; Bins and residues must start at a multiple of 256: the layout aligns them.
         .LOC .DATA.
-BINS:   .BLKB 2*256             ; how often each residue came: a page for the low bytes, one for the high
+; How often each residue came: a page for the low bytes, one for the high.
+BINS:   .BLKB 2*256
 RESIDS: .BLKB KING+1            ; residues of the pieces between the same two sections, by type
 TURNS:  .BLKB 1                 ; how many of those pieces are to come
-LEFT:   .BLKW 1                 ; arrays to come
+XLEFT:  .BLKW 1                 ; arrays to come
 WHITES: .BLKW 1                 ; where White's section is, and Black's
 BLACKS: .BLKW 1
 
@@ -34,58 +35,58 @@ X.CRC   == 8                    ; check so far
 ;   Stack:    12 bytes
 ;   Cycles:   5000..200000000
 DOXHST: LDA R.DATA+X.SPCE
-        CALL SECTNS
+        CALL SECTNS             ; made unless they are there
         LXI D,X.SPCE
-        JRC REFUSE
+        JRC XREFUS
         LDA R.DATA+X.PIEC
         CALL SETPCE
         LXI D,X.PIEC
-        JRC REFUSE
+        JRC XREFUS
         LHLD R.DATA+X.DEFS
         CALL SECADR
         LXI D,X.DEFS
-        JRC REFUSE
+        JRC XREFUS
         PUSH H
         LHLD R.DATA+X.ATKS
         CALL SECADR
         POP D
         JRC ..ATKS
         LDA P1
-        RLC
+        RLC                     ; carry: a Black piece
         JRC ..SECT
         XCHG                    ; a White piece is attacked by Black
 ..SECT: SHLD WHITES
         SDED BLACKS
         LHLD R.DATA+X.CNT
-        SHLD LEFT
-        MOV A,H
+        SHLD XLEFT
+        MOV A,H                 ; none is none
         ORA L
         LXI D,X.CNT
-        JRZ REFUSE
+        JRZ XREFUS
         CALL NOPINS
         CALL NEWLST             ; A is 0 then
         STA STATUS
         LXI H,BINS
         LXI D,BINS+1
         LXI B,2*256-1
-        MOV M,A
+        MOV M,A                 ; all counts are 0
         LDIR
         LXI H,R.DATA+X.CRC
         LXI D,CHECK
-        CALL FLIP
+        CALL FLIP               ; CHECK goes on where it ended
         CALL EXHAUS
         CALL NEWRPL
         JMPR TELL
-..ATKS: LXI D,X.ATKS
-REFUSE: MVI C,E.ARG
+..ATKS: LXI D,X.ATKS            ; falls into XREFUS
+XREFUS: MVI C,E.ARG
         JMP PUTERR
 
 ; TELL - sends the reply: count, check, status, histogram.
 TELL:   XCHG                    ; DE = P.DATA
         LHLD R.DATA+X.CNT
-        LBCD LEFT
+        LBCD XLEFT
         ORA A
-        DSBC B
+        DSBC B                  ; how many were played out
         XCHG
         MOV M,E
         INX H
@@ -102,7 +103,7 @@ TELL:   XCHG                    ; DE = P.DATA
 ..BIN:  MOV A,M
         STAX D
         INX D
-        INR H
+        INR H                   ; the page of the high bytes
         MOV A,M
         STAX D
         INX D
@@ -123,18 +124,18 @@ TELL:   XCHG                    ; DE = P.DATA
         LDI
 ]
 
-; EXHAUS - runs XCHNG for the arrays of a space from that of WHITES, BLACKS, P1 and T3 on, as many as LEFT says, which is
-; not 0; LEFT tells afterwards how many the space did not have.
+; EXHAUS - runs XCHNG for the arrays of a space from that of WHITES, BLACKS, P1 and T3 on, as many
+; as XLEFT says, which is not 0; XLEFT tells afterwards how many the space did not have.
 EXHAUS: CALL PAIR
-        LHLD LEFT
+        LHLD XLEFT
         MOV A,H
-        ORA L
+        ORA L                   ; as many as were asked for
         RZ
         MVI A,PAWN
         STA T3
         LXI H,P1
         MOV A,M
-        SUI KING
+        SUI KING                ; a pawn of the same colour again
         MOV M,A
         RLC
         LXI H,BLACKS            ; a Black piece is defended by Black
@@ -143,33 +144,33 @@ EXHAUS: CALL PAIR
         MOV L,C
         MOV H,B
         LXI B,BLACKS
-..DEFS: CALL SECNXT
+..DEFS: CALL SECNXT             ; the next defenders
         JRNZ EXHAUS
         MOV L,C                 ; all defenders have been there: the next attackers
         MOV H,B
-        CALL SECNXT
+        CALL SECNXT             ; the next attackers
         JRNZ EXHAUS
         RET
 
-; PAIR - runs XCHNG between the two sections for the pieces from T3 up to the king, or as many as LEFT says, and takes
-; them off LEFT.
+; PAIR - runs XCHNG between the two sections for the pieces from T3 up to the king, or as many as
+; XLEFT says, and takes them off XLEFT.
 PAIR:   LXI H,RESIDS
         LDA T3
         MOV L,A
         PUSH H                  ; where the first residue goes
         MVI A,KING+1
-        SUB L
+        SUB L                   ; pieces up to the king
         MOV C,A
         MVI B,0
-        LHLD LEFT
+        LHLD XLEFT
         ORA A
-        DSBC B
+        DSBC B                  ; are as many wanted?
         JRNC ..SET
         MOV A,C                 ; fewer are wanted
         ADD L
         MOV C,A
         LXI H,0
-..SET:  SHLD LEFT
+..SET:  SHLD XLEFT
         MOV A,C
         STA TURNS
         PUSH B
@@ -178,11 +179,11 @@ PAIR:   LXI H,RESIDS
         LDI7
         LHLD BLACKS
         LDI7
-        CALL XCHNG
+        CALL XCHNG              ; the residue in E
         LXI H,BINS
         MOV L,E
         INR M
-        JRNZ ..KEEP
+        JRNZ ..KEEP             ; a low byte is full
         INR H
         INR M
 ..KEEP: LXI H,P1                ; on to the next piece
@@ -191,7 +192,7 @@ PAIR:   LXI H,RESIDS
         MOV A,M
         INR M
         LXI H,RESIDS
-        MOV L,A
+        MOV L,A                 ; a place for each type
         MOV M,E
         LXI H,TURNS
         DCR M

@@ -1,4 +1,5 @@
-; The monitor's requests about the flash chip (docs/PROTOCOL.md). Its pages are looked at through the third window.
+; The monitor's requests about the flash chip (docs/PROTOCOL.md). Its pages are looked at through
+; the third window.
 
         .IDENT FLASH
         .INTERN DOCHIP,DOERAS,DOPROG,DOFCRC,DOVRFY,DOFRED,DOBOOT,CRCNEW,CRCALL,CRCEQU
@@ -13,19 +14,28 @@ WINREG  == BANKS+2              ; the page register
 WINADR  == 8000H                ; what it shows is here
 WINEND  == 0C0H                 ; up to here, high byte
 
-; A request's body ends with carry clear and the reply made, or with carry set, C = code and DE = detail.
+; DOCHIP, DOERAS, DOPROG, DOFCRC, DOVRFY, DOFRED - answer the requests about the chip.
+;   Entry:    R.LEN and R.DATA = the request
+;   Exit:     the reply is on its way; the third window shows RAM again
+;   Errors:   as each request has them; answered by the error reply
+;   Clobbers: AF, BC, DE, HL of both sets
+;   Stack:    30 bytes
+;   Cycles:   10000..3000000
+;
+; A request's body ends with carry clear and the reply made, or with carry set, C = code and DE =
+; detail.
 DOCHIP: LXI H,CHIP
-        JMPR ANSWER
+        JMPR REPLY
 DOERAS: LXI H,ERASEC
-        JMPR ANSWER
+        JMPR REPLY
 DOPROG: LXI H,PROGBL
-        JMPR ANSWER
+        JMPR REPLY
 DOFCRC: LXI H,FCRC
-        JMPR ANSWER
+        JMPR REPLY
 DOVRFY: LXI H,VERIFY
-        JMPR ANSWER
-DOFRED: LXI H,FREAD
-ANSWER: CALL ..BODY
+        JMPR REPLY
+DOFRED: LXI H,FREAD             ; falls into REPLY
+REPLY:  CALL ..BODY
         MVI A,RAMPGE            ; carry stays
         OUT WINREG
         JC PUTERR
@@ -35,16 +45,16 @@ ANSWER: CALL ..BODY
 ; CHIP - tells the chip's identity and size.
 CHIP:   CALL KNOWN
         RC
-        PUSH H
-        PUSH D
+        PUSH H                  ; sectors
+        PUSH D                  ; identity
         CALL NEWRPL
         POP D
         CALL PUTDE
         POP D
         CALL PUTDE
-        MVI M,KEPT
+        MVI M,KEPT              ; the boot sector
         MVI A,5
-        JMP LENGTH
+        JMP MADE
 
 ; ERASEC - erases a sector, and looks that every byte of it is.
 ERASEC: CALL KNOWN
@@ -52,28 +62,28 @@ ERASEC: CALL KNOWN
         LDED R.DATA
         CALL GUARD
         RC
-        MOV C,E
-        CALL MAPSEC
+        MOV C,E                 ; its number
+        CALL MAPSEC             ; where it is seen
         MVI E,0
         DI
-        CALL ERASE
+        CALL ERASE              ; from RAM, as all commands
         EI
         MVI C,E.TIME
         JRNZ ..SAY
 ..NEXT: LDAX D
-        INR A
+        INR A                   ; every byte must be FFH
         MVI C,E.READ
         JRNZ ..SAY
         INX D
         MOV A,D
-        ANI 0FH
+        ANI 0FH                 ; to the end of the sector
         ORA E
         JRNZ ..NEXT
         CALL NEWRPL
         LDED R.DATA
         CALL PUTDE
         MVI A,2
-        JMP LENGTH
+        JMP MADE
 ..SAY:  LDED R.DATA             ; the sector
         STC
         RET
@@ -81,12 +91,12 @@ ERASEC: CALL KNOWN
 ; PROGBL - programs bytes within a sector. Bytes that are there already are left alone.
 PROGBL: CALL KNOWN
         RC
-        PUSH H
-        CALL PLACE
+        PUSH H                  ; its sectors
+        CALL FINDAD
         POP H
         RC
         PUSH D
-        MOV E,C
+        MOV E,C                 ; the sector of the address
         MVI D,0
         CALL GUARD              ; HL = sectors, DE = sector
         POP H                   ; the address in the window
@@ -95,7 +105,7 @@ PROGBL: CALL KNOWN
         LDA R.LEN
         SUI 3
         MOV B,A                 ; bytes
-        DCR A
+        DCR A                   ; the last byte
         ADD E
         MOV A,D
         ACI 0
@@ -104,10 +114,10 @@ PROGBL: CALL KNOWN
         JNZ NOROOM              ; the last is in another sector
         LXI H,R.DATA+3
 ..BYTE: LDAX D
-        CMP M
+        CMP M                   ; there already: nothing to do
         JRZ ..SAME
         MOV C,M
-        ANA M
+        ANA M                   ; bits can only fall
         CMP M
         JRNZ ..BACK             ; a bit would have to rise
         PUSH B
@@ -124,15 +134,15 @@ PROGBL: CALL KNOWN
         SUI 3
         MOV M,A
         MVI A,4
-        JMP LENGTH
+        JMP MADE
 ..BACK: CALL BEHIND
         MVI C,E.READ
         STC
         RET
 
-; LENGTH - sets the reply's length to A; carry clear.
-LENGTH: STA P.LEN
-        ORA A
+; MADE - sets the reply's length to A; carry clear.
+MADE:   STA P.LEN
+        ORA A                   ; carry clear
         RET
 
 ; FCRC - tells the CRC-32 of a stretch within a page.
@@ -141,19 +151,19 @@ FCRC:   CALL STRTCH
         CALL NEWRPL
         XCHG
         LXI H,CHECK
-        CALL FLIP
+        CALL FLIP               ; complemented
         MVI A,4
-        JMP LENGTH
+        JMP MADE
 
 ; VERIFY - compares the CRC-32 of a stretch within a page with the host's.
 VERIFY: CALL STRTCH
         RC
         LXI D,R.DATA+5
-        CALL CRCEQU
+        CALL CRCEQU             ; what the host expects
         JRNZ ..BAD
         CALL NEWRPL
         XRA A
-        JMP LENGTH
+        JMP MADE
 ..BAD:  LHLD CHECK
         MOV A,L
         CMA
@@ -168,9 +178,9 @@ VERIFY: CALL STRTCH
 ; FREAD - tells bytes within a page.
 FREAD:  LDA R.DATA+3
         DCR A
-        CPI MAXBLK
-        JNC NONE
-        CALL PLACE
+        CPI MAXBLK              ; 0 and more than a frame has room for
+        JNC BADARG
+        CALL FINDAD
         RC
         LDA R.DATA+3
         MOV C,A
@@ -185,15 +195,15 @@ FREAD:  LDA R.DATA+3
         POP D
         MOV A,C
         ADI 3
-        LDIR
-        JMP LENGTH
+        LDIR                    ; straight into the reply
+        JMP MADE
 
 ; STRTCH - computes the CRC-32 of the stretch that the request names; CHECK has it complemented.
 STRTCH: LBCD R.DATA+3
         MOV A,B
         ORA C
-        JRZ NONE
-        CALL PLACE
+        JRZ BADARG
+        CALL FINDAD
         RC
         LBCD R.DATA+3
         CALL INPAGE
@@ -202,7 +212,7 @@ STRTCH: LBCD R.DATA+3
         CALL CRCNEW
         ORA A
         RET
-NONE:   LXI D,3                 ; what is at offset 3 is out of range
+BADARG: LXI D,3                 ; what is at offset 3 is out of range
         MVI C,E.ARG
         STC
         RET
@@ -219,18 +229,19 @@ INPAGE: LXI H,-1
         DAD B                   ; the last one
         JRC NOROOM
         MOV A,H
-        CPI WINEND
+        CPI WINEND              ; past the window?
         CMC
         RNC
         JMPR NOROOM
 
-; PLACE - finds the address that the request names, and has the window show it.
-;   Exit:     DE = where it is seen, C = its sector; carry set and the address refused when no page has it
-PLACE:  LHLD R.DATA
+; FINDAD - finds the address that the request names, and has the window show it.
+;   Exit:     DE = where it is seen, C = its sector; carry set and the address refused when no page
+;             has it
+FINDAD: LHLD R.DATA
         LDA R.DATA+2
         CPI 8                   ; 512 KiB
         JNC NOROOM
-        RLC
+        RLC                     ; sixteen sectors each
         RLC
         RLC
         RLC
@@ -240,12 +251,12 @@ PLACE:  LHLD R.DATA
         RRC
         RRC
         RRC
-        ANI 0FH
+        ANI 0FH                 ; and four address bits
         ORA C
         MOV C,A
         CALL MAPSEC
         MOV A,H
-        ANI 0FH
+        ANI 0FH                 ; the place in the sector
         ORA D
         MOV D,A
         MOV E,L
@@ -253,12 +264,12 @@ PLACE:  LHLD R.DATA
 
 ; MAPSEC - has the window show sector C; D = high byte of where it is seen.
 MAPSEC: MOV A,C
-        RRC
+        RRC                     ; four sectors a page
         RRC
         ANI 1FH
         OUT WINREG
         MOV A,C
-        ANI 3
+        ANI 3                   ; which of them
         RLC
         RLC
         RLC
@@ -267,33 +278,35 @@ MAPSEC: MOV A,C
         MOV D,A
         RET
 
-; GUARD - carry set and sector DE refused when it is the boot sector or not below HL, the chip's count.
+; GUARD - carry set and sector DE refused when it is the boot sector or not below HL, the chip's
+; count.
 GUARD:  MOV A,D
-        ORA E
+        ORA E                   ; the boot sector is for BOOT alone
         MVI C,E.PROT
         STC
         RZ
         DCX H
         ORA A
-        DSBC D
+        DSBC D                  ; below the count?
         MVI C,E.ADDR
         RET
 
 ; KNOWN - asks the chip who it is.
-;   Exit:     HL = its sectors, DE = its identity; carry set and the chip refused when it is none we know
+;   Exit:     HL = its sectors, DE = its identity; carry set and the chip refused when it is none we
+;             know
 KNOWN:  DI
         CALL IDNTFY
         EI
         XCHG
         MOV A,E
-        CPI MAKER
+        CPI MAKER               ; is it the maker we know?
         JRNZ ..BAD
         MOV A,D
-        SUI DEVICE
+        SUI DEVICE              ; and one of its chips?
         CPI DEVICS
         JRNC ..BAD
         LXI H,16                ; 32 sectors of 4 KiB for the smallest
-        INR A
+        INR A                   ; twice as many for each
 ..MORE: DAD H
         DCR A
         JRNZ ..MORE
@@ -321,11 +334,17 @@ BEHIND: LXI D,R.DATA+3
         RET
 
 ; DOBOOT - answers BOOT, then replaces the boot sector by what waits in RAM.
+;   Entry:    R.DATA = the request; the new sector at 8000H
+;   Exit:     never
+;   Errors:   an unknown chip, or another check than the request has: the error reply
+;   Clobbers: everything
+;   Stack:    24 bytes
+;   Cycles:   700000..12000000
 DOBOOT: CALL KNOWN
         JC PUTERR
         LXI H,WINADR
         LXI B,1000H
-        CALL CRCNEW
+        CALL CRCNEW             ; what waits in RAM
         LXI D,R.DATA
         CALL CRCEQU
         LXI D,0
@@ -335,7 +354,7 @@ DOBOOT: CALL KNOWN
         CALL PUTFRM
         CALL UDRAIN
         DI
-        MVI A,STAY
+        MVI A,STAY              ; the new monitor starts nothing by itself
         STAI
         JMP REBOOT
 
@@ -348,12 +367,18 @@ DOBOOT: CALL KNOWN
 ;   Cycles:   about 120 a byte
 CRCNEW: LXI D,0FFFFH
         SDED CHECK
-        SDED CHECK+2
+        SDED CHECK+2            ; falls into CRCALL
 
-; CRCALL - takes BC bytes at HL into CHECK.
+; CRCALL - takes a stretch of memory into the check.
+;   Entry:    HL = first byte, BC = count; CHECK = check so far
+;   Exit:     HL = just past the last
+;   Errors:   none
+;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
+;   Stack:    6 bytes
+;   Cycles:   about 120 a byte
 CRCALL: MOV A,C
         PUSH B
-        MOV B,C
+        MOV B,C                 ; the rest of less than a page
         ORA A
         CNZ CRC32
         POP B
@@ -361,13 +386,19 @@ CRCALL: MOV A,C
         ORA A
         RZ
         PUSH B
-        MVI B,0
+        MVI B,0                 ; 256 bytes
         CALL CRC32
         POP B
         DCR B
         JMPR ..NEXT
 
-; CRCEQU - Z set when the 4 bytes at DE are the check.
+; CRCEQU - compares the check with four bytes.
+;   Entry:    DE = the bytes; CHECK = the check, complemented
+;   Exit:     Z set if they are equal
+;   Errors:   none
+;   Clobbers: AF, B, DE, HL
+;   Stack:    0 bytes
+;   Cycles:   60..250
 CRCEQU: LXI H,CHECK
         MVI B,4
 ..NEXT: LDAX D

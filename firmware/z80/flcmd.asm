@@ -1,8 +1,9 @@
-; Commands to flash chips of the SST39SF family. They run from RAM: while such a chip is busy or tells its identity,
-; no code can be fetched from it. Their interrupts must be off for the same reason.
+; Commands to flash chips of the SST39SF family. They run from RAM: while such a chip is busy or
+; tells its identity, no code can be fetched from it. Their interrupts must be off for the same
+; reason.
 ;
-; The chip decodes its commands from A14 to A0. The first two windows show its first two pages, so processor and chip
-; agree on the addresses.
+; The chip decodes its commands from A14 to A0. The first two windows show its first two pages, so
+; processor and chip agree on the addresses.
 
         .IDENT FLCMD
         .INTERN FLINIT,IDNTFY,PROGRM,ERASE,REBOOT
@@ -128,9 +129,9 @@ LENGTH  == .-CODE
         .IFG LENGTH-ROOM,[.ERROR "the commands need more room in RAM"]
 
 ; Where the commands are in RAM.
-UNLOCK  == C.UNLK-CODE+HERE
-IDNTFY  == C.IDNT-CODE+HERE
-PROGRM  == C.PROG-CODE+HERE
-ERASE   == C.ERAS-CODE+HERE
-REBOOT  == C.BOOT-CODE+HERE
+UNLOCK  == HERE+(C.UNLK-CODE)
+IDNTFY  == HERE+(C.IDNT-CODE)
+PROGRM  == HERE+(C.PROG-CODE)
+ERASE   == HERE+(C.ERAS-CODE)
+REBOOT  == HERE+(C.BOOT-CODE)
         .END

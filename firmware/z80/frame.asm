@@ -20,8 +20,8 @@ P.TYPE: .BLKB 1
 P.DATA: .BLKB MAXPAY+2
 
         .LOC .PROG.
-; GETFRM - waits for the next good frame. Damaged ones are answered, a carriage return outside a frame
-; gets the banner.
+; GETFRM - waits for the next good frame. Damaged ones are answered, a carriage return outside a
+; frame gets the banner.
 ;   Entry:    interrupts on
 ;   Exit:     R.LEN, R.TYPE and R.DATA hold the request
 ;   Errors:   a damaged frame is answered by the error reply E.DMGD or E.OVRN
@@ -29,20 +29,20 @@ P.DATA: .BLKB MAXPAY+2
 ;   Stack:    24 bytes
 ;   Cycles:   as long as it takes
 GETFRM: CALL GETC
-        CPI CR
+        CPI CR                  ; somebody at a terminal?
         CZ BANNER
-        ORA A
+        ORA A                   ; only a delimiter opens a frame
         JRNZ GETFRM
         LXI H,REQ
         MVI B,MAXENC            ; room for bytes, one more than a frame can have
 ..OPEN: CALL GETC               ; how many bytes follow up to the next zero, and one
         ORA A
         JRZ ..OPEN              ; two delimiters in a row
-..GRP:  MOV C,A
+..GRP:  MOV C,A                 ; one more than the bytes of this group
 ..COPY: DCR C
-        JRZ ..ZERO
+        JRZ ..ZERO              ; the group is complete
         CALL GETC
-        ORA A
+        ORA A                   ; no byte of a group is 0
         JRZ ..BAD               ; the frame ends within a group
         MOV M,A
         INX H
@@ -54,20 +54,20 @@ GETFRM: CALL GETC
 ..ZERO: CALL GETC
         ORA A
         JRZ ..END               ; the last group's zero is not there
-        MVI M,0
+        MVI M,0                 ; a group stands for its bytes and a zero
         INX H
-        DJNZ ..GRP
+        DJNZ ..GRP              ; no more than a frame has room for
         JMPR ..LONG
 ..END:  MVI A,MAXENC
-        SUB B
+        SUB B                   ; how many are left over
         MOV B,A                 ; bytes of the frame
-        CALL CHECK
+        CALL GOODFM
         RZ
 ..BAD:  XRA A                   ; neither SEQ nor TYPE can be trusted
-        STA R.SEQ
+        STA R.SEQ               ; for the error reply
         STA R.TYPE
         LXI H,OVRUN
-        ORA M
+        ORA M                   ; was it the receiver that lost a byte?
         MVI M,0
         MVI C,E.DMGD
         JRZ ..SAY
@@ -76,23 +76,23 @@ GETFRM: CALL GETC
         CALL PUTERR
         JMPR GETFRM
 
-; CHECK - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
-CHECK:  LDA R.LEN
-        CPI MAXPAY+1
+; GOODFM - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
+GOODFM: LDA R.LEN
+        CPI MAXPAY+1            ; LEN comes first: it must make sense
         JRNC ..BAD
         ADI BODY
-        CMP B
+        CMP B                   ; as many bytes as it says?
         RNZ
-        SUI 2
+        SUI 2                   ; without the check itself
         MOV C,A
         MVI B,0
         LXI H,REQ
         CALL CRC16
-        MOV A,M
+        MOV A,M                 ; low byte of the check that came with it
         CMP E
         RNZ
         INX H
-        MOV A,M
+        MOV A,M                 ; high byte
         CMP D
         RET
 ..BAD:  ORA A                   ; not zero
@@ -106,7 +106,7 @@ CHECK:  LDA R.LEN
 ;   Stack:    0 bytes
 ;   Cycles:   70
 NEWRPL: LDA R.TYPE
-        ORI T.REPL
+        ORI T.REPL              ; bit 7 is set in a reply
         STA P.TYPE
         XRA A
         STA P.LEN
@@ -121,18 +121,18 @@ NEWRPL: LDA R.TYPE
 ;   Stack:    18 bytes
 ;   Cycles:   5000..9000
 PUTERR: LXI H,P.DATA
-        MOV M,C
+        MOV M,C                 ; code
         INX H
         LDA R.TYPE
-        MOV M,A
+        MOV M,A                 ; type of the request
         INX H
-        MOV M,E
+        MOV M,E                 ; detail
         INX H
         MOV M,D
         MVI A,T.ERR
         STA P.TYPE
         MVI A,4
-        STA P.LEN
+        STA P.LEN               ; falls into PUTFRM
 
 ; PUTFRM - sends the reply.
 ;   Entry:    P.LEN, P.TYPE and P.DATA
@@ -141,9 +141,9 @@ PUTERR: LXI H,P.DATA
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    8 bytes
 ;   Cycles:   4100..140000 when the ring has room
-PUTFRM: LDA R.SEQ
+PUTFRM: LDA R.SEQ               ; the host finds the request by it
         STA P.SEQ
-        LXI H,RPL
+        LXI H,RPL               ; falls into SENDFM
 
 ; SENDFM - sends a frame.
 ;   Entry:    HL = LEN, SEQ, TYPE and the payload, and two bytes of room
@@ -153,34 +153,34 @@ PUTFRM: LDA R.SEQ
 ;   Stack:    8 bytes
 ;   Cycles:   4100..140000 when the ring has room
 SENDFM: MOV A,M
-        ADI BODY-2
+        ADI BODY-2              ; LEN, SEQ, TYPE and the payload
         MOV C,A
         MVI B,0
         PUSH H
         PUSH B
-        CALL CRC16
+        CALL CRC16              ; it is appended where the two bytes of room are
         POP B
         MOV M,E                 ; HL is just past the payload
         INX H
         MOV M,D
-        INR C
+        INR C                   ; the check is stuffed like the rest
         INR C
         MOV D,C                 ; bytes to encode
         POP H
         XRA A
-        CALL PUTC
+        CALL PUTC               ; the delimiter before the frame
 ..GRP:  CALL SPAN
         MOV A,C
-        CALL PUTC
+        CALL PUTC               ; the group's code
 ..COPY: DCR C
-        JRZ ..ZERO
+        JRZ ..ZERO              ; the bytes of the group are out
         MOV A,M
         CALL PUTC
         INX H
         DCR D
         JMPR ..COPY
 ..ZERO: MOV A,D
-        ORA A
+        ORA A                   ; was that the last group?
         JRZ ..END
         INX H                   ; the zero itself is not sent
         DCR D
@@ -189,13 +189,13 @@ SENDFM: MOV A,M
 
 ; SPAN - C = one more than the bytes at HL before the next zero, of D bytes at most.
 SPAN:   PUSH H
-        MVI C,1
+        MVI C,1                 ; the code is one more than the bytes
         MOV B,D
         INR B
 ..NEXT: DCR B
         JRZ ..DONE
         MOV A,M
-        ORA A
+        ORA A                   ; a zero ends the group
         JRZ ..DONE
         INX H
         INR C

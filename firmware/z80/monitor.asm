@@ -31,18 +31,18 @@ MONITR: .IFN BANKED,[
         OUT BANKS+4             ; from here on the registers count
         ]
         LXI SP,STACK
-        CALL C16INI
+        CALL C16INI             ; the frames need the table
         .IFN INCIRC,[
         CALL CRCINI
         CALL FLINIT
         ]
         CALL UINIT
-        IM1
+        IM1                     ; 0038H leads to the driver
         EI
         CALL BANNER
         .IFN INCIRC,[
         LDAI
-        ORA A
+        ORA A                   ; 0 after a reset by hardware
         CZ AUTO                 ; after a reset by hardware
         ]
         LXI X,SERVED
@@ -79,22 +79,29 @@ SERVED: .BYTE T.IDNT,0,0
         .BYTE 0
 
 ; DOWRIT - answers WRITE: stores bytes and reads each back.
+;   Entry:    R.LEN and R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   an address outside the range, or one that does not keep its byte, is answered by the
+;             error reply
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   8000..20000
 DOWRIT: LDED R.DATA             ; address
         LDA R.LEN
         SUI 2
-        MOV C,A
+        MOV C,A                 ; bytes of data
         MVI B,0
         LXI H,LOADLO
         DCX H
         ORA A
-        DSBC D
+        DSBC D                  ; how far from the first address
         JRNC ..ADDR             ; below the first address that may be written
         LXI H,LOADHI
         ORA A
         DSBC D                  ; bytes that fit, less 1
         JRC ..ADDR
         ORA A
-        DSBC B
+        DSBC B                  ; and with all its bytes
         JRNC ..COPY
         INX H                   ; HL + 1 = 0: they just fit
         MOV A,H
@@ -108,13 +115,13 @@ DOWRIT: LDED R.DATA             ; address
         LXI H,R.DATA+2
 ..BYTE: MOV A,M
         STAX D
-        LDAX D
+        LDAX D                  ; what is there now?
         CMP M
-        JRNZ ..BACK
+        JRNZ ..BACK             ; no RAM, or broken
         INX H
         INX D
         DJNZ ..BYTE
-        PUSH B
+        PUSH B                  ; C = the count
         CALL NEWRPL
         POP B
         LDED R.DATA
@@ -129,8 +136,14 @@ DOWRIT: LDED R.DATA             ; address
 LASTAD: .WORD LOADHI
 
 ; DOCRC - answers CRC over memory.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   a length of 0 is answered by the error reply
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   8000..8000000
 DOCRC:  LBCD R.DATA+2
-        MOV A,B
+        MOV A,B                 ; no bytes
         ORA C
         JRZ ..NONE
         LHLD R.DATA
@@ -139,9 +152,9 @@ DOCRC:  LBCD R.DATA+2
         POP B
         PUSH D
         LHLD R.DATA
-        CALL SUMS
+        CALL SUMS               ; a second check, by addition
         CALL NEWRPL
-        POP B
+        POP B                   ; the CRC
         MOV M,C
         INX H
         MOV M,B
@@ -154,13 +167,19 @@ DOCRC:  LBCD R.DATA+2
         LXI D,2                 ; the length is at offset 2
         JMP PUTERR
 
-; SUMS - E = the sum of BC bytes at HL, D = the sum of all sums on the way. What a CRC misses these need not.
+; SUMS - adds bytes up, and the sums on the way. They may show what a CRC misses.
+;   Entry:    HL = first byte; BC = count, not 0
+;   Exit:     E = sum of the bytes, D = sum of the sums; HL = just past the last; BC = 0
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   10 and 55 a byte
 SUMS:   LXI D,0
 ..NEXT: MOV A,M
         ADD E
-        MOV E,A
+        MOV E,A                 ; sum of the bytes
         ADD D
-        MOV D,A
+        MOV D,A                 ; sum of the sums
         INX H
         DCX B
         MOV A,B
@@ -169,14 +188,20 @@ SUMS:   LXI D,0
         RET
 
 ; DOREAD - answers READ.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   a count that no reply has room for is answered by the error reply
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   8000..130000
 DOREAD: LDA R.DATA+2
-        ORA A
+        ORA A                   ; no bytes
         JRZ ..BAD
-        CPI MAXBLK+1
+        CPI MAXBLK+1            ; more than a frame has room for
         JRNC ..BAD
         MOV C,A
         MVI B,0
-        ADI 2
+        ADI 2                   ; and the address
         PUSH PSW
         CALL NEWRPL
         POP PSW
@@ -184,25 +209,37 @@ DOREAD: LDA R.DATA+2
         LDED R.DATA
         CALL PUTDE
         XCHG
-        LDIR
+        LDIR                    ; straight into the reply
         JMP PUTFRM
 ..BAD:  MVI C,E.ARG
         LXI D,2
         JMP PUTERR
 
 ; DORUN - answers RUN, then goes there.
+;   Entry:    R.DATA = the request
+;   Exit:     never
+;   Errors:   none
+;   Clobbers: everything
+;   Stack:    18 bytes
+;   Cycles:   170000
 DORUN:  CALL NEWRPL
         LDED R.DATA
         CALL PUTDE
         MVI A,2
         STA P.LEN
         CALL PUTFRM
-        CALL UDRAIN
+        CALL UDRAIN             ; the reply must have left
         DI
         LHLD R.DATA
         PCHL
 
-; PUTDE - stores DE at HL, low byte first; HL is just past it then.
+; PUTDE - stores a word, low byte first.
+;   Entry:    HL = where, DE = the word
+;   Exit:     HL = just past it
+;   Errors:   none
+;   Clobbers: nothing else
+;   Stack:    0 bytes
+;   Cycles:   36
 PUTDE:  MOV M,E
         INX H
         MOV M,D

@@ -1,7 +1,8 @@
-; Where the program is, told to a host that has waited too long: the heartbeat of a program that takes nothing from
-; the receive ring any more (docs/PROTOCOL.md, "Where are you?").
+; Where the program is, told to a host that has waited too long: the heartbeat of a program that
+; takes nothing from the receive ring any more (docs/PROTOCOL.md, "Where are you?").
 ;
-; The service sees eight zeros in a row, which no request has. It lets the program return to PLACE before it goes on.
+; The service sees eight zeros in a row, which no request has. It lets the program return to PLACE
+; before it goes on.
 
         .IDENT PLACE
         .INTERN ZEROS,MISSED,ASKED
@@ -9,11 +10,11 @@
         .INSERT wire.asm
 
         .LOC .DATA.
-LAST:   .BLKB 1         ; low half of where the last zero was put
-COUNT:  .BLKB 1         ; zeros in a row
+ZLAST:  .BLKB 1         ; low half of where the last zero was put
+ZCOUNT: .BLKB 1         ; zeros in a row
 FOUND:  .BLKW 1         ; where the program was
 ASKED:  .BLKB 1         ; not 0 from then on until that was told
-ANSWER: .BLKB BODY+2    ; the frame that tells it
+PLCFRM: .BLKB BODY+2    ; the frame that tells it
 
         .LOC .PROG.
 ; MISSED - for the service: a byte is lost.
@@ -30,29 +31,32 @@ MISSED: MVI A,1
         ORA A
         RZ
         XRA A
-        STA COUNT
+        STA ZCOUNT
         RET
 
-; ZEROS - for the service: a zero was received. With seven more before it the program is to tell its place.
-;   Entry:    HL = where it was put; interrupts off; called by the service, which has pushed AF and HL
+; ZEROS - for the service: a zero was received. With seven more before it the program is to tell its
+; place.
+;   Entry:    HL = where it was put; interrupts off; called by the service, which has pushed AF and
+;             HL
 ;   Exit:     the service returns to where it came from, or to PLACE
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    4 bytes
 ;   Cycles:   104..283
-ZEROS:  LDA LAST
+ZEROS:  LDA ZLAST
         SUB L
         INR A
-        CPI 2                   ; it is behind the last one, or in its place where there is no more room
+; It is behind the last one, or in its place where there is no more room.
+        CPI 2
         MOV A,L
-        STA LAST
-        LDA COUNT
+        STA ZLAST
+        LDA ZCOUNT
         JRC ..MORE
         XRA A
 ..MORE: INR A
-        STA COUNT
+        STA ZCOUNT
         CPI ZRUN
-        RNZ
+        RNZ                     ; falls into ASK
 
 ; ASK - makes the service return to PLACE, unless that is under way.
 ASK:    LDA ASKED
@@ -92,7 +96,7 @@ PLACE:  PUSH H
         PUSH D
         PUSH H
         LDED FOUND
-        LXI H,ANSWER
+        LXI H,PLCFRM
         PUSH H
         MVI M,2                 ; LEN
         INX H
@@ -113,6 +117,7 @@ PLACE:  PUSH H
         DI
         STA ASKED
         POP PSW
-        EI                      ; takes effect behind RET: however many zeros come, the stack does not grow
+; Takes effect behind RET: however many zeros come, the stack does not grow.
+        EI
         RET
         .END

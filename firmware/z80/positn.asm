@@ -1,39 +1,48 @@
-; The application's requests: an exchange on a given array, and a whole position.
+; The application's requests: an exchange on a given array, a whole position, and the checks of
+; several positions.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR
-        .EXTERN XCHNG,ATTACK,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
-        .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.TYPE,P.DATA
+        .INTERN DOXCHG,DOPOSN,DOCHKS,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR
+        .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
+        .EXTERN POINTS,ALLST,MOVER,PTSL,CRCARR,CRCTAL,CRC32,CHECK,FLIP
+        .EXTERN NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
+
+ENDMAX  == 7+2*PINMAX+PTSLEN+1  ; more than a record
 
         .LOC .DATA.
 COUNT:  .BLKB 1                 ; squares reported so far
 PARTS:  .BLKB 1                 ; frames sent so far
-ALLST:  .BLKB 1                 ; all statuses together
+SPOT:   .BLKW 1                 ; where the next record or check goes
+MASK:   .BLKB 1                 ; bits of the statuses that CHECKS is to take in
+PSLEFT: .BLKB 1                 ; bytes of its request that follow
+FROM:   .BLKW 1                 ; where they are
+ENDING: .BLKB ENDMAX            ; a record, or the end of a position, for its check
 
         .LOC .PROG.
-; SETUP - clears the data page and writes what never changes: the borders and the pages of the index variables.
+; SETUP - clears the data page and writes what never changes: the borders and the pages of the index
+; variables.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    2 bytes
-;   Cycles:   6414
+;   Cycles:   6160; fast 6038
 SETUP:  LXI H,BOARDA
         LXI D,BOARDA+1
         LXI B,120
-        MVI M,BORDER
+        MVI M,BORDER            ; and over it everything else
         LDIR
         INX H
         INX D
-        LXI B,134
+        LXI B,134               ; to the end of the page
         MVI M,0
         LDIR                    ; to the end of the page
         MVI A,BORDER
         STA POSK+4
         LXI H,BOARDA
-        LXI D,M1
+        LXI D,M1                ; M1 to M4
         MVI B,4
         CALL PAGES
         LXI H,TBASE
@@ -45,7 +54,7 @@ SETUP:  LXI H,BOARDA
 
 ; PAGES - stores the word HL in B index variables from DE on.
 PAGES:  MOV A,L
-        STAX D
+        STAX D                  ; low byte: 0, as pages begin there
         INX D
         MOV A,H
         STAX D
@@ -54,23 +63,37 @@ PAGES:  MOV A,L
         RET
 
 ; DOXCHG - answers EXCHANGE.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   a piece that is none is answered by the error reply
+;   Clobbers: AF, BC, DE, HL of both sets, AF'
+;   Stack:    24 bytes
+;   Cycles:   6000..20000
 DOXCHG: LDA R.DATA
         CALL SETPCE
         LXI D,0                 ; the piece is at offset 0
         JRC REFUSE
-        XRA A
+        XRA A                   ; of this request alone
         STA STATUS
         LXI H,R.DATA+1
         CALL NEWARR
         CALL XCHNG
         CALL NEWRPL             ; leaves E alone
-        MOV M,E
+        MOV M,E                 ; the residue
         INX H
         LDA STATUS
         MOV M,A
         MVI A,2
         STA P.LEN
         JMP PUTFRM
+
+; REFUSE - answers that an argument means nothing.
+;   Entry:    DE = its offset in the request
+;   Exit:     the error reply is on its way
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   5000..9000
 REFUSE: MVI C,E.ARG
         JMP PUTERR
 
@@ -80,28 +103,33 @@ REFUSE: MVI C,E.ARG
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    4 bytes
-;   Cycles:   2152
+;   Cycles:   557; as in 1978 1912; fast 435
 NEWARR: PUSH H
         CALL NOPINS
         CALL NEWLST
-        POP H
+        POP H                   ; XCHNG needs the fence
         LXI D,ATKLST
         LXI B,2*SECTN
         LDIR
         RET
 
-; NOPINS - empties the pin list, so that walks into it, as in 1978, find nothing of an earlier request.
+; NOPINS - empties the pin list. As in 1978 walks may get into it, and must find nothing of an
+; earlier request there; mended, only the count matters.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
-;   Clobbers: F, BC, DE, HL
+;   Clobbers: AF, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   1368
-NOPINS: LXI H,PLISTA
+;   Cycles:   27; as in 1978 1382
+NOPINS: XRA A
+        STA NPINS
+        .IFN FAULT78,[
+        LXI H,PLISTA
         LXI D,PLISTA+1
         LXI B,2*PINMAX-1
-        MVI M,0
+        MOV M,A
         LDIR
+]
         RET
 
 ; SETPCE - makes a piece the one under examination.
@@ -114,132 +142,120 @@ NOPINS: LXI H,PLISTA
 SETPCE: STA P1
         ANI 7
         CPI KING+1
-        CMC
+        CMC                     ; carry if it is above the king
         RC
-        CPI PAWN
+        CPI PAWN                ; 0 is no piece
         RC
         STA T3
         RET
 
 ; DOPOSN - answers POSITION.
-DOPOSN: CALL UNPACK
-        JRC REFUSE
+;   Entry:    R.DATA = the request
+;   Exit:     the replies are on their way
+;   Errors:   a byte that means no pieces is answered by the error reply
+;   Clobbers: everything
+;   Stack:    40 bytes
+;   Cycles:   11000..5000000
+DOPOSN: LXI D,R.DATA
+        CALL UNPACK
+        JC REFUSE
+        LDA R.LEN
+        CPI 33                  ; without the move?
+        LXI D,32
+        JRC ..SET
+        JZ REFUSE               ; only one byte of the move
+        LHLD R.DATA+32
+        MOV A,L
+        ANI 7FH                 ; White or Black
+        JNZ REFUSE
+        SHLD MOVER
+..SET:  CALL PINFND
+        CALL NEWRPL             ; before records go there
         XRA A
         STA COUNT
         STA PARTS
-        STA ALLST
-        CALL PINFND
-        CALL NEWRPL
-        MVI A,A1
-..NEXT: STA M3
-        LHLD M3
-        MOV A,M
-        INR A
-        JRZ ..STEP              ; the border
-        DCR A
-        CNZ SQUARE
-..STEP: LDA M3
-        INR A
-        CPI H8+1
-        JRNZ ..NEXT
+        LXI H,P.DATA+2
+        SHLD SPOT
+        LXI H,ADDREC
+        CALL POINTS
         CALL FLUSH
-        JMP ENDPOS
-
-; UNPACK - sets up the board and the royal squares from the 32 bytes of the request. Carry set with DE the
-; offset of a byte that holds no pieces.
-UNPACK: CALL NOPINS
-        LXI H,0
-        SHLD POSK
-        SHLD POSK+2
-        LXI D,R.DATA
-        LXI H,BOARDA+A1
-..RANK: MVI B,4
-..PAIR: LDAX D
-        CALL ONE
-        JRC ..BAD
-        LDAX D
-        RRC
-        RRC
-        RRC
-        RRC
-        CALL ONE
-        JRC ..BAD
-        INX D
-        DJNZ ..PAIR
-        INX H
-        INX H
-        MOV A,L
-        CPI H8+3
-        JRNZ ..RANK
-        ORA A
-        RET
-..BAD:  LXI H,R.DATA
-        XCHG
-        ORA A
-        DSBC D
-        XCHG
-        STC
-        RET
-
-; ONE - puts the piece of the code in A's low half on square HL and goes on to the next. Carry set
-; when the code means nothing.
-ONE:    ANI 0FH
-        JRZ ..SET
-        MOV C,A
-        ANI 7
-        CPI KING+1
-        CMC
-        RC
-        CPI PAWN
-        RC
-        BIT 3,C
-        JRZ ..ROYL
-        ORI 80H
-..ROYL: CALL ROYAL
-..SET:  MOV M,A
-        INX H
-        ORA A
-        RET
-
-; ROYAL - when A is a king or a queen, notes square HL as where it stands. The last one counts.
-ROYAL:  PUSH PSW
-        PUSH H
-        MOV C,L
-        LXI H,POSK
-        RLC                     ; carry: the colour
-        JRNC ..WHT
-        INX H
-..WHT:  ANI 0EH
-        CPI 2*KING
-        JRZ ..NOTE
-        INX H
-        INX H
-        CPI 2*QUEEN
-        JRNZ ..NOT
-..NOTE: MOV M,C
-..NOT:  POP H
-        POP PSW
-        RET
-
-; SQUARE - examines the piece A on square M3 and adds its record to the reply.
-SQUARE: CALL SETPCE
-        CALL NEWLST
-        STA STATUS
-        CALL ATTACK
-        CALL SPOT
-        PUSH H
-        LXI D,4
-        DAD D
-        XCHG
-        LXI H,ATKLST
-        LXI B,2*SECTN
-        LDIR
-        CALL XCHNG
-        MOV A,E
-        POP H
-        PUSH PSW
-        LDA M3
+        MVI A,T.PEND+T.REPL
+        STA P.TYPE
+        LXI H,P.DATA
+        LDA PARTS
         MOV M,A
+        INX H
+        CALL PUTEND
+        LXI D,P.DATA
+        ORA A
+        DSBC D                  ; the length of the payload
+        MOV A,L
+        STA P.LEN
+        JMP PUTFRM
+
+; ADDREC - plays the battle for a square out for POINTS, adds its record to the reply, and sends
+; that if it is full.
+ADDREC: LHLD SPOT
+        CALL RECRD
+        SHLD SPOT
+        LXI H,P.LEN             ; records in this frame so far
+        INR M
+        MOV A,M
+        CPI RECMAX              ; is the frame full?
+        RNZ
+        PUSH D
+        CALL FLUSH
+        POP D                   ; E = the residue
+        RET
+
+; FLUSH - sends the records gathered, if there are any, and starts over.
+FLUSH:  LDA P.LEN
+        ORA A                   ; none gathered
+        RZ
+        STA P.DATA+1
+        LDA PARTS
+        STA P.DATA
+        INR A
+        STA PARTS
+        LHLD SPOT
+        LXI D,P.DATA
+        ORA A
+        DSBC D                  ; the length of the payload
+        MOV A,L
+        STA P.LEN
+        CALL PUTFRM
+        XRA A
+        STA P.LEN
+        LXI H,P.DATA+2
+        SHLD SPOT
+        RET
+
+; RECRD - plays the battle for a square out and stores its record at HL; HL is just past it then, E
+; = the residue.
+RECRD:  PUSH H
+        INX H
+        INX H
+        INX H
+        INX H
+        XCHG                    ; the array stands after four bytes
+        LXI H,ATKLST            ; before XCHNG uses it up
+        CALL MOVE7              ; White's section
+        CALL MOVE7              ; Black's
+        POP H
+        PUSH D
+        CALL HEAD
+        POP H
+        RET
+
+; HEAD - plays the battle for a square out and stores the four bytes before the array in its record
+; at HL; E = the residue.
+HEAD:   PUSH H
+        CALL XCHNG
+        MOV A,E                 ; the residue
+        POP H
+        LDED M3                 ; E = the square
+        MOV M,E
+        MOV E,A                 ; E = the residue
         INX H
         LDA P1
         MOV M,A
@@ -247,91 +263,260 @@ SQUARE: CALL SETPCE
         LDA STATUS
         MOV M,A
         INX H
-        POP PSW
-        MOV M,A
-        LXI H,ALLST
-        LDA STATUS
-        ORA M
-        MOV M,A
-        LXI H,COUNT
+        MOV M,E
+        LXI H,COUNT             ; one square more
         INR M
-        LXI H,P.LEN             ; records in this frame so far
-        INR M
-        MOV A,M
-        CPI RECMAX
-        RNZ
+        RET
 
-; FLUSH - sends the records gathered, if there are any, and starts over.
-FLUSH:  LDA P.LEN
+; MOVE7 - moves seven bytes, a section of the array, from HL to DE.
+MOVE7:  LDI
+        LDI
+        LDI
+        LDI
+        LDI
+        LDI
+        LDI
+        RET
+
+; PUTEND - stores what ends a position, but for the count of frames, at HL: squares, status, royal
+; squares, pins, and if the request tells the move, what POINTS finds. HL is just past it then.
+PUTEND: XCHG
+        LDA COUNT
+        STAX D                  ; squares
+        INX D
+        LDA ALLST
+        STAX D                  ; statuses
+        INX D
+        LXI H,POSK
+        LXI B,4
+        LDIR                    ; royal squares
+        LDA NPINS
+        STAX D                  ; pins
+        INX D
         ORA A
-        RZ
-        MOV C,A
-        LDA PARTS
-        STA P.DATA
-        INR A
-        STA PARTS
-        MOV A,C
-        STA P.DATA+1
-        CALL SPOT               ; just past the last record
+        JRZ ..PTS
+        MOV B,A
+        LXI H,PLISTA
+..PIN:  MOV A,M
+        STAX D
+        INX D
+        MOV C,L
+        MVI A,O.PIND-O.PINA     ; from the square to the direction
+        ADD L
+        MOV L,A
+        MOV A,M
+        STAX D
+        INX D
+        MOV L,C
+        INX H
+        DJNZ ..PIN
+..PTS:  LDA R.LEN
+        CPI 32
+        JRZ ..DONE
+        LXI H,PTSL
+        LXI B,PTSLEN
+        LDIR                    ; losses and prizes
+        LDA ALLST
+        STAX D
+        INX D
+..DONE: XCHG
+        RET
+
+; DOCHKS - answers CHECKS.
+;   Entry:    R.DATA = the request
+;   Exit:     the reply is on its way
+;   Errors:   a byte that means nothing, or a length that is no number of positions, is answered by
+;             the error reply
+;   Clobbers: everything
+;   Stack:    44 bytes
+;   Cycles:   30000..30000000
+DOCHKS: LDA R.LEN
+        DCR A                   ; without the mask
+..LEN:  SUI POSLEN
+        JRZ ..GO                ; a whole number of positions
+        JRNC ..LEN
+        MVI C,E.LEN
+        LDA R.LEN
+        MOV E,A
+        MVI D,0
+        JMP PUTERR
+..GO:   CALL NEWRPL
+        SHLD SPOT
+        LXI H,R.DATA
+        MOV A,M
+        STA MASK                ; the statuses that count
+        INX H
+        SHLD FROM
+        LDA R.LEN
+        DCR A
+..NEXT: STA PSLEFT
+        CALL ONECHK
+        JC REFUSE
+        LDA PSLEFT
+        SUI POSLEN              ; one position less
+        JRNZ ..NEXT
+        LHLD SPOT
         LXI D,P.DATA
         ORA A
         DSBC D
         MOV A,L
         STA P.LEN
-        CALL PUTFRM
-        XRA A
-        STA P.LEN
+        JMP PUTFRM
+
+; ONECHK - stores the check of the position at FROM at SPOT, and takes both to the next. Carry set
+; with DE the offset of a byte that means nothing.
+ONECHK: LDED FROM
+        CALL UNPACK
+        RC
+        LHLD FROM
+        LXI D,32                ; after the squares
+        DAD D
+        MOV E,M                 ; who has moved, and where to
+        INX H
+        MOV D,M
+        INX H
+        SHLD FROM
+        SDED MOVER
+        MOV A,E
+        ANI 7FH                 ; White or Black
+        JRNZ ..BAD
+        STA COUNT
+        LXI H,0FFFFH            ; nothing yet, complemented
+        SHLD CHECK
+        SHLD CHECK+2
+        CALL PINFND
+        LXI H,FOLD
+        CALL POINTS
+        LXI H,ENDING
+        CALL PUTEND             ; what POSITION END would hold
+        LXI D,ENDING
+        ORA A
+        DSBC D
+        MOV B,L                 ; its length
+        XCHG
+        CALL CRC32
+        LDED SPOT
+        LXI H,CHECK
+        CALL FLIP               ; complemented
+        SDED SPOT
+        ORA A
+        RET
+..BAD:  DCX H                   ; back to the byte of the mover
+        DCX H
+        LXI D,R.DATA
+        ORA A                   ; its offset
+        DSBC D
+        XCHG
+        STC
         RET
 
-; SPOT - HL = where the next record goes: P.DATA + 2 + RECORD * P.LEN.
-SPOT:   LXI H,P.DATA+2
-        LXI D,RECORD
-        LDA P.LEN
-..NEXT: ORA A
-        RZ
-        DAD D
-        DCR A
-        JMPR ..NEXT
+; FOLD - plays the battle for a square out for POINTS, and takes its record into the check, the
+; array first.
+FOLD:   LXI X,ATKLST            ; before XCHNG uses it up
+        CALL CRCARR             ; the array
+        LXI H,ENDING
+        CALL HEAD
+        LXI H,STATUS            ; ALLST takes it from there
+        LDA MASK
+        ANA M                   ; only what the host asks for
+        MOV M,A
+        STA ENDING+2
+        PUSH D
+        LXI X,ENDING
+        CALL CRCTAL             ; square, piece, status, residue
+        POP D                   ; E = the residue
+        RET
 
-; ENDPOS - sends the frame that ends a position.
-ENDPOS: MVI A,T.PEND+T.REPL
-        STA P.TYPE
-        LXI D,P.DATA
-        LDA PARTS
-        STAX D
-        INX D
-        LDA COUNT
-        STAX D
-        INX D
-        LDA ALLST
-        STAX D
-        INX D
-        LXI H,POSK
-        LXI B,4
-        LDIR
-        LDA NPINS
-        STAX D
-        INX D
-        MOV B,A
-        ADD A
-        ADI 8
-        STA P.LEN
-        MOV A,B
-        ORA A
-        JRZ ..SEND
-        LXI H,PLISTA
-..PIN:  MOV A,M
-        STAX D
-        INX D
-        PUSH H
-        MOV A,L
-        ADI O.PIND-O.PINA
-        MOV L,A
-        MOV A,M
-        STAX D
-        INX D
-        POP H
+; UNPACK - sets up the board and the royal squares from 32 bytes of the request, with no pins.
+;   Entry:    DE = the first
+;   Exit:     carry clear; STATUS is as it was
+;   Errors:   carry set: DE = offset in the request of a byte that holds no pieces
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    10 bytes
+;   Cycles:   2000..9000
+UNPACK: PUSH D
+        CALL NOPINS
+        POP D
+        LXI H,0
+        SHLD POSK
+        SHLD POSK+2
+        LXI H,BOARDA+A1
+..RANK: MVI B,4
+..PAIR: LDAX D
+        ORA A                   ; the first half is the earlier square
+        JRZ ..NONE
+        CALL PUTONE
+        JRC ..BAD
+        LDAX D
+        RRC                     ; the other half
+        RRC
+        RRC
+        RRC
+        CALL PUTONE
+        JRC ..BAD
+..STEP: INX D
+        DJNZ ..PAIR
+        INX H                   ; past the border
         INX H
-        DJNZ ..PIN
-..SEND: JMP PUTFRM
+        MOV A,L
+        CPI H8+3
+        JRNZ ..RANK
+        ORA A
+        RET
+..NONE: MOV M,A                 ; two empty squares, as there are most often
+        INX H
+        MOV M,A
+        INX H
+        JMPR ..STEP
+..BAD:  LXI H,R.DATA
+        XCHG                    ; the offset of this byte
+        ORA A
+        DSBC D
+        XCHG
+        STC
+        RET
+
+; PUTONE - puts the piece of the code in A's low half on square HL and goes on to the next. Carry
+; set if the code means nothing.
+PUTONE: ANI 0FH                 ; one code
+        JRZ ..SET
+        MOV C,A
+        ANI 7
+        CPI KING+1
+        CMC                     ; above the king
+        RC
+        CPI PAWN                ; black, but no piece
+        RC
+        BIT 3,C                 ; Black?
+        JRZ ..ROYL
+        ORI 80H
+..ROYL: MOV C,A
+        ANI 7
+        CPI QUEEN               ; king or queen
+        MOV A,C
+        CNC ROYAL
+..SET:  MOV M,A
+        INX H
+        ORA A
+        RET
+
+; ROYAL - notes square HL as where the king or queen A stands. The last one counts.
+ROYAL:  PUSH PSW
+        PUSH H
+        MOV C,L
+        LXI H,POSK
+        RLC                     ; carry: the colour
+        JRNC ..WHT
+        INX H
+..WHT:  ANI 0EH                 ; the type, doubled by RLC
+        CPI 2*KING
+        JRZ ..NOTE
+        INX H
+        INX H
+        CPI 2*QUEEN             ; a queen: her squares come after the kings'
+        JRNZ ..NOT
+..NOTE: MOV M,C
+..NOT:  POP H
+        POP PSW
+        RET
         .END

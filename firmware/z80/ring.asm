@@ -1,18 +1,22 @@
 ; The rings between a serial chip's driver and the programs: 1024 bytes received, 256 to be sent.
 ;
-; How full the receive ring is matters only where a pointer comes to a new page, so that nothing else is done
-; for most bytes. The service never enters the page that is being emptied: 768 bytes fit at least.
+; How full the receive ring is matters only where a pointer comes to a new page, so that nothing
+; else is done for most bytes. The service never enters the page that is being emptied: 768 bytes
+; fit at least.
 ;
-; A driver provides HOLDUP, which holds the host off, and LETGO, which lets it go on if it is held off.
+; A driver provides HOLDUP, which holds the host off, and LETGO, which lets it go on if it is held
+; off.
 
         .IDENT RING
         .INTERN RXIN,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC
         .EXTERN HOLDUP,LETGO,ASKED
 
-WINDOW  == 750          ; what the host may send before it has an answer: three of the longest frames
+; What the host may send before it has an answer: three of the longest frames.
+WINDOW  == 750
 
         .LOC .DATA.
-RXRING: .BLKB 1024      ; the layout puts them where bit 10 of the address is clear in all of this ring
+; The layout puts them where bit 10 of the address is clear in all of this ring.
+RXRING: .BLKB 1024
 B.WRAP  == 2            ; that bit in the high byte
 TXRING: .BLKB 256
 RXIN:   .BLKW 1         ; where the next byte received goes
@@ -49,12 +53,12 @@ RINIT:  LXI H,RXRING
 ;   Stack:    2 bytes
 ;   Cycles:   44..152
 NEWPGE: INR H
-        RES B.WRAP,H
+        RES B.WRAP,H            ; from the last page to the first
         LDA RXOUT+1
-        SUB H
+        SUB H                   ; how far away is the program?
         STC
         RZ
-        ANI 3
+        ANI 3                   ; pages between them, as the ring goes round
         DCR A
         CZ HOLDUP
         ORA A
@@ -68,13 +72,13 @@ NEWPGE: INR H
 ;   Stack:    0 bytes
 ;   Cycles:   44..79
 TXNEXT: LHLD TXOUT
-        LDA TXIN
+        LDA TXIN                ; only low bytes differ within a page
         CMP L
         RZ
         MOV A,M
         INR L
         SHLD TXOUT
-        STC
+        STC                     ; there is one
         RET
 
 ; UTEST - looks whether a byte is there.
@@ -85,7 +89,7 @@ TXNEXT: LHLD TXOUT
 ;   Stack:    0 bytes
 ;   Cycles:   41..71
 UTEST:  LDA RXOUT
-        LXI H,RXIN
+        LXI H,RXIN              ; low bytes first: they differ most often
         CMP M
         RNZ
         LDA RXOUT+1
@@ -102,8 +106,9 @@ UTEST:  LDA RXOUT
 ;   Cycles:   105..366 when a byte is there
 GETC:   PUSH H
 ..WAIT: LHLD RXOUT
-        LDA RXIN                ; the service may change the pointer meanwhile, but never to a place with
-        CMP L                   ; nothing behind it
+; The service may change the pointer meanwhile, but never to a place with nothing after it.
+        LDA RXIN
+        CMP L
         JRZ ..SAME
 ..TAKE: MOV A,M
         INR L
@@ -112,7 +117,7 @@ GETC:   PUSH H
         POP H
         RET
 ..SAME: DI
-        LDA RXIN
+        LDA RXIN                ; asked again without interrupts, so that none is missed
         CMP L
         JRNZ ..SOME
         LDA RXIN+1
@@ -124,10 +129,10 @@ GETC:   PUSH H
 ..SOME: EI
         JMPR ..TAKE
 ..PAGE: INR H
-        RES B.WRAP,H
+        RES B.WRAP,H            ; from the last page to the first
         DI
         SHLD RXOUT
-        MOV L,A
+        MOV L,A                 ; the byte, while A is needed
         LDA RXIN+1
         SUB H
         ANI 2

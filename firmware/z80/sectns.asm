@@ -16,8 +16,8 @@ KINGS:  .BLKB 1                 ; the king's slot without what stands behind the
 ROWS:   .BLKB 1                 ; rows to come, this one included
 
         .LOC .PROG.
-; A row is what the queen's slot holds, what stands behind the queen in the king's slot, and the full
-; bishops' and rooks' slots: a piece behind the queen is missing there.
+; A row is what the queen's slot holds, what stands behind the queen in the king's slot, and the
+; full bishops' and rooks' slots: a piece behind the queen is missing there.
 ROW.Q   == 0
 ROW.K   == 1
 ROW.B   == 2
@@ -41,7 +41,8 @@ SPACES: .WORD ONE.B             ; for each space its rows and how many they are
         .WORD TWO.B
         .BYTE 6
 
-; NOSPCE - forgets which space's sections are in the table: what RAM holds after power-up is no table.
+; NOSPCE - forgets which space's sections are in the table: what RAM holds after power-up is no
+; table.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
@@ -60,10 +61,10 @@ NOSPCE: MVI A,SPCNUM
 ;   Stack:    4 bytes
 ;   Cycles:   22..647846
 SECTNS: CPI SPCNUM
-        CMC
+        CMC                     ; carry if it is none
         RC
         LXI H,SPACE
-        CMP M
+        CMP M                   ; made before?
         RZ
         MOV M,A
         LXI H,SECTAB
@@ -79,34 +80,34 @@ SECTNS: CPI SPCNUM
         LXI H,WORK+ROOK
         MVI B,5
         MOV C,ROW.R(X)
-        CALL STEP
+        CALL STEP               ; rooks are the innermost digit
         JRC ..EMIT
         MVI B,3
         MOV C,ROW.B(X)
-        CALL STEP
+        CALL STEP               ; then bishops
         JRC ..EMIT
         LXI D,ROWLEN
         DADX D
         LXI H,ROWS
-        DCR M
+        DCR M                   ; then queens and those after them
         JRNZ ..ROW
         LDA KINGS
-        XRI 0AH
+        XRI 0AH                 ; with and without a king
         STA KINGS
         JRNZ ..OUTR
         LXI H,WORK+KNIGHT
         LXI B,333H
-        CALL STEP
+        CALL STEP               ; then knights
         JRC ..OUTR
         LXI B,111H
-        CALL STEP
+        CALL STEP               ; and pawns, the outermost
         JRC ..OUTR
         RET
 
-; STEP - adds a piece of value B to the slot HL unless it is as full as C says. Carry set when it did; else the slot is
-; empty again and HL the slot before it.
+; STEP - adds a piece of value B to the slot HL unless it is as full as C says. Carry set when it
+; did; else the slot is empty again and HL the slot before it.
 STEP:   MOV A,M
-        CMP C
+        CMP C                   ; as full as it may be?
         MOV A,B
         JRNC ..FULL
         RLD                     ; leaves carry alone
@@ -119,7 +120,7 @@ STEP:   MOV A,M
 ROW1:   LDA SPACE
         MOV E,A
         ADD A
-        ADD E
+        ADD E                   ; entries have three bytes
         MOV E,A
         MVI D,0
         LXI X,SPACES
@@ -129,7 +130,7 @@ ROW1:   LDA SPACE
         MOV E,0(X)
         MOV D,1(X)
         PUSH D
-        POP X
+        POP X                   ; IX = the first row
         RET
 
 ; SETROW - fills the queen's and the king's slot after the row IX.
@@ -150,17 +151,17 @@ EMIT:   LXI H,WORK+PAWN
         LXI B,600H              ; B slots, C pieces
 ..SLOT: MOV A,M
         ANI 0FH
-        JRZ ..HIGH
+        JRZ ..HIGH              ; nobody in the low half
         INR C
 ..HIGH: MOV A,M
         ANI 0F0H
-        JRZ ..NEXT
+        JRZ ..NEXT              ; nor in the high one
         INR C
 ..NEXT: INX H
         DJNZ ..SLOT
         LXI H,WORK
         MOV M,C
-        LDED TOP
+        LDED TOP                ; after the last section
         MVI C,SECTN
         LDIR
         SDED TOP
@@ -174,21 +175,21 @@ EMIT:   LXI H,WORK+PAWN
 ;   Stack:    0 bytes
 ;   Cycles:   26..165
 SECADR: MOV A,H
-        CPI SECMAX/256+1
+        CPI SECMAX/256+1        ; far above the largest number
         CMC
         RC
         MOV D,H
         MOV E,L
         DAD H
         DAD H
-        DAD H
+        DAD H                   ; eight times
         ORA A
         DSBC D                  ; times SECTN
         LXI D,SECTAB
         DAD D
         LDED TOP
         ORA A
-        DSBC D
+        DSBC D                  ; beyond the last section?
         DAD D                   ; as before; carry is set when there was a borrow
         CMC
         RET
@@ -205,10 +206,10 @@ SECNXT: PUSH H
         INX H
         MOV D,M
         LXI H,SECTN
-        DAD D
+        DAD D                   ; seven bytes on
         LDED TOP
         MOV A,L
-        CMP E
+        CMP E                   ; after the last one?
         JRNZ ..SET
         MOV A,H
         CMP D

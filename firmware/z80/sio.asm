@@ -2,8 +2,9 @@
 ;
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
-; The chip interrupts for the transmitter when its buffer becomes empty, not while it is. So SENDS tells whether
-; such an interrupt is still to come; if not, whoever has a byte starts the transmitter.
+; The chip interrupts for the transmitter when its buffer becomes empty, not while it is. So SENDS
+; tells whether such an interrupt is still to come; if not, whoever has a byte starts the
+; transmitter.
 
         .IDENT SIO
         .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
@@ -15,7 +16,8 @@ TXOFF   == 28H          ; takes back the transmitter's interrupt
 ERROFF  == 30H          ; clears the latched overrun
 ; Write register 5: bit 7 DTR, bits 6-5 word (11 = 8 bits), bit 3 transmitter on, bit 1 RTS.
 LISTEN  == 0EAH         ; RTS low
-HOLD    == 0E8H         ; RTS high, behind the last character: late, which the ring has room for (docs/BOARDS.md)
+; RTS high, behind the last character: late, which the ring has room for (docs/BOARDS.md).
+HOLD    == 0E8H
 ; Read register 0, turned right by one: the carry tells that a character is there.
 B.SENT  == 1            ; the transmit buffer is empty
 ; Read register 1.
@@ -27,10 +29,11 @@ REG5:   .BLKB 1         ; what write register 5 holds
 SENDS:  .BLKB 1         ; not 0 while the transmitter's interrupt is to come
 
         .LOC .PROG.
-; What is written to set the channel up: register 4 (divided by 64, 1 stop bit, no parity), 1 (interrupts for each
-; character and for the transmitter), 3 (8 bits, receiver on; no auto enables, since /CTS and /DCD may hang loose), 5.
-SETUP:  .BYTE RESET,4,0C4H,1,1AH,3,0C1H,5,LISTEN
-SETLEN  == .-SETUP
+; What is written to set the channel up: register 4 (divided by 64, 1 stop bit, no parity), 1
+; (interrupts for each character and for the transmitter), 3 (8 bits, receiver on; no auto enables,
+; since /CTS and /DCD may hang loose), 5.
+REGS:   .BYTE RESET,4,0C4H,1,1AH,3,0C1H,5,LISTEN
+REGLEN  == .-REGS
 
 ; UINIT - resets the channel and empties the rings.
 ;   Entry:    interrupts off
@@ -40,12 +43,12 @@ SETLEN  == .-SETUP
 ;   Stack:    2 bytes
 ;   Cycles:   414
 UINIT:  CALL RINIT
-        STA SENDS
+        STA SENDS               ; A is 0: the transmitter rests
         MVI A,LISTEN
         STA REG5
-        LXI H,SETUP
-        LXI B,SETLEN*256+UARTC
-        OUTIR
+        LXI H,REGS
+        LXI B,REGLEN*256+UARTC
+        OUTIR                   ; register numbers and values in turn
         RET
 
 ; USERV - the interrupt service.
@@ -58,10 +61,10 @@ UINIT:  CALL RINIT
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: IN UARTC
-        RRC
+        RRC                     ; bit 0: a character is there
         JRNC ..SENT             ; nothing received
         MVI A,1
-        OUT UARTC
+        OUT UARTC               ; read register 1 is next
         IN UARTC                ; errors of the character that is next
         ANI LOST
         JRNZ ..LOST
@@ -69,23 +72,23 @@ USERV:  PUSH PSW
         LHLD RXIN
         MOV M,A
         ORA A
-        CZ ZEROS
+        CZ ZEROS                ; zeros may be a call (place.asm)
         INR L
         JRZ ..PAGE
 ..PUT:  SHLD RXIN
-        JMPR ..NEXT
+        JMPR ..NEXT             ; up to three may wait in the chip
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-..GONE: CALL MISSED
+..GONE: CALL MISSED             ; the program hears of it by OVRUN
         JMPR ..NEXT
 ..LOST: IN UARTD
         MVI A,ERROFF
         OUT UARTC
         JMPR ..GONE
-..SENT: BIT B.SENT,A
+..SENT: BIT B.SENT,A            ; the transmitter is empty?
         JRZ ..DONE
         LDA SENDS
-        ORA A
+        ORA A                   ; is an interrupt to come from it?
         CNZ FEED
 ..DONE: POP H
         POP PSW
@@ -94,29 +97,41 @@ USERV:  PUSH PSW
 
 ; FEED - gives the transmitter the next byte; with none left it takes the interrupt back.
 FEED:   CALL TXNEXT
-        JRNC ..NONE
+        JRNC ..NONE             ; nothing is left to send
         OUT UARTD
         RET
 ..NONE: XRA A
         STA SENDS
-        MVI A,TXOFF
+        MVI A,TXOFF             ; or it would interrupt again
         OUT UARTC
         RET
 
 ; HOLDUP - holds the host off.
-HOLDUP: MVI A,HOLD
+;   Entry:    interrupts off
+;   Exit:     RTS is high, after the last character
+;   Errors:   none
+;   Clobbers: A
+;   Stack:    0 bytes
+;   Cycles:   72
+HOLDUP: MVI A,HOLD              ; falls into SETRTS
 
 ; SETRTS - sets write register 5 to A.
 SETRTS: STA REG5
         MVI A,5
         OUT UARTC
-        LDA REG5
+        LDA REG5                ; register 5 is selected
         OUT UARTC
         RET
 
 ; LETGO - lets the host go on if it was held off.
+;   Entry:    interrupts off
+;   Exit:     RTS is low
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   31..110
 LETGO:  LDA REG5
-        CPI HOLD
+        CPI HOLD                ; is the host held off?
         RNZ
         MVI A,LISTEN
         JMPR SETRTS
@@ -133,20 +148,20 @@ PUTC:   PUSH H
         MOV B,A
 ..WAIT: DI
         LHLD TXIN
-        MOV M,B
+        MOV M,B                 ; there is always room for one
         INR L
         LDA TXOUT
-        CMP L
+        CMP L                   ; but not for the next, if it reaches the reader
         JRNZ ..ROOM
         EI                      ; as in GETC
         HLT
         JMPR ..WAIT
 ..ROOM: SHLD TXIN
         LXI H,SENDS
-        MOV A,M
-        MVI M,1
+        MOV A,M                 ; is an interrupt to come?
+        MVI M,1                 ; it is, from here on
         ORA A
-        CZ FEED
+        CZ FEED                 ; none: the first byte starts the transmitter
         EI
         POP B
         POP H
@@ -166,12 +181,12 @@ UDRAIN: PUSH H
         SUB L                   ; 0 when the ring is empty
         MOV L,A
         MVI A,1
-        OUT UARTC
+        OUT UARTC               ; read register 1 is next
         IN UARTC
         EI
         CMA
-        ANI ALLSNT
-        ORA L
+        ANI ALLSNT              ; the shift register
+        ORA L                   ; and the ring
         JRNZ ..WAIT
         POP H
         RET

@@ -23,6 +23,7 @@ T.PEND  == 22H          ; only as a reply: the end of a position
 T.XHST  == 23H
 T.PNTS  == 24H
 T.TRCE  == 25H
+T.CHKS  == 26H
 T.REPL  == 80H
 T.PLCE  == 0FEH         ; where the program is; zeros ask for it
 T.ERR   == 0FFH
@@ -48,6 +49,7 @@ BODY    == 5            ; LEN, SEQ, TYPE and CRC
 ZRUN    == 8            ; zeros in a row that ask for T.PLCE
 RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame
+POSLEN  == 34           ; a position of CHECKS: its squares and the last move
 SPCNUM  == 3            ; spaces of EXHAUST
 BINNUM  == 11           ; residues that it counts: 0 to 10
 
@@ -70,3 +72,5 @@ C.1978  == 10H
 C.XHST  == 20H
 C.PNTS  == 40H
 C.TRCE  == 80H
+; More of the application's, where the monitor tells what WRITE accepts.
+C.CHKS  == 01H

@@ -1,0 +1,14 @@
+//! Shared parts of the programs of this project, below all of their libraries.
+//!
+//! - [`commit`]: the commit that a program is built from.
+//! - [`exit`]: the exit codes, and failures that carry one.
+//! - [`files`]: files that are written whole or not at all.
+//! - [`text`]: text from outside, shown so that no terminal obeys it.
+//! - `manual` (feature `manual`): completions for shells and manual pages.
+
+pub mod commit;
+pub mod exit;
+pub mod files;
+#[cfg(feature = "manual")]
+pub mod manual;
+pub mod text;

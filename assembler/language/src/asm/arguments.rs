@@ -1,0 +1,172 @@
+//! The arguments of macro calls.
+
+use crate::diag::Code;
+use crate::source::Span;
+use crate::syntax::Cursor;
+
+use super::{Assembler, Step};
+
+/// The text that a call puts in the place of a parameter.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    pub(super) text: Vec<u8>,
+    /// The place where the text was written.
+    pub(super) place: Option<Span>,
+}
+
+impl Argument {
+    /// One that does not stand in the source as it is.
+    pub(super) fn made(text: Vec<u8>) -> Self {
+        Self { text, place: None }
+    }
+}
+
+impl Assembler<'_> {
+    /// The arguments of a call, each as the text that goes into the body.
+    pub(super) fn arguments(&mut self, cursor: &mut Cursor<'_>) -> Step<Vec<Argument>> {
+        cursor.skip_blanks();
+        let bracketed = cursor.eat(b'[');
+        let mut arguments = Vec::new();
+        let none = if bracketed { cursor.peek() == Some(b']') } else { cursor.at_statement_end() };
+        if !none {
+            self.argument_list(cursor, bracketed, &mut arguments)?;
+        }
+        if bracketed && !cursor.eat(b']') {
+            // The original ends the arguments with their line, bracket or not.
+            cursor.skip_blanks();
+        }
+        Ok(arguments)
+    }
+
+    fn argument_list(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        bracketed: bool,
+        list: &mut Vec<Argument>,
+    ) -> Step {
+        loop {
+            let is_first = list.is_empty();
+            list.push(self.argument(cursor, bracketed, is_first)?);
+            if !cursor.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn argument(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        bracketed: bool,
+        is_first: bool,
+    ) -> Step<Argument> {
+        let mut ahead = cursor.clone();
+        ahead.skip_blanks();
+        if ahead.eat(b'\\') {
+            *cursor = ahead;
+            return self.number_argument(cursor, is_first).map(Argument::made);
+        }
+        Ok(self.text_of_argument(cursor, bracketed))
+    }
+
+    /// An argument that is text: as it stands, or without the parentheses around it.
+    fn text_of_argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Argument {
+        if let Some(argument) = self.argument_in_parentheses(cursor) {
+            return argument;
+        }
+        let text = cursor.rest();
+        let length = argument_length(text, bracketed || self.input.in_block());
+        let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
+        cursor.advance(length);
+        Argument { text: text[..length].to_vec(), place: Some(place) }
+    }
+
+    /// An argument in parentheses, which go away. It may span lines, and ends with its parenthesis:
+    /// whatever follows but a comma ends the call.
+    fn argument_in_parentheses(&mut self, cursor: &mut Cursor<'_>) -> Option<Argument> {
+        let mut ahead = cursor.clone();
+        ahead.skip_blanks();
+        if ahead.peek() != Some(b'(') {
+            return None;
+        }
+        let length = closing_parenthesis(ahead.rest())?;
+        let text = ahead.rest()[1..length].to_vec();
+        let start = ahead.offset() + 1;
+        ahead.advance(length + 1);
+        *cursor = ahead;
+        cursor.skip_blanks();
+        if memchr::memchr2(b'\n', b'\r', &text).is_some() {
+            self.reports.next_row();
+        }
+        let place = Span::new(start, start + text.len() as u32);
+        Some(Argument { text, place: Some(place) })
+    }
+
+    /// `\expression`: the digits of its value in the current radix. After the
+    /// first of a call the original looks for no closing bracket, but takes what follows, up to the
+    /// next comma, for a part of the text.
+    fn number_argument(&mut self, cursor: &mut Cursor<'_>, is_first: bool) -> Step<Vec<u8>> {
+        self.parse_expression(0, cursor);
+        let value = self.evaluate_now(0)?;
+        if !value.is_absolute() {
+            let message = "the argument must be a constant, but this moves with a section";
+            self.error(Code::Relocation, self.operands[0].span, message);
+        }
+        let mut text = in_radix(value.number, self.radix);
+        if is_first && cursor.peek() == Some(b']') {
+            text.extend(self.text_of_argument(cursor, false).text);
+        }
+        Ok(text)
+    }
+}
+
+/// The index of the parenthesis that closes the one at the start.
+pub(super) fn closing_parenthesis(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    text.iter().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// The length of an argument: to a comma, a comment, the line's end or the closing bracket, all of
+/// which count only outside of parentheses.
+fn argument_length(text: &[u8], until_bracket: bool) -> usize {
+    let mut depth = 0usize;
+    let mut open_brackets = 0usize;
+    text.iter()
+        .position(|byte| {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                b',' | b';' | b'\n' | b'\r' => return depth == 0,
+                b'[' if depth == 0 => open_brackets += 1,
+                b']' if depth == 0 && until_bracket => {
+                    if open_brackets == 0 {
+                        return true;
+                    }
+                    open_brackets -= 1;
+                }
+                _ => {}
+            }
+            false
+        })
+        .unwrap_or(text.len())
+}
+
+fn in_radix(number: u16, radix: u8) -> Vec<u8> {
+    let mut digits = Vec::new();
+    let mut rest = number;
+    loop {
+        digits.push(b"0123456789ABCDEF"[usize::from(rest % u16::from(radix))]);
+        rest /= u16::from(radix);
+        if rest == 0 {
+            break;
+        }
+    }
+    digits.reverse();
+    digits
+}

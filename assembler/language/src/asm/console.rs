@@ -1,0 +1,88 @@
+//! The operator's console: what the source prints, what it asks, and the replies.
+
+use crate::syntax::lex::{self, NumberFault};
+
+use super::Answer;
+
+/// The console of a run.
+#[derive(Debug)]
+pub(super) struct Console<'a> {
+    answers: &'a [Answer],
+    /// The number of replies without a name that were given so far.
+    given: usize,
+    /// The lines that were shown.
+    pub(super) messages: Vec<String>,
+}
+
+impl<'a> Console<'a> {
+    pub(super) fn new(answers: &'a [Answer]) -> Self {
+        Self { answers, given: 0, messages: Vec::new() }
+    }
+
+    /// Asks for the value of a symbol; `None` if nobody replies.
+    pub(super) fn ask(&mut self, name: &str, prompt: &str) -> Option<u16> {
+        let mut waiting = self.answers.iter().filter(|answer| answer.name.is_none());
+        let named = self
+            .answers
+            .iter()
+            .find(|answer| answer.name.as_ref().is_some_and(|one| is_same(one, name)));
+        let answer = match named {
+            Some(answer) => answer,
+            None => {
+                self.given += 1;
+                waiting.nth(self.given - 1)?
+            }
+        };
+        let (value, shown) = typed(&answer.keys);
+        self.messages.push(format!("{prompt}:{shown}"));
+        Some(value)
+    }
+}
+
+/// Whether a name of a reply is that of a symbol, of which perhaps six characters count.
+fn is_same(given: &str, symbol: &str) -> bool {
+    let counts = if symbol.len() == 6 { given.get(..6).unwrap_or(given) } else { given };
+    given.eq_ignore_ascii_case(symbol) || counts.eq_ignore_ascii_case(symbol)
+}
+
+/// Returns the number that keys give, and what the terminal shows meanwhile.
+///
+/// The original takes digits and the letters of hexadecimal numbers and radix suffixes, and rings
+/// the bell at any other key. A leading zero is not needed; a digit too large ends the number.
+fn typed(keys: &str) -> (u16, String) {
+    let mut taken = String::new();
+    let mut shown = String::new();
+    for key in keys.chars() {
+        shown.push(key);
+        if is_taken(key) {
+            taken.push(key);
+        } else {
+            shown.push_str("\u{7}?");
+        }
+    }
+    (number(&taken), shown)
+}
+
+fn is_taken(key: char) -> bool {
+    matches!(key.to_ascii_uppercase(), '0'..='9' | 'A'..='F' | 'H' | 'O' | 'Q' | '.')
+}
+
+fn number(keys: &str) -> u16 {
+    let text = format!("0{keys}");
+    match lex::number(text.as_bytes(), 10) {
+        Ok((_, lex::Number { value, fault: None | Some(NumberFault::Digit) })) => value,
+        Err(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::typed;
+
+    #[test]
+    fn keys_that_are_no_part_of_a_number_ring_the_bell() {
+        assert_eq!(typed("8+1"), (81, "8+\u{7}?1".into()));
+        assert_eq!(typed("FH"), (15, "FH".into()));
+        assert_eq!((typed("1A").0, typed("9Q").0, typed("").0), (1, 0, 0));
+    }
+}

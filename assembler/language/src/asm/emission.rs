@@ -1,0 +1,40 @@
+//! The assembled code: the sections, the values that wait for symbols, the place of the statement.
+
+use crate::source::Span;
+
+use super::eval::{Deferred, Evaluated};
+use super::names::NameId;
+use super::output::Output;
+use super::value::Value;
+
+/// The code of the module that is being assembled.
+pub(super) struct Emission {
+    pub(super) output: Output,
+    pub(super) deferred: Deferred,
+    /// `.`: the location counter at the start of the statement.
+    pub(super) here: Value,
+    /// The stack of an evaluation; kept from one to the next.
+    pub(super) values: Vec<Value>,
+    /// Whether instructions that the 8080 lacks are to be marked.
+    pub(super) intel_only: bool,
+    pub(super) wrap_reported: bool,
+    /// The symbols that the second pass used above their definitions, with their places and values.
+    pub(super) early: Vec<(NameId, u32, Value)>,
+    /// The operand of `.END`.
+    pub(super) start: Option<(Evaluated, Span)>,
+}
+
+impl Emission {
+    pub(super) fn new(absolute: bool) -> Self {
+        Self {
+            output: Output::new(absolute),
+            deferred: Deferred::default(),
+            here: Value::default(),
+            values: Vec::new(),
+            intel_only: false,
+            wrap_reported: false,
+            early: Vec::new(),
+            start: None,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Guesses at what an unknown word was meant to be.
+
+use smol_str::SmolStr;
+
+use crate::isa::FORMS;
+
+use super::directive::Directive;
+use super::names::NameId;
+use super::{Assembler, Translate};
+
+impl Assembler<'_> {
+    /// The help for a symbol that is not defined.
+    pub(super) fn undefined_help(&self, name: NameId) -> Option<String> {
+        let spelling = self.naming.names.spelling(name);
+        if let Some((_, here)) = FOREIGN_OPERANDS.iter().find(|(foreign, _)| *foreign == spelling) {
+            return Some(format!("in this dialect: {here}"));
+        }
+        let hexadecimal = spelling.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'H')
+            && spelling.ends_with('H')
+            && spelling.len() > 1;
+        if hexadecimal {
+            return Some(format!("a number begins with a digit: write 0{spelling}"));
+        }
+        if let Some(digits) = spelling.strip_prefix('$')
+            && !digits.is_empty()
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
+            let zero =
+                if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+            return Some(format!("hexadecimal numbers end with H: write {zero}{digits}H"));
+        }
+        self.similar_symbol(name).map(|similar| format!("did you mean {similar}?"))
+    }
+
+    /// The symbol most like `name`, if one is like it at all.
+    fn similar_symbol(&self, name: NameId) -> Option<SmolStr> {
+        let names = &self.naming.names;
+        let wanted = names.spelling(name);
+        names
+            .iter()
+            .filter(|(id, entry)| *id != name && entry.is_global_symbol())
+            .map(|(id, _)| names.spelling(id))
+            .filter(|known| close(&wanted, known))
+            .min_by_key(|known| distance(&wanted, known))
+    }
+}
+
+/// Registers of other assemblers, with their names here.
+const FOREIGN_OPERANDS: &[(&str, &str)] = &[
+    ("AF", "PSW"),
+    ("BC", "B, for the pair"),
+    ("DE", "D, for the pair"),
+    ("HL", "H for the pair, M for the byte at it"),
+    ("IX", "X, and with its displacement 0(X)"),
+    ("IY", "Y, and with its displacement 0(Y)"),
+    ("I", "LDAI and STAI for the register I"),
+    ("R", "LDAR and STAR for the register R"),
+];
+
+/// The names that other assemblers give to instructions and directives of this one.
+const FOREIGN: &[(&str, &str)] = &[
+    ("LD", "MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+    ("JR", "JMPR, JRZ, JRNZ, JRC or JRNC"),
+    ("INC", "INR for a byte, INX for a pair"),
+    ("DEC", "DCR for a byte, DCX for a pair"),
+    ("AND", "ANA or ANI"),
+    ("OR", "ORA or ORI"),
+    ("XOR", "XRA or XRI"),
+    ("SBC", "SBB, SBI or DSBC"),
+    ("EX", "XCHG, EXAF or XTHL"),
+    ("HALT", "HLT"),
+    ("CPL", "CMA"),
+    ("SCF", "STC"),
+    ("CCF", "CMC"),
+    ("RLCA", "RLC"),
+    ("RLA", "RAL"),
+    ("RRCA", "RRC"),
+    ("RRA", "RAR"),
+    ("RL", "RALR"),
+    ("RR", "RARR"),
+    ("SLA", "SLAR"),
+    ("SRA", "SRAR"),
+    ("SRL", "SRLR"),
+    ("OTIR", "OUTIR"),
+    ("OTDR", "OUTDR"),
+    ("CPIR", "CCIR"),
+    ("CPDR", "CCDR"),
+    ("ORG", ".LOC"),
+    ("EQU", "the form NAME = VALUE"),
+    ("DB", ".BYTE or .ASCII"),
+    ("DW", ".WORD"),
+    ("DS", ".BLKB"),
+    ("END", ".END"),
+    ("MACRO", ".DEFINE"),
+    ("INCLUDE", ".INSERT"),
+    (".INCLUDE", ".INSERT"),
+    (".ORG", ".LOC"),
+    (".DB", ".BYTE"),
+    (".DW", ".WORD"),
+    (".DS", ".BLKB"),
+    (".ELSE", "a second bracketed text"),
+    (".ENDIF", "a closing bracket"),
+];
+
+/// Returns what an unknown operator with these operands may have been meant to be.
+pub(super) fn operator_hint(
+    word: &str,
+    operands: &[u8],
+    translate: Option<Translate>,
+) -> Option<String> {
+    if let Some(here) = translate.and_then(|translate| translate(word, operands)) {
+        return Some(format!("in this dialect: {here}"));
+    }
+    let word = word.to_ascii_uppercase();
+    if let Some((_, here)) = FOREIGN.iter().find(|(foreign, _)| *foreign == word) {
+        return Some(format!("this dialect has {here}"));
+    }
+    let known =
+        FORMS.iter().map(|form| form.mnemonic).chain(Directive::NAMES.iter().map(|name| name.0));
+    known
+        .filter(|known| close(&word, known))
+        .min_by_key(|known| distance(&word, known))
+        .map(|known| format!("did you mean {known}?"))
+}
+
+fn close(wanted: &str, known: &str) -> bool {
+    wanted.len() > 2 && wanted.len().abs_diff(known.len()) <= 1 && distance(wanted, known) == 1
+}
+
+/// The number of single letters to add, remove, replace or swap with the next.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[common..], &other[common..]);
+    let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[..one.len() - tail], &other[..other.len() - tail]);
+    if let ([a, b], [c, d]) = (one, other)
+        && (a, b) == (d, c)
+    {
+        return 1;
+    }
+    one.len().max(other.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_wrong_letter_is_close_and_two_are_not() {
+        assert_eq!((distance("ATTACK", "ATACK"), distance("MOV", "MVO")), (1, 1));
+        assert!(distance("ATTACK", "ADDICK") > 1);
+    }
+
+    #[test]
+    fn foreign_and_misspelt_names_lead_to_ours() {
+        let hint = |word, operands: &str| operator_hint(word, operands.as_bytes(), None);
+        for (word, operands, help) in [
+            ("ld", "", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+            ("LD", " A,B", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+            ("JMPP", " LOOP", "did you mean JMP?"),
+        ] {
+            assert_eq!(hint(word, operands).as_deref(), Some(help));
+        }
+    }
+
+    #[test]
+    fn a_translation_that_is_lent_comes_first() {
+        let lent: Translate = |operator, operands| {
+            (operator == "LD").then(|| String::from_utf8_lossy(operands).into_owned())
+        };
+        assert_eq!(operator_hint("LD", b" A,B", Some(lent)).unwrap(), "in this dialect:  A,B");
+        assert_eq!(operator_hint("JMPP", b"", Some(lent)).unwrap(), "did you mean JMP?");
+    }
+}

@@ -1,0 +1,324 @@
+//! The table of names: symbols, macros, instructions, directives and registers share it, so that
+//! one look-up per word answers every question.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+use smol_str::SmolStr;
+
+use crate::isa::{FORMS, Register};
+use crate::syntax::expr::Intern;
+use crate::syntax::lex::RADIX40;
+
+use super::directive::Directive;
+use super::value::Value;
+
+/// A name's index in the table.
+pub(crate) type NameId = u32;
+
+/// The role of a name in the operator field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// An instruction: the index of its first form.
+    Instruction(u16),
+    Directive(Directive),
+}
+
+/// A name that has a meaning of its own in operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Special {
+    Register(Register),
+    /// The number of its relocation base.
+    Segment(u8),
+}
+
+/// The state of a symbol's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    #[default]
+    Undefined,
+    Value(Value),
+    /// Assigned an expression that waits for symbols further below.
+    Deferred(u32),
+}
+
+/// The way a symbol was defined last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Definition {
+    #[default]
+    None,
+    /// By a single `=`: it may change.
+    Variable,
+    /// By `==`.
+    Fixed,
+    /// By a label.
+    Label,
+    /// By `.EXTERN` or `SYM#`.
+    External,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Name {
+    /// The name in the 40-character set, or from [`LONG`] on the number of a long one.
+    code: u32,
+    pub(crate) state: State,
+    /// The place where it was defined first.
+    pub(crate) place: u32,
+    /// The index of the macro of this name, plus one.
+    macro_plus_one: u32,
+    pub(crate) operator: Option<Operator>,
+    pub(crate) special: Option<Special>,
+    pub(crate) definition: Definition,
+    /// The pass that defined it last.
+    pub(crate) pass: u8,
+    /// Whether it has two definitions that differ.
+    pub(crate) doubled: bool,
+    /// Whether an operator of this name is made a second time.
+    pub(crate) operator_again: bool,
+    /// Whether a macro of this name is defined a second time.
+    pub(crate) macro_again: bool,
+    /// Whether its value was asked for, at `place`.
+    pub(crate) asked: bool,
+    local: bool,
+    pub(crate) exported: bool,
+    pub(crate) entry: bool,
+    /// Whether it was used and no definition found: the table of symbols shows such a name too.
+    pub(crate) missed: bool,
+    /// When it was first defined or declared, counted from 1; 0 if it was not.
+    pub(crate) entered: u32,
+}
+
+impl Name {
+    pub(crate) fn macro_index(&self) -> Option<usize> {
+        self.macro_plus_one.checked_sub(1).map(|index| index as usize)
+    }
+
+    pub(crate) fn set_macro(&mut self, index: usize) {
+        self.macro_plus_one = index as u32 + 1;
+    }
+
+    /// Whether a symbol of this name goes into the module.
+    pub(crate) fn is_global_symbol(&self) -> bool {
+        !self.is_local() && self.special.is_none() && self.definition != Definition::None
+    }
+
+    /// Whether this is a `..local`.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+}
+
+/// Six characters of a 40-character set fit in 32 bits; keys from here on are long names.
+const LONG: u32 = 40u32.pow(6);
+
+/// Programs have about one new name in so many bytes.
+const BYTES_A_NAME: usize = 128;
+
+/// All names of a module.
+pub(crate) struct Names {
+    entries: Vec<Name>,
+    globals: HashMap<u32, NameId, FxBuildHasher>,
+    /// The `..locals` of all scopes, by scope and name.
+    locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
+    long: Option<LongNames>,
+    /// The scope of `..locals`: 0 before the first symbol.
+    scope: u32,
+    /// The number of names that were entered.
+    entered: u32,
+}
+
+#[derive(Default)]
+struct LongNames {
+    index: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    names: Vec<Box<[u8]>>,
+}
+
+impl LongNames {
+    fn key(&mut self, name: &[u8]) -> u32 {
+        let name: Box<[u8]> = name.to_ascii_uppercase().into();
+        let next = self.names.len() as u32;
+        *self.index.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            LONG + next
+        })
+    }
+}
+
+impl Names {
+    /// The names that the language defines.
+    pub(crate) fn new(long_symbols: bool) -> Self {
+        let mut names = Self {
+            entries: Vec::with_capacity(1024),
+            globals: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
+            locals: HashMap::default(),
+            long: None,
+            scope: 0,
+            entered: 0,
+        };
+        names.add_language();
+        names.long = long_symbols.then(LongNames::default);
+        names
+    }
+
+    fn add_language(&mut self) {
+        for (at, form) in FORMS.iter().enumerate() {
+            if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
+                let id = self.intern(form.mnemonic.as_bytes());
+                self[id].operator = Some(Operator::Instruction(at as u16));
+            }
+        }
+        for (spelling, directive) in Directive::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].operator = Some(Operator::Directive(*directive));
+        }
+        for (spelling, base) in [(".PROG.", 1), (".DATA.", 2), (".BLNK.", 3)] {
+            let id = self.intern(spelling.as_bytes());
+            self[id].special = Some(Special::Segment(base));
+        }
+        for (spelling, register) in Register::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].special = Some(Special::Register(register));
+        }
+    }
+
+    /// Notes that a name is defined or declared: TDL's own objects list names in this order.
+    #[inline]
+    pub(crate) fn enter(&mut self, id: NameId) {
+        if self[id].entered == 0 {
+            self.entered += 1;
+            self[id].entered = self.entered;
+        }
+    }
+
+    /// Begins the scope of `..locals` that belongs to a global symbol or macro. In the second pass
+    /// the scope is the same again, whatever is defined before it.
+    pub(crate) fn begin_scope(&mut self, of: NameId) {
+        self.scope = of + 1;
+    }
+
+    /// Begins another pass, before all symbols.
+    pub(crate) fn restart_scopes(&mut self) {
+        self.scope = 0;
+    }
+
+    /// The name in capitals, as far as it counts.
+    pub(crate) fn spelling(&self, id: NameId) -> SmolStr {
+        let code = self[id].code;
+        if let (Some(long), true) = (&self.long, code >= LONG) {
+            return String::from_utf8_lossy(&long.names[(code - LONG) as usize]).into();
+        }
+        const LETTERS: &[u8; 40] = b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ$%.";
+        (0..6u32)
+            .map(|at| char::from(LETTERS[(code / 40u32.pow(5 - at) % 40) as usize]))
+            .filter(|letter| *letter != ' ')
+            .collect()
+    }
+
+    /// Returns how many names there are.
+    pub(crate) fn len(&self) -> NameId {
+        self.entries.len() as NameId
+    }
+
+    /// All names with their numbers, in the order in which they were met.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NameId, &Name)> {
+        self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
+    }
+
+    /// The part of a spelling that counts, in capitals.
+    pub(crate) fn significant(&self, name: &[u8]) -> SmolStr {
+        let kept = if self.long.is_some() { name } else { &name[..name.len().min(6)] };
+        kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
+    }
+
+    /// Makes room for the names that a text of this length is likely to have.
+    pub(crate) fn expect_text(&mut self, length: usize) {
+        let names = length / BYTES_A_NAME;
+        self.entries.reserve(names);
+        self.globals.reserve(names);
+    }
+
+    #[inline]
+    fn code(&mut self, name: &[u8]) -> u32 {
+        match &mut self.long {
+            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
+            _ => pack(name),
+        }
+    }
+
+    fn intern_local(&mut self, code: u32) -> NameId {
+        let next = self.entries.len() as NameId;
+        *self.locals.entry((self.scope, code)).or_insert_with(|| {
+            self.entries.push(Name { code, local: true, ..Name::default() });
+            next
+        })
+    }
+}
+
+/// Long spellings of directives mean the same in every mode.
+fn is_directive(name: &[u8]) -> bool {
+    let code = pack(name);
+    name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
+}
+
+#[inline]
+fn pack(name: &[u8]) -> u32 {
+    const SCALE: [u32; 7] = [LONG, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
+    let name = &name[..name.len().min(6)];
+    let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
+    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)).wrapping_mul(SCALE[name.len()])
+}
+
+impl Intern for Names {
+    #[inline]
+    fn intern(&mut self, name: &[u8]) -> NameId {
+        let code = self.code(name);
+        if name.starts_with(b"..") {
+            return self.intern_local(code);
+        }
+        let next = self.entries.len() as NameId;
+        *self.globals.entry(code).or_insert_with(|| {
+            self.entries.push(Name { code, ..Name::default() });
+            next
+        })
+    }
+}
+
+impl std::ops::Index<NameId> for Names {
+    type Output = Name;
+
+    #[inline]
+    fn index(&self, id: NameId) -> &Name {
+        &self.entries[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<NameId> for Names {
+    #[inline]
+    fn index_mut(&mut self, id: NameId) -> &mut Name {
+        &mut self.entries[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_characters_count_unless_long_symbols_are_on() {
+        for (long, same) in [(false, true), (true, false)] {
+            let mut names = Names::new(long);
+            let (first, second) = (names.intern(b"ATTACKER"), names.intern(b"attackED"));
+            assert_eq!(first == second, same);
+            assert_eq!(names.spelling(first), if long { "ATTACKER" } else { "ATTACK" });
+        }
+    }
+
+    #[test]
+    fn locals_differ_from_scope_to_scope() {
+        let mut names = Names::new(false);
+        let (local, global) = (names.intern(b"..L"), names.intern(b"L"));
+        names.begin_scope(global);
+        assert_ne!(names.intern(b"..L"), local);
+        assert_eq!(names.intern(b"L"), global);
+    }
+}

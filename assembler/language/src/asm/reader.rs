@@ -1,0 +1,224 @@
+//! The input: the texts, the files and macro texts that are open, and the blocks of conditionals.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::source::{Loader, Origin, SourceMap, Span};
+
+/// The kinds of text that a frame reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// A file of the run.
+    File,
+    /// A file named by `.INSERT`.
+    Insert,
+    /// The text of a macro call.
+    Macro,
+}
+
+/// A text that is being read.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(crate) kind: FrameKind,
+    /// The index of the text in the source map.
+    pub(crate) source: usize,
+    pub(crate) text: Arc<Vec<u8>>,
+    /// The text's first offset in the source map.
+    pub(crate) base: u32,
+    /// The next byte to read, in the text.
+    pub(crate) pos: usize,
+    /// The number of blocks that were open when the text was entered.
+    blocks: usize,
+}
+
+/// A change of what is read next, made by a statement.
+#[derive(Debug)]
+pub(crate) enum Jump {
+    /// Reads this text first.
+    Into(Frame),
+    /// Leaves the macro text.
+    ExitMacro,
+    /// Leaves the file, if another follows, or everything.
+    End,
+}
+
+/// The input: texts, open frames and open blocks.
+pub(crate) struct Input<'a> {
+    loader: &'a dyn Loader,
+    include_dirs: &'a [PathBuf],
+    pub(crate) sources: SourceMap,
+    /// The texts that are open, the innermost last.
+    frames: Vec<Frame>,
+    macro_depth: usize,
+    insert_depth: usize,
+    /// The number of conditional texts that are being assembled, one in the other.
+    blocks: usize,
+    pub(crate) jump: Option<Jump>,
+    /// Whether a macro's text was put into the operands of the statement.
+    pub(crate) spliced: bool,
+    /// The same for the next statement.
+    pub(crate) splices_next: bool,
+    /// The files of the run.
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether the file ended with `.END`, or cannot be read at all.
+    pub(crate) ended: bool,
+    /// The size of all macro texts so far.
+    pub(crate) macro_text: usize,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(loader: &'a dyn Loader, include_dirs: &'a [PathBuf]) -> Self {
+        Self {
+            loader,
+            include_dirs,
+            sources: SourceMap::default(),
+            frames: Vec::new(),
+            macro_depth: 0,
+            insert_depth: 0,
+            blocks: 0,
+            jump: None,
+            spliced: false,
+            splices_next: false,
+            files: Vec::new(),
+            ended: false,
+            macro_text: 0,
+        }
+    }
+
+    /// Makes ready for another pass over the files.
+    pub(crate) fn restart(&mut self) {
+        self.frames.clear();
+        self.blocks = 0;
+        self.macro_depth = 0;
+        self.insert_depth = 0;
+        self.jump = None;
+        self.ended = false;
+        self.macro_text = 0;
+    }
+
+    pub(crate) fn push(&mut self, frame: Frame) {
+        self.macro_depth += usize::from(frame.kind == FrameKind::Macro);
+        self.insert_depth += usize::from(frame.kind == FrameKind::Insert);
+        self.frames.push(frame);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        self.macro_depth -= usize::from(frame.kind == FrameKind::Macro);
+        self.insert_depth -= usize::from(frame.kind == FrameKind::Insert);
+        Some(frame)
+    }
+
+    pub(crate) fn top(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    /// The sources that are open, the innermost first.
+    fn open_sources(&self) -> impl Iterator<Item = usize> {
+        self.frames.iter().rev().map(|frame| frame.source)
+    }
+
+    /// Whether a file of this name is open.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.open_sources().any(|open| *self.sources.get(open).name == *name)
+    }
+
+    /// The number of macro texts that are open.
+    pub(crate) fn macro_depth(&self) -> usize {
+        self.macro_depth
+    }
+
+    /// The number of inserted files that are open.
+    pub(crate) fn insert_depth(&self) -> usize {
+        self.insert_depth
+    }
+
+    /// Leaves everything up to and with the innermost macro text, and the blocks opened in it.
+    fn exit_macro(&mut self) {
+        while let Some(frame) = self.pop() {
+            if frame.kind == FrameKind::Macro {
+                self.blocks = self.blocks.min(frame.blocks);
+                return;
+            }
+        }
+    }
+
+    /// Leaves everything up to and with the file of the run.
+    fn exit_file(&mut self) {
+        while self.pop().is_some_and(|frame| frame.kind != FrameKind::File) {}
+        self.blocks = 0;
+    }
+
+    /// Does what the last statement asked for.
+    #[inline]
+    pub(crate) fn follow_jump(&mut self) {
+        match self.jump.take() {
+            Some(Jump::Into(mut frame)) => {
+                frame.blocks = self.blocks;
+                self.push(frame);
+            }
+            Some(Jump::ExitMacro) => self.exit_macro(),
+            Some(Jump::End) => self.exit_file(),
+            None => {}
+        }
+    }
+
+    /// Whether a `]` closes a block here. The text of a macro is one as well.
+    #[inline]
+    pub(crate) fn in_block(&self) -> bool {
+        self.blocks > 0 || self.macro_depth > 0
+    }
+
+    pub(crate) fn open_block(&mut self) {
+        self.blocks += 1;
+    }
+
+    pub(crate) fn close_block(&mut self) {
+        let outside = self.frames.last().filter(|frame| frame.kind == FrameKind::Macro);
+        let outside = outside.map_or(0, |frame| frame.blocks);
+        self.blocks = self.blocks.saturating_sub(1).max(outside);
+    }
+
+    /// A frame that reads the whole of a text.
+    pub(crate) fn frame(&self, kind: FrameKind, index: usize) -> Frame {
+        let source = self.sources.get(index);
+        let text = Arc::clone(&source.text);
+        Frame { kind, source: index, text, base: source.base, pos: 0, blocks: 0 }
+    }
+
+    /// Reads a file; the text is not yet in the map.
+    pub(crate) fn load(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.loader.load(path)
+    }
+
+    /// The path of an inserted file: beside the file that names it, then in the given folders, with
+    /// `.ASM` if there is none without.
+    pub(crate) fn find_insert(&self, name: &str) -> Option<PathBuf> {
+        let beside = self.open_sources().map(|open| self.sources.get(open)).find_map(|open| {
+            (!matches!(open.origin, Origin::Macro(_)))
+                .then(|| Path::new(&*open.name).parent().map(Path::to_owned))
+        });
+        let folders = beside.flatten().into_iter().chain(self.include_dirs.iter().cloned());
+        // Names had no case on CP/M; here the file may have either.
+        let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
+        let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
+        folders
+            .flat_map(|folder| names.as_flattened().iter().map(move |name| folder.join(name)))
+            .find(|path| self.loader.exists(path))
+    }
+
+    /// A place for messages about a file that cannot be read.
+    pub(crate) fn stand_in(&mut self, name: &str) -> Span {
+        let index = self.sources.add(name.into(), Origin::File, Vec::new());
+        let start = index.map_or(0, |index| self.sources.get(index).base);
+        Span::new(start, start)
+    }
+
+    /// The end of the last file of the run.
+    pub(crate) fn end_of_files(&self) -> Option<Span> {
+        let files = self.sources.iter().filter(|source| source.origin == Origin::File);
+        let last = files.last()?;
+        let end = last.base + last.text.len() as u32;
+        Some(Span::new(end, end))
+    }
+}

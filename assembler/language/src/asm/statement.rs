@@ -1,0 +1,370 @@
+//! One statement: labels, assignment or operator, comment.
+
+use std::sync::Arc;
+
+use crate::diag::{Code, Diagnostic};
+use crate::listing::{Code as CodePlace, Listed, Statement};
+use crate::references::Role;
+use crate::source::Span;
+use crate::syntax::expr::{Expr, Intern};
+use crate::syntax::{Cursor, lex};
+
+use super::names::{Definition, NameId, Operator, State};
+use super::output::{Field, Made};
+use super::value::Value;
+use super::{Assembler, Interrupt, Pass, Step, record};
+
+/// Words are shown up to this length in messages.
+const MAX_SHOWN: usize = 40;
+/// The original assembles so many zeros for an operator that it does not know, to leave room for a
+/// patch.
+const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
+
+impl Assembler<'_> {
+    /// Reads all frames that are open.
+    pub(super) fn read_frames(&mut self) -> Step {
+        while let Some(frame) = self.input.top() {
+            if frame.pos >= frame.text.len() {
+                self.input.pop();
+                continue;
+            }
+            let text = Arc::clone(&frame.text);
+            let base = frame.base;
+            let mut cursor = Cursor::new(&text[frame.pos..], base + text.len() as u32);
+            while self.input.jump.is_none() && !cursor.rest().is_empty() {
+                self.statement(&mut cursor)?;
+            }
+            if let Some(frame) = self.input.top() {
+                frame.pos = (cursor.offset() - base) as usize;
+            }
+            self.input.follow_jump();
+        }
+        Ok(())
+    }
+
+    /// Reads one line, or more if a text or block spans several.
+    fn statement(&mut self, cursor: &mut Cursor<'_>) -> Step {
+        if !self.options.listing && !self.options.lines {
+            self.fields(cursor)?;
+            return self.check_passes();
+        }
+        let start = cursor.offset();
+        let here = self.emission.output.here();
+        let mark = self.emission.output.mark();
+        let depth = self.input.macro_depth();
+        // .PRGEND begins the next module, but belongs to the one it ends.
+        let module = self.modules.len() as u32;
+        self.record.line = record::LineInfo::default();
+        self.fields(cursor)?;
+        self.check_passes()?;
+        let written = self.emission.output.written_since(mark);
+        if let (true, Some((site, count))) = (self.options.lines, written) {
+            let is_code = self.record.line.clocks.is_some();
+            self.emission.output.made.push(Made { site, count, start, is_code });
+        }
+        if !self.options.listing {
+            return Ok(());
+        }
+        let code = written.map_or(CodePlace::NONE, |(site, count)| CodePlace::Emitted {
+            run: site.run,
+            at: site.at,
+            count,
+        });
+        let span = cursor.since(start);
+        self.record_statement(span, here.listed(), code, depth as u32, module);
+        Ok(())
+    }
+
+    fn record_statement(
+        &mut self,
+        span: Span,
+        address: Listed,
+        code: CodePlace,
+        depth: u32,
+        module: u32,
+    ) {
+        let line = self.record.line;
+        self.record.listing.statements.push(Statement {
+            span,
+            address,
+            code,
+            module,
+            value: line.value,
+            later: line.later,
+            start: line.start,
+            clocks: line.clocks,
+            words: line.words,
+            labelled: line.labelled,
+            control: line.control,
+            depth,
+        });
+    }
+
+    /// Ends the only pass as soon as it meets what two passes may see otherwise.
+    #[inline]
+    fn check_passes(&self) -> Step {
+        match self.reports.wants_two && self.pass == Pass::Only {
+            true => Err(Interrupt::TwoPasses),
+            false => Ok(()),
+        }
+    }
+
+    fn fields(&mut self, cursor: &mut Cursor<'_>) -> Step {
+        loop {
+            cursor.skip_blanks();
+            let start = cursor.offset();
+            if cursor.at_statement_end() {
+                self.next_line(cursor);
+                return Ok(());
+            }
+            let Some(word) = cursor.take(lex::symbol) else {
+                if cursor.peek() == Some(b']') && self.input.in_block() {
+                    cursor.advance(1);
+                    self.close_block(cursor);
+                } else {
+                    self.stray(cursor);
+                }
+                continue;
+            };
+            let span = cursor.since(start);
+            cursor.skip_blanks();
+            let name = self.naming.names.intern(word);
+            match cursor.peek() {
+                Some(b':') => self.label(name, span, cursor),
+                Some(b'=') => {
+                    return self.replaying(start, cursor, |asm, cursor| {
+                        asm.assignment(name, span, cursor)
+                    });
+                }
+                _ => {
+                    return self
+                        .replaying(start, cursor, |asm, cursor| asm.operator(name, span, cursor));
+                }
+            }
+        }
+    }
+
+    /// Reports a character that begins nothing. The original goes on after it, on the same line.
+    fn stray(&mut self, cursor: &mut Cursor<'_>) {
+        let at = cursor.here();
+        let byte = cursor.peek().unwrap_or(0);
+        let shown = if byte.is_ascii_graphic() {
+            format!("`{}`", char::from(byte))
+        } else {
+            format!("byte {byte:02X}H")
+        };
+        let message = format!("{shown} cannot begin a label, an operator or a comment");
+        self.error(Code::Stray, at, message);
+        cursor.advance(1);
+    }
+
+    /// Runs the rest of a statement; if a macro turns up in its operands, puts the macro's text in
+    /// and has the statement read again.
+    fn replaying(
+        &mut self,
+        start: u32,
+        cursor: &mut Cursor<'_>,
+        rest: impl FnOnce(&mut Self, &mut Cursor<'_>) -> Step<Ending>,
+    ) -> Step {
+        self.emission.here = self.emission.output.here();
+        let mark = self.emission.output.mark();
+        let reported = self.reports.mark();
+        let before = cursor.clone();
+        self.input.spliced = std::mem::take(&mut self.input.splices_next);
+        match rest(self, cursor) {
+            Err(Interrupt::Expand(name, at)) => {
+                self.emission.output.rewind(mark);
+                self.reports.rewind(reported);
+                *cursor = before;
+                self.input.splices_next = true;
+                self.expand_in_operand(name, Span::new(start, at), cursor)
+            }
+            Err(interrupt) => Err(interrupt),
+            Ok(Ending::Open) => {
+                self.end_statement(Code::Extra, cursor);
+                Ok(())
+            }
+            Ok(Ending::List) => {
+                self.end_statement(Code::Expression, cursor);
+                Ok(())
+            }
+            Ok(Ending::Complete) => Ok(()),
+        }
+    }
+
+    /// Checks that nothing but a comment follows, and moves to the next line. A `]` that closes a
+    /// block may stand between; what follows it is ignored like anything else, with the letter of
+    /// `code`.
+    pub(super) fn end_statement(&mut self, code: Code, cursor: &mut Cursor<'_>) {
+        loop {
+            cursor.skip_blanks();
+            if cursor.at_statement_end() {
+                break;
+            }
+            if cursor.peek() == Some(b']') && self.input.in_block() {
+                cursor.advance(1);
+                self.close_block(cursor);
+                continue;
+            }
+            let message = match code {
+                Code::Extra => "the rest of the line is ignored",
+                _ => "a comma or an operator is missing here",
+            };
+            self.error(code, cursor.here(), message);
+            break;
+        }
+        self.next_line(cursor);
+        if self.emission.output.wrapped && !self.emission.wrap_reported {
+            self.emission.wrap_reported = true;
+            let at = cursor.since(cursor.offset().saturating_sub(1));
+            self.error(Code::Wrap, at, "the location counter passed FFFFH and went on at 0");
+        }
+    }
+
+    /// Moves to the next line, which is the next row of the listing.
+    #[inline]
+    pub(super) fn next_line(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.skip_line();
+        self.reports.next_row();
+    }
+
+    fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
+        cursor.advance(1);
+        self.record.line.labelled = true;
+        let export = cursor.eat(b':');
+        let here = State::Value(self.emission.output.here());
+        self.define(name, here, Definition::Label, span);
+        if export {
+            self.export(name, span, false);
+        }
+    }
+
+    fn assignment(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) -> Step<Ending> {
+        cursor.advance(1);
+        if cursor.eat_behind_blanks(b'\\') {
+            let export = cursor.eat(b':');
+            self.ask(name, span, cursor);
+            if let State::Value(value) = self.naming.names[name].state {
+                self.record.line.value = Some(value.listed());
+            }
+            if export {
+                self.export(name, span, false);
+            }
+            return Ok(Ending::Open);
+        }
+        let fixed = cursor.eat_behind_blanks(b'=');
+        let export = cursor.eat_behind_blanks(b':');
+        let kind = if fixed { Definition::Fixed } else { Definition::Variable };
+        let taken = self.check_assignable(name, kind, span);
+        let state = self.assigned_value(cursor)?;
+        match state {
+            State::Value(value) => self.record.line.value = Some(value.listed()),
+            State::Deferred(expression) => {
+                self.record.line.later = Some(expression);
+                // Two passes take 0 for it in the first, and mark that it moves.
+                self.reports.wants_two |= fixed;
+            }
+            State::Undefined => {}
+        }
+        if taken {
+            self.define(name, state, kind, span);
+        }
+        if export {
+            self.export(name, span, false);
+        }
+        Ok(Ending::Open)
+    }
+
+    /// `=\`: the value is asked for, once.
+    fn ask(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
+        let prompt = self.text(cursor);
+        self.record.mention(self.options, self.pass, name, span, Role::Definition);
+        let entry = self.naming.names[name];
+        let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
+        if predefined {
+            return;
+        }
+        if entry.definition != Definition::None || entry.special.is_some() {
+            // The second pass meets the question that the first one asked.
+            let again = !entry.asked || entry.pass == self.pass_number();
+            if again {
+                self.naming.names[name].doubled = true;
+            }
+            if again || entry.doubled {
+                self.report_redefinition(name, &entry, span);
+            }
+            self.define(name, entry.state, entry.definition, span);
+            return;
+        }
+        let spelling = self.naming.names.spelling(name);
+        let reply = self.console.ask(&spelling, &prompt);
+        if reply.is_none() {
+            let message = format!("the source asks for the value of {spelling}: {prompt}");
+            let help = format!("give the reply with --answer {spelling}=VALUE");
+            self.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
+        }
+        let value = State::Value(Value::absolute(reply.unwrap_or(0)));
+        self.define(name, value, Definition::Fixed, span);
+        self.naming.names[name].asked = true;
+    }
+
+    fn operator(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) -> Step<Ending> {
+        let entry = self.naming.names[name];
+        if let Some(index) = entry.macro_index() {
+            self.mention(name, span, Role::Use);
+            self.call_macro(index, span, cursor)?;
+            return Ok(Ending::Complete);
+        }
+        match entry.operator {
+            Some(Operator::Instruction(form)) => self.instruction(form, span, cursor),
+            Some(Operator::Directive(directive)) => self.directive(directive, span, cursor),
+            None if entry.state != State::Undefined || entry.special.is_some() => {
+                self.mention(name, span, Role::Use);
+                self.value_word(name, span)?;
+                Ok(Ending::Open)
+            }
+            None => {
+                let rest = cursor.rest();
+                cursor.skip_to_line_end();
+                self.unknown_operator(span, &rest[..rest.len() - cursor.rest().len()]);
+                self.emission.output.write(&UNKNOWN_OPERATOR);
+                Ok(Ending::Open)
+            }
+        }
+    }
+
+    /// A symbol in the operator field assembles to its value.
+    fn value_word(&mut self, name: NameId, span: Span) -> Step {
+        self.record.line.words = true;
+        // The original does not mark the use of a symbol that is defined twice here.
+        let doubled = std::mem::take(&mut self.naming.names[name].doubled);
+        let done = self.emit_expression(&Expr::symbol(name, span), Field::Word);
+        self.naming.names[name].doubled = doubled;
+        done
+    }
+
+    fn unknown_operator(&mut self, span: Span, rest: &[u8]) {
+        let word = self.input.sources.slice(span);
+        let shown = &word[..word.len().min(MAX_SHOWN)];
+        let word =
+            String::from_utf8_lossy(shown).into_owned() + if shown == word { "" } else { "..." };
+        let message = format!("{word} is no instruction, directive or macro");
+        let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
+        let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
+        if let Some(help) = super::hints::operator_hint(&word, operands, self.options.translate) {
+            diagnostic = diagnostic.help(help);
+        }
+        self.report(diagnostic);
+    }
+}
+
+/// The state of the line when a statement has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The rest of the line is to be checked.
+    Open,
+    /// The same, after a list: what follows is a fault of the list.
+    List,
+    /// The line is read to its end, or goes on in another text.
+    Complete,
+}

@@ -1,0 +1,228 @@
+//! Definitions of symbols.
+
+use crate::diag::{Code, Diagnostic};
+use crate::references::Role;
+use crate::source::Span;
+use crate::syntax::Cursor;
+
+use super::eval::Evaluated;
+use super::names::{Definition, Name, NameId, State};
+use super::value::{BaseId, Value};
+use super::{Assembler, Pass, Step};
+
+impl Assembler<'_> {
+    /// Returns the number by which definitions of this pass are known.
+    pub(super) fn pass_number(&self) -> u8 {
+        if self.pass == Pass::Second { 2 } else { 1 }
+    }
+
+    /// Whether an assignment of this kind can change the symbol at all; if not, that is reported,
+    /// before anything about the value.
+    pub(super) fn check_assignable(&mut self, name: NameId, kind: Definition, span: Span) -> bool {
+        let entry = self.naming.names[name];
+        let never = entry.special.is_some()
+            || matches!(entry.definition, Definition::Label | Definition::External)
+            || (entry.definition == Definition::Fixed && kind == Definition::Variable);
+        if !never {
+            return true;
+        }
+        self.mention(name, span, Role::Definition);
+        self.naming.names[name].doubled = true;
+        self.report_redefinition(name, &entry, span);
+        self.error(Code::Kept, span, "the symbol keeps its first value");
+        self.note_pass(name);
+        false
+    }
+
+    /// Notes that this pass has met the definition of a symbol, which begins a scope of `..locals`.
+    fn note_pass(&mut self, name: NameId) {
+        let pass = self.pass_number();
+        let first = self.naming.names[name].pass != pass;
+        self.naming.names[name].pass = pass;
+        if first && !self.naming.names[name].is_local() {
+            self.naming.names.begin_scope(name);
+        }
+    }
+
+    /// Defines a symbol, or reports why it cannot be.
+    pub(super) fn define(&mut self, name: NameId, state: State, kind: Definition, span: Span) {
+        self.mention(name, span, Role::Definition);
+        self.naming.names.enter(name);
+        let entry = self.naming.names[name];
+        if self.pass == Pass::Only && entry.operator.is_some() {
+            // What stood for the operator's value above stands for the symbol's in a second pass.
+            self.reports.wants_two = true;
+        }
+        if entry.special.is_some() {
+            return self.redefine(name, &entry, kind, span);
+        }
+        let first = entry.definition == Definition::None || entry.pass != self.pass_number();
+        let fixed = matches!(entry.definition, Definition::Fixed | Definition::Label);
+        let changes = match entry.definition {
+            Definition::None => false,
+            Definition::External => return self.redefine(name, &entry, kind, span),
+            // A variable takes any value, but no place: a label of the same value leaves it alone.
+            Definition::Variable => {
+                kind == Definition::Label && (entry.state != state || entry.doubled)
+            }
+            Definition::Fixed | Definition::Label => entry.state != state,
+        };
+        if changes {
+            let moved = first && kind != Definition::Variable && !entry.doubled;
+            if self.pass == Pass::Second && moved {
+                self.report_phase(name, &entry, state, span);
+            } else {
+                self.redefine(name, &entry, kind, span);
+            }
+        }
+        if first && !self.naming.names[name].is_local() {
+            self.naming.names.begin_scope(name);
+        }
+        let variable = entry.definition == Definition::Variable && kind == Definition::Label;
+        let kept = fixed || changes || variable;
+        self.set_definition(name, state, if kept { entry.definition } else { kind }, kept, span);
+    }
+
+    /// Notes a definition; one that is `kept` leaves the value as it was.
+    fn set_definition(
+        &mut self,
+        name: NameId,
+        state: State,
+        kind: Definition,
+        kept: bool,
+        span: Span,
+    ) {
+        let pass = self.pass_number();
+        let entry = &mut self.naming.names[name];
+        if entry.definition == Definition::None || (entry.pass != pass && entry.place != u32::MAX) {
+            entry.place = span.start;
+        }
+        if !kept {
+            entry.state = state;
+            entry.definition = kind;
+        }
+        entry.pass = pass;
+    }
+
+    /// Marks a symbol as defined twice. The original adds a Q where `=` is used.
+    fn redefine(&mut self, name: NameId, entry: &Name, kind: Definition, span: Span) {
+        let external = entry.definition == Definition::External;
+        if !external || kind != Definition::Label {
+            self.naming.names[name].doubled = true;
+        }
+        if external && kind == Definition::Label {
+            let message = format!("{} is declared external", self.naming.names.spelling(name));
+            return self.error(Code::External, span, message);
+        }
+        self.report_redefinition(name, entry, span);
+        if kind == Definition::Variable {
+            self.error(Code::Kept, span, "the symbol keeps its first value");
+        }
+    }
+
+    fn report_phase(&mut self, name: NameId, entry: &Name, state: State, span: Span) {
+        let spelling = self.naming.names.spelling(name);
+        let message = match (entry.state, state) {
+            (State::Value(first), State::Value(second)) => format!(
+                "{spelling} is {} in the first pass and {} in the second",
+                shown(first),
+                shown(second)
+            ),
+            _ => format!("{spelling} has another value than in the first pass"),
+        };
+        let help = "something above depends on a symbol that is defined only below it";
+        self.report(Diagnostic::new(Code::Phase, span, message).help(help));
+    }
+
+    pub(super) fn report_redefinition(&mut self, name: NameId, entry: &Name, span: Span) {
+        let spelling = self.naming.names.spelling(name);
+        if entry.special.is_some() {
+            let message = format!("{spelling} is a register or section and cannot be redefined");
+            return self.error(Code::Register, span, message);
+        }
+        let message = format!("{spelling} is already defined with another value");
+        let mut diagnostic = Diagnostic::new(Code::Redefined, span, message);
+        if entry.place == u32::MAX {
+            diagnostic = diagnostic.help("its value comes from the options");
+        } else if entry.place != span.start {
+            diagnostic = diagnostic.label(self.symbol_span(entry.place), "first defined here");
+        }
+        if !self.options.long_symbols && self.input.sources.slice(span).len() > 6 {
+            diagnostic = diagnostic
+                .help("only six characters of a name count; --long-symbols lets all of them");
+        }
+        self.report(diagnostic);
+    }
+
+    /// The value on the right of an `=`.
+    pub(super) fn assigned_value(&mut self, cursor: &mut Cursor<'_>) -> Step<State> {
+        self.parse_expression(0, cursor);
+        if self.operands[0].ops.is_empty() {
+            self.error(Code::Expression, cursor.here(), "a value is missing");
+        }
+        Ok(match self.evaluate(0)? {
+            Evaluated::Known(value) => State::Value(value),
+            Evaluated::Later(expression) => State::Deferred(expression),
+        })
+    }
+
+    /// Declares a symbol external, unless it is already.
+    pub(super) fn declare_external(&mut self, name: NameId, span: Span) {
+        let pass = self.pass_number();
+        let entry = self.naming.names[name];
+        let spelling = || self.naming.names.spelling(name);
+        if entry.definition == Definition::External {
+            if entry.exported {
+                let message = format!("{} is exported and cannot be external", spelling());
+                self.error(Code::External, span, message);
+            }
+            return;
+        }
+        if entry.is_local() {
+            let message = format!("{} is local and cannot be external", spelling());
+            return self.error(Code::External, span, message);
+        }
+        if entry.special.is_some() {
+            self.naming.names[name].doubled = true;
+            return self.report_redefinition(name, &entry, span);
+        }
+        if entry.definition != Definition::None {
+            return self.declare_defined(name, &entry, span);
+        }
+        let base = BaseId(BaseId::FIRST_EXTERNAL + self.naming.externals.len() as u32);
+        self.naming.externals.push(name);
+        self.naming.names.enter(name);
+        let entry = &mut self.naming.names[name];
+        entry.state = State::Value(Value::in_base(base, 0));
+        entry.definition = Definition::External;
+        entry.pass = pass;
+        entry.place = span.start;
+    }
+
+    /// A symbol that is defined here is declared external: the original marks the clash of the two
+    /// meanings, and besides what is exported or no place.
+    fn declare_defined(&mut self, name: NameId, entry: &Name, span: Span) {
+        let absolute = matches!(entry.state, State::Value(value) if value.is_absolute());
+        if entry.exported || absolute {
+            let spelling = self.naming.names.spelling(name);
+            let message = format!("{spelling} is defined here and cannot be external");
+            self.error(Code::External, span, message);
+        }
+        if !entry.entry {
+            self.naming.names[name].doubled = true;
+            self.report_redefinition(name, entry, span);
+        }
+    }
+}
+
+/// A value as messages show it.
+fn shown(value: Value) -> String {
+    let listed = value.listed();
+    match listed.base {
+        0 => format!("{:04X}H", listed.number),
+        1 => format!("{:04X}H in .PROG.", listed.number),
+        2 => format!("{:04X}H in .DATA.", listed.number),
+        3 => format!("{:04X}H in .BLNK.", listed.number),
+        _ => format!("{:04X}H in an external area", listed.number),
+    }
+}

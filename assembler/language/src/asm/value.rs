@@ -1,0 +1,171 @@
+//! Values of expressions: 16-bit numbers that may move with a section or an external symbol.
+
+use crate::listing::Listed;
+use crate::module::SectionKind;
+use crate::syntax::expr::BinaryOp;
+
+/// The base that a value moves with: 0 none, 1 to 3 the sections, from 4 on the externals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct BaseId(pub(crate) u32);
+
+impl BaseId {
+    pub(crate) const ABSOLUTE: BaseId = BaseId(0);
+    pub(crate) const PROG: BaseId = BaseId(1);
+    pub(crate) const FIRST_EXTERNAL: u32 = 4;
+
+    pub(crate) fn section(self) -> Option<SectionKind> {
+        match self.0 {
+            0 => Some(SectionKind::Absolute),
+            1 => Some(SectionKind::Prog),
+            2 => Some(SectionKind::Data),
+            3 => Some(SectionKind::Blank),
+            _ => None,
+        }
+    }
+
+    /// The index of the external among the module's.
+    pub(crate) fn external(self) -> Option<usize> {
+        self.0.checked_sub(Self::FIRST_EXTERNAL).map(|index| index as usize)
+    }
+}
+
+/// A value: `times` the base's place plus a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Value {
+    pub(crate) base: BaseId,
+    times: i32,
+    pub(crate) number: u16,
+    /// Whether the base is only where the number is a place, as it does not move.
+    fixed: bool,
+}
+
+impl Value {
+    pub(crate) fn absolute(number: u16) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    pub(crate) fn in_base(base: BaseId, number: u16) -> Self {
+        Self { base, times: i32::from(base != BaseId::ABSOLUTE), number, fixed: false }
+    }
+
+    /// A plain number that is a place in a section which does not move.
+    pub(crate) fn fixed_in(base: BaseId, number: u16) -> Self {
+        Self { base, times: 0, number, fixed: true }
+    }
+
+    /// The value as a listing shows it.
+    pub(crate) fn listed(self) -> Listed {
+        Listed { number: self.number, base: if self.is_absolute() { 0 } else { self.base.0 } }
+    }
+
+    #[inline]
+    pub(crate) fn is_absolute(self) -> bool {
+        self.times == 0
+    }
+
+    /// The number of letters R that the original raises for a value that does not move exactly
+    /// once: two if it moves backwards.
+    pub(crate) fn relocation_faults(self) -> usize {
+        match self.times {
+            0 | 1 => 0,
+            ..0 => 2,
+            _ => 1,
+        }
+    }
+
+    /// The value in its final form: absolute, or once its base plus a number.
+    pub(crate) fn settled(self) -> Self {
+        match self.times {
+            0 => Self::absolute(self.number),
+            _ => Self { times: 1, ..self },
+        }
+    }
+
+    pub(crate) fn negate(self) -> Self {
+        let number = self.number.wrapping_neg();
+        Self { times: self.times.wrapping_neg(), number, ..self }
+    }
+
+    pub(crate) fn not(self) -> Self {
+        Self { number: !self.number, ..self }
+    }
+
+    /// Whether a base takes part in the value, be it cancelled out.
+    fn has_base(self) -> bool {
+        self.base != BaseId::ABSOLUTE && !self.fixed
+    }
+
+    /// Whether the bases of both take part, and differ.
+    fn disagrees(self, other: Self) -> bool {
+        self.has_base() && other.has_base() && self.base != other.base
+    }
+
+    /// The value in parentheses: a base that cancelled out is forgotten.
+    pub(crate) fn grouped(self) -> Self {
+        if self.is_absolute() && !self.fixed { Self::absolute(self.number) } else { self }
+    }
+
+    fn add(self, other: Self, sign: i32) -> Self {
+        let times = self.times.wrapping_add(sign.wrapping_mul(other.times));
+        let others = self.base == BaseId::ABSOLUTE || (!self.has_base() && other.has_base());
+        let Self { base, fixed, .. } = if others { other } else { self };
+        let number = match sign {
+            1 => self.number.wrapping_add(other.number),
+            _ => self.number.wrapping_sub(other.number),
+        };
+        Self { base, times, number, fixed }
+    }
+
+    /// The original multiplies how often a value moves, but takes 0 for the product itself.
+    fn multiply(self, other: Self) -> Self {
+        if self.is_absolute() && other.is_absolute() {
+            return Self::absolute(self.number.wrapping_mul(other.number));
+        }
+        let moving = if self.is_absolute() { other } else { self };
+        let factor = if self.is_absolute() { self } else { other };
+        let times = moving.times.wrapping_mul(i32::from(factor.number as i16));
+        Self { base: moving.base, times, number: 0, fixed: false }
+    }
+
+    /// Returns the result and the number of letters R that the original raises for the operation.
+    #[inline]
+    pub(crate) fn binary(self, op: BinaryOp, other: Self) -> (Self, usize) {
+        let disagree = usize::from(self.disagrees(other));
+        let moving = !self.is_absolute() || !other.is_absolute();
+        match op {
+            BinaryOp::Add => (self.add(other, 1), disagree),
+            BinaryOp::Subtract => (self.add(other, -1), disagree),
+            BinaryOp::Multiply => {
+                let both = !self.is_absolute() && !other.is_absolute();
+                (self.multiply(other), usize::from(both))
+            }
+            _ => {
+                let number = bitwise(op, self.number, other.number);
+                let faults = if moving { 1 + disagree } else { 0 };
+                (Self { number, ..self }, faults)
+            }
+        }
+    }
+}
+
+/// The operations that only absolute values take. Division by zero gives FFFFH, its remainder the
+/// dividend, as on the original assembler.
+fn bitwise(op: BinaryOp, left: u16, right: u16) -> u16 {
+    match op {
+        BinaryOp::ShiftLeft => shift(left, right as i16),
+        BinaryOp::ShiftRight => shift(left, (right as i16).wrapping_neg()),
+        BinaryOp::And => left & right,
+        BinaryOp::Or => left | right,
+        BinaryOp::Xor => left ^ right,
+        BinaryOp::Divide => left.checked_div(right).unwrap_or(u16::MAX),
+        BinaryOp::Remainder => left.checked_rem(right).unwrap_or(left),
+        BinaryOp::Multiply => left.wrapping_mul(right),
+        BinaryOp::Add => left.wrapping_add(right),
+        BinaryOp::Subtract => left.wrapping_sub(right),
+    }
+}
+
+fn shift(value: u16, left: i16) -> u16 {
+    let count = u32::from(left.unsigned_abs());
+    if left < 0 { value.checked_shr(count) } else { value.checked_shl(count) }.unwrap_or(0)
+}

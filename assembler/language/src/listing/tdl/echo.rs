@@ -1,0 +1,413 @@
+//! The text in the order in which the assembler takes it.
+
+use crate::module::{Assembled, Listed, Module};
+use crate::source::{Origin, Source, SourceMap};
+
+use super::super::rows::{Wishes, apply};
+use super::super::{Control, Listing, ListingLine, Macros, Wish};
+use super::marks::Marks;
+use super::page::Pages;
+use super::row::Row;
+use super::{code, symbols};
+
+/// A text that is being read.
+struct Open<'a> {
+    source: &'a Source,
+    /// The place that is read next, as an offset of the source map.
+    next: u32,
+}
+
+/// Reads the texts anew along the statements, and prints rows.
+pub(super) struct Echo<'a> {
+    listing: &'a Listing,
+    sources: &'a SourceMap,
+    modules: &'a [Module],
+    marks: Marks,
+    /// The wishes of the command line; each module begins with it.
+    initial: Wishes,
+    wishes: Wishes,
+    saved: Vec<Wishes>,
+    linkage: bool,
+    pages: Pages,
+    open: Vec<Open<'a>>,
+    /// The number of open macro texts.
+    depth: u32,
+    row: Row,
+    /// Under `.SALL`: the row of the outermost call, until its line ends or a row below it has an
+    /// error.
+    call: Option<Row>,
+    errors: usize,
+}
+
+/// A statement, and what its code needs of it.
+struct Piece<'l> {
+    line: ListingLine<'l>,
+    /// The end of its own text: that of a block or macro text follows.
+    end: u32,
+    /// The end of the stretch in which messages about it begin.
+    marks_end: u32,
+    /// Whether a macro is called here.
+    calls: bool,
+    /// The line ends within its texts, each with how many bytes were made before it.
+    breaks: Vec<(u32, usize)>,
+}
+
+impl<'a> Echo<'a> {
+    pub(super) fn new(
+        listing: &'a Listing,
+        sources: &'a SourceMap,
+        modules: &'a [Module],
+        marks: Marks,
+        initial: Wishes,
+        pages: Pages,
+    ) -> Self {
+        Self {
+            listing,
+            sources,
+            modules,
+            marks,
+            initial,
+            wishes: initial,
+            saved: Vec::new(),
+            linkage: true,
+            pages,
+            open: Vec::new(),
+            depth: 0,
+            row: Row::default(),
+            call: None,
+            errors: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> String {
+        let listing = self.listing;
+        let mut controls = listing.controls.iter().peekable();
+        let mut breaks = listing.breaks.iter().peekable();
+        let mut lines = listing.lines().enumerate().peekable();
+        let mut module = 0;
+        while let Some((at, line)) = lines.next() {
+            if line.module != module {
+                self.end_module(module);
+                module = line.module;
+            }
+            self.enter(&line);
+            while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
+                self.control(control);
+            }
+            let mut piece = self.piece(line, lines.peek().map(|(_, next)| next));
+            while let Some(found) = breaks.next_if(|found| found.statement as usize <= at) {
+                piece.breaks.push((found.offset, found.bytes as usize));
+            }
+            self.statement(&piece);
+        }
+        self.end_module(module);
+        self.pages.finish()
+    }
+
+    /// Ends the module: what a macro text or an open line still holds, then the table.
+    fn end_module(&mut self, module: u32) {
+        while self.depth > 0 {
+            self.leave();
+        }
+        if self.row.started || self.call.is_some() {
+            self.end_row();
+        }
+        let empty = Assembled::default();
+        let found = self.modules.get(module as usize).and_then(|one| one.assembled.as_deref());
+        if self.wishes.symbols {
+            symbols::print(found.unwrap_or(&empty), self.linkage, &mut self.pages);
+        }
+        if self.errors > 0 {
+            self.pages.closing_line(&format!("{} ERRORS WERE DETECTED *****", self.errors));
+        }
+        self.pages.begin_module();
+        self.errors = 0;
+        self.linkage = true;
+        self.wishes = self.initial;
+        self.saved.clear();
+    }
+
+    /// Brings the reading to the start of a statement: leaves texts that have ended, opens the one
+    /// it stands in, and echoes what lies between.
+    fn enter(&mut self, line: &ListingLine<'_>) {
+        let source = self.sources.source_at(line.span.start);
+        while self.open.last().is_some_and(|top| top.source.base != source.base) {
+            let is_below = self.open.iter().any(|open| open.source.base == source.base);
+            if !is_below && !matches!(source.origin, Origin::File) {
+                break;
+            }
+            self.leave();
+        }
+        if self.open.last().is_none_or(|top| top.source.base != source.base) {
+            self.open(source);
+        }
+        self.echo_to(line.span.start);
+    }
+
+    fn open(&mut self, source: &'a Source) {
+        let mut next = source.base;
+        if let Origin::Macro(call) = source.origin {
+            next += self.head_length(source, call.start);
+            self.call_begins();
+            self.depth += 1;
+        }
+        self.open.push(Open { source, next });
+    }
+
+    /// Returns how much of a macro's text is the head of the statement that calls it: a call in an
+    /// operand has the statement read again from its start.
+    fn head_length(&self, source: &Source, call: u32) -> u32 {
+        let Some(caller) = self.open.last().map(|open| open.source) else { return 0 };
+        let line = caller.line_start(caller.line(call - caller.base)) as usize;
+        let before = &caller.text[line..(call - caller.base) as usize];
+        let is_operator = before.trim_ascii().is_empty() || before.trim_ascii().ends_with(b":");
+        let head = if is_operator { &before[..0] } else { before };
+        let found = (0..head.len()).find(|from| source.text.starts_with(&head[*from..]));
+        found.map_or(0, |from| (head.len() - from) as u32)
+    }
+
+    /// The call's row goes on with the text of the macro, in brackets, unless that is not wanted.
+    fn call_begins(&mut self) {
+        if self.wishes.macros == Macros::None {
+            if self.depth == 0 {
+                self.call = Some(std::mem::take(&mut self.row));
+            }
+        } else {
+            self.echo(b'[');
+        }
+    }
+
+    /// Leaves the innermost text.
+    fn leave(&mut self) {
+        let Some(top) = self.open.last() else { return };
+        let is_file = matches!(top.source.origin, Origin::File);
+        let is_macro = matches!(top.source.origin, Origin::Macro(_));
+        if !is_file {
+            self.echo_to(top.source.base + top.source.text.len() as u32);
+        }
+        self.open.pop();
+        if !is_macro {
+            return;
+        }
+        self.depth -= 1;
+        if self.wishes.macros != Macros::None {
+            // The bracket belongs to the text of the macro: it has its marker.
+            self.row.start(b'+', self.depth + 1);
+            self.row.push(b']');
+        } else if self.depth == 0 {
+            self.end_macro_row();
+            self.row = self.call.take().unwrap_or_default();
+            // The rest of the call's line has no row of its own if that of the call is printed.
+            self.row.done |= !self.row.started;
+        }
+    }
+
+    /// Echoes the innermost text up to an offset.
+    fn echo_to(&mut self, end: u32) {
+        let Some(top) = self.open.last_mut() else { return };
+        let base = top.source.base;
+        let from = (top.next - base) as usize;
+        let to = ((end.max(top.next) - base) as usize).min(top.source.text.len());
+        top.next = base + to as u32;
+        let text = &top.source.text[from..to];
+        text.iter().for_each(|byte| self.echo(*byte));
+    }
+
+    /// Takes a character that was read.
+    fn echo(&mut self, byte: u8) {
+        match byte {
+            b'\r' => {}
+            b'\n' => self.end_row(),
+            0x0C => {
+                // A form feed ends what stands on the row so far, and the page.
+                if self.row.started {
+                    self.end_row();
+                }
+                self.new_page();
+            }
+            _ => {
+                self.start_row();
+                self.row.push(byte);
+            }
+        }
+    }
+
+    fn start_row(&mut self) {
+        let inserted =
+            self.open.last().is_some_and(|top| matches!(top.source.origin, Origin::Insert(_)));
+        let marker = if self.depth > 0 {
+            b'+'
+        } else if inserted {
+            b'@'
+        } else {
+            b' '
+        };
+        self.row.start(marker, self.depth);
+    }
+
+    fn new_page(&mut self) {
+        if self.wishes.list {
+            self.pages.end();
+        }
+    }
+
+    /// Finds how far a statement's own text goes.
+    fn piece<'l>(&self, line: ListingLine<'l>, next: Option<&ListingLine<'_>>) -> Piece<'l> {
+        let span = line.span;
+        let mut end = span.end;
+        let mut marks_end = span.end.max(span.start + 1);
+        let mut calls = false;
+        if let Some(next) = next {
+            let source = self.sources.source_at(next.span.start);
+            match source.origin {
+                _ if (span.start + 1..span.end).contains(&next.span.start) => {
+                    end = next.span.start;
+                    marks_end = end;
+                }
+                Origin::Macro(call) if (span.start..span.end).contains(&call.start) => {
+                    calls = next.depth > line.depth;
+                }
+                _ => {}
+            }
+        }
+        if calls {
+            end = self.text_end(end);
+        }
+        Piece { line, end, marks_end, calls, breaks: Vec::new() }
+    }
+
+    /// The offset of the line end that closes a stretch.
+    fn text_end(&self, end: u32) -> u32 {
+        let Some(top) = self.open.last() else { return end };
+        let text =
+            &top.source.text[..((end - top.source.base) as usize).min(top.source.text.len())];
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        top.source.base + text.len() as u32
+    }
+
+    /// Echoes a statement with its question marks. Its code goes to the row on which it ends, but
+    /// the bytes of a text to those of its lines.
+    fn statement(&mut self, piece: &Piece<'_>) {
+        let line = &piece.line;
+        let last = if piece.calls { piece.end } else { self.text_end(piece.end) };
+        let mut from = 0;
+        for (offset, bytes) in &piece.breaks {
+            self.echo_to(*offset);
+            let to = (*bytes).clamp(from, line.bytes.len());
+            self.put_code(&stretch(line, from, to));
+            from = to;
+        }
+        let rest = stretch(line, from, line.bytes.len());
+        let mut coded = false;
+        for mark in self.marks.within(line.span.start, piece.marks_end) {
+            let beyond = mark.place > last;
+            self.echo_to(if beyond && !coded { mark.place } else { mark.place.min(last) });
+            if !beyond {
+                self.start_row();
+            }
+            self.row.mark(mark.letter);
+            self.errors += 1;
+            if beyond && !coded {
+                // Found after the line end, so that the code is made while the next row is open.
+                self.put_code(&rest);
+                coded = true;
+            }
+        }
+        self.echo_to(last);
+        if !coded {
+            self.put_code(&rest);
+        }
+        // The lines of a title before its last are listed: only then is it known for what it is.
+        self.row.control |= line.control;
+        self.echo_to(piece.end);
+    }
+
+    fn put_code(&mut self, line: &ListingLine<'_>) {
+        let start = line.start.then(|| self.start_of(line.module)).flatten();
+        let label = line.labelled.then_some(line.address);
+        let place = (!line.bytes.is_empty()).then_some(line.address);
+        let mut rows = code::rows(line, &self.wishes).into_iter();
+        self.row.take_code(label.or(start).or(line.value).or(place), rows.next());
+        if self.wishes.image {
+            self.row.more.extend(rows);
+        }
+    }
+
+    fn start_of(&self, module: u32) -> Option<Listed> {
+        let module = self.modules.get(module as usize)?;
+        module.assembled.as_deref().map(|assembled| assembled.start)
+    }
+
+    fn control(&mut self, control: &Control) {
+        match control {
+            Control::Title(text) => self.pages.set_title(text),
+            Control::Subtitle(text) => self.pages.set_subtitle(text),
+            Control::Ident(text) => self.pages.set_ident(text),
+            Control::Linkage(on) => {
+                self.linkage = *on;
+                self.pages.set_named(*on);
+            }
+            Control::Wish(Wish::Page) => self.new_page(),
+            Control::Wish(wish) => apply(*wish, &mut self.wishes, &mut self.saved),
+        }
+    }
+
+    fn end_row(&mut self) {
+        if self.call.is_some() && self.depth > 0 {
+            return self.end_macro_row();
+        }
+        self.start_row();
+        let row = std::mem::take(&mut self.row);
+        if !row.done {
+            self.print(&row);
+        }
+    }
+
+    /// Under `.SALL` a row of macro text is printed for its errors only; its code goes to the row
+    /// of the call.
+    fn end_macro_row(&mut self) {
+        let row = std::mem::take(&mut self.row);
+        if row.has_error() {
+            if let Some(call) = self.call.as_mut().filter(|call| call.started) {
+                let call = std::mem::take(call);
+                self.print(&call);
+            }
+            self.print(&row);
+        } else if let Some(call) = self.call.as_mut().filter(|call| call.started) {
+            call.take_code(row.code.as_ref().and(row.address), row.code);
+        }
+    }
+
+    fn print(&mut self, row: &Row) {
+        if row.has_error() || self.is_wanted(row) {
+            row.lines().iter().for_each(|line| self.pages.row(line));
+        }
+    }
+
+    fn is_wanted(&self, row: &Row) -> bool {
+        if !self.wishes.list || (row.control && !self.wishes.controls) {
+            return false;
+        }
+        // The row of a call begins outside of the macro's text, that of its last bracket ends
+        // there.
+        let in_macro = row.depth.min(self.depth) > 0;
+        match self.wishes.macros {
+            _ if !in_macro => true,
+            Macros::All => true,
+            Macros::Code => row.code.is_some(),
+            Macros::None => false,
+        }
+    }
+}
+
+/// A statement with some of its bytes only.
+fn stretch<'l>(line: &ListingLine<'l>, from: usize, to: usize) -> ListingLine<'l> {
+    if from == 0 && to == line.bytes.len() {
+        return *line;
+    }
+    let number = line.address.number.wrapping_add(from as u16);
+    let address = Listed { number, ..line.address };
+    // Texts hold no relocated words.
+    ListingLine { bytes: &line.bytes[from..to], relocs: &[], address, ..*line }
+}

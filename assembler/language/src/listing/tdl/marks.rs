@@ -1,0 +1,98 @@
+//! Error letters, and the places of their question marks.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::SourceMap;
+
+/// A message as the listing shows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    /// The start of the message's span, which tells the statement.
+    pub(super) start: u32,
+    /// The place of the question mark: how far the original has read when it finds the error.
+    pub(super) place: u32,
+    pub(super) letter: char,
+}
+
+/// All messages by their place.
+pub(super) struct Marks {
+    marks: Vec<Mark>,
+    first_pass: bool,
+}
+
+impl Marks {
+    pub(super) fn new(diagnostics: &[Diagnostic], sources: &SourceMap) -> Self {
+        let mut marks: Vec<Mark> =
+            diagnostics.iter().filter_map(|found| mark(found, sources)).collect();
+        marks.sort_by_key(|mark| (mark.start, mark.place));
+        pair_up(&mut marks);
+        let first_pass = in_first_pass(&marks);
+        Self { marks, first_pass }
+    }
+
+    /// Whether the first pass has found an error. Its page heading is counted, though not printed.
+    pub(super) fn any_in_first_pass(&self) -> bool {
+        self.first_pass
+    }
+
+    /// Returns the marks whose messages begin within a stretch, by place.
+    pub(super) fn within(&self, start: u32, end: u32) -> Vec<Mark> {
+        let first = self.marks.partition_point(|mark| mark.start < start);
+        let within = self.marks[first..].iter().take_while(|mark| mark.start < end);
+        let mut within: Vec<Mark> = within.copied().collect();
+        within.sort_by_key(|mark| mark.place);
+        within
+    }
+}
+
+/// The Q that goes with an M or X is found at the same place.
+fn pair_up(marks: &mut [Mark]) {
+    for at in 1..marks.len() {
+        let Mark { start, place, letter } = marks[at - 1];
+        if marks[at].letter == 'Q' && marks[at].start == start && matches!(letter, 'M' | 'X') {
+            marks[at].place = place;
+        }
+    }
+}
+
+/// Doubled definitions and internal locals are found in the first pass; a variable that is fixed
+/// further below (M and Q at one place) is found in the second.
+fn in_first_pass(marks: &[Mark]) -> bool {
+    let with_q =
+        |mark: &Mark| marks.iter().any(|other| other.place == mark.place && other.letter == 'Q');
+    marks.iter().any(|mark| mark.letter == 'I' || (mark.letter == 'M' && !with_q(mark)))
+}
+
+fn mark(found: &Diagnostic, sources: &SourceMap) -> Option<Mark> {
+    let letter = found.code.letter()?;
+    let rest = |at: u32| {
+        let source = sources.source_at(at);
+        let offset = (at.saturating_sub(source.base) as usize).min(source.text.len());
+        &source.text[offset..]
+    };
+    let after = |at: u32, wanted: fn(&u8) -> bool| {
+        at + rest(at).iter().take_while(|byte| wanted(byte)).count() as u32
+    };
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let end = found.span.end;
+    let place = match found.code {
+        // Found before the character is taken.
+        Code::Extra | Code::Stray => found.span.start,
+        // Found when the operand is looked for.
+        Code::Operator | Code::User => after(end, is_blank),
+        // Found before the register in the parentheses is taken.
+        _ if letter == 'X' => {
+            let end = end.saturating_sub(found.span.start) as usize;
+            let text = rest(found.span.start);
+            let open = text.iter().take(end).position(|byte| *byte == b'(');
+            open.map_or(found.span.end, |open| found.span.start + open as u32 + 1)
+        }
+        // Found after the sign that makes the definition.
+        Code::Redefined => {
+            let sign = after(end, is_blank);
+            let past = after(sign, |byte| *byte == b'=');
+            if past > sign { past } else { end }
+        }
+        _ => end,
+    };
+    Some(Mark { start: found.span.start, place, letter })
+}

@@ -1,0 +1,277 @@
+//! ELF relocatable objects to modules: our own, and those of GNU as for the Z80.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use object::elf::{self, FileHeader32};
+use object::read::elf::ElfFile;
+use object::{
+    Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolIndex,
+};
+
+use crate::module::{
+    Base, Binding, Module, Place, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
+};
+
+use super::notes::Notes;
+use super::tdl::{TdlError, looks_like_tdl, read_tdl};
+use super::{NOTES, RELOCATIONS, addend_bias, section_kind, section_name};
+
+type Elf<'d> = ElfFile<'d, FileHeader32<Endianness>>;
+
+/// Error returned for a file that cannot be linked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// Not an ELF file of 32 bits, or a broken one.
+    #[error("not a readable ELF object: {0}")]
+    Format(String),
+    /// An ELF file for another processor, or not a relocatable object.
+    #[error("not a relocatable object for the Z80")]
+    Kind,
+    /// An ELF file for another processor, or not an executable.
+    #[error("not an executable for the Z80")]
+    NotExecutable,
+    /// A segment that ends beyond FFFFH.
+    #[error("the segment at {0:X}H passes address FFFFH")]
+    TooHigh(u64),
+    /// A section too large for the Z80, or whose content does not fit what is said of it.
+    #[error("the content of section {0} does not fit its description")]
+    Section(String),
+    /// A section that would have to be in memory and that a module of this language can't have.
+    #[error("section {0} is none of .text, .data and .bss; its {1} bytes would be lost")]
+    Unknown(String, u64),
+    /// A relocation that has no meaning here.
+    #[error("section {section} has a relocation of type {number}, which is not supported")]
+    Relocation {
+        /// The section.
+        section: String,
+        /// The number in the file.
+        number: u32,
+    },
+    /// The section with what ELF has no room for is damaged.
+    #[error("section .tdl is damaged: {0}")]
+    Notes(String),
+    /// A TDL object that is damaged or that has what a module cannot hold.
+    #[error(transparent)]
+    Tdl(#[from] TdlError),
+}
+
+/// Reads a relocatable object of either kind; `name` is that of modules for which the file does not
+/// say more.
+///
+/// # Errors
+/// When the file is neither an ELF object for the Z80 nor a TDL object, is damaged, or uses what
+/// the linker does not know.
+pub fn read_modules(data: &[u8], name: &str) -> Result<Vec<Module>, ObjectError> {
+    if looks_like_tdl(data) {
+        return Ok(read_tdl(data, name)?);
+    }
+    Ok(vec![read_object(data, name)?])
+}
+
+/// Reads an ELF relocatable object; `name` is that of the module if the file does not say more.
+///
+/// # Errors
+/// When the file is no ELF object for the Z80, is damaged, or uses what the linker does not know.
+pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
+    let file = Elf::parse(data).map_err(|error| ObjectError::Format(error.to_string()))?;
+    let header = file.elf_header();
+    let endian = file.endian();
+    let little = endian == Endianness::Little;
+    if header.e_machine.get(endian) != elf::EM_Z80
+        || header.e_type.get(endian) != elf::ET_REL
+        || !little
+    {
+        return Err(ObjectError::Kind);
+    }
+    let notes = read_notes(&file)?;
+    let (symbols, numbers) = read_symbols(&file, notes.as_ref())?;
+    let sections = read_sections(&file, notes.as_ref(), &numbers)?;
+    let find = |wanted: &str| symbols.iter().position(|symbol: &Symbol| symbol.name == wanted);
+    let start = notes.as_ref().and_then(|notes| notes.start(find));
+    let lines = notes.as_ref().map(Notes::lines).unwrap_or_default();
+    let name =
+        notes.as_ref().and_then(|notes| notes.name.clone()).unwrap_or_else(|| name.to_owned());
+    let symbols = Arc::new(symbols);
+    Ok(Module { name, sections, symbols, start, lines, assembled: None })
+}
+
+fn read_notes(file: &Elf<'_>) -> Result<Option<Notes>, ObjectError> {
+    let Some(section) = file.section_by_name(NOTES) else { return Ok(None) };
+    let data = section.data().map_err(|error| ObjectError::Notes(error.to_string()))?;
+    serde_json::from_slice(data).map(Some).map_err(|error| ObjectError::Notes(error.to_string()))
+}
+
+/// The symbols, and what each number of the file's table stands for.
+fn read_symbols(
+    file: &Elf<'_>,
+    notes: Option<&Notes>,
+) -> Result<(Vec<Symbol>, HashMap<SymbolIndex, Base>), ObjectError> {
+    let mut numbers = HashMap::new();
+    let mut found = Vec::new();
+    for symbol in file.symbols() {
+        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
+        let kind = section.as_ref().and_then(|one| section_kind(one.name().ok()?));
+        if symbol.kind() == object::SymbolKind::Section {
+            numbers.extend(kind.map(|kind| (symbol.index(), Base::Section(kind))));
+            continue;
+        }
+        let name = symbol.name().map_err(|error| ObjectError::Format(error.to_string()))?;
+        let value = symbol.address() as u16;
+        let value = match kind {
+            _ if symbol.is_common() => SymbolValue::Common { size: symbol.size() as u16 },
+            _ if symbol.is_undefined() => SymbolValue::Undefined,
+            Some(kind) if kind != SectionKind::Absolute => SymbolValue::InSection(kind, value),
+            _ if symbol.kind() == object::SymbolKind::File => continue,
+            _ => SymbolValue::Absolute(value),
+        };
+        let binding = if symbol.is_local() { Binding::Local } else { Binding::Global };
+        found.push((symbol.index(), Symbol { name: name.into(), value, binding, place: None }));
+    }
+    if let Some(notes) = notes {
+        apply_notes(&mut found, notes);
+    }
+    for (at, (index, _)) in found.iter().enumerate() {
+        numbers.insert(*index, Base::Symbol(at));
+    }
+    Ok((found.into_iter().map(|(_, symbol)| symbol).collect(), numbers))
+}
+
+/// Puts symbols in the module's order, with their places and entry points.
+fn apply_notes(found: &mut [(SymbolIndex, Symbol)], notes: &Notes) {
+    let order: HashMap<&str, usize> =
+        notes.order.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    found.sort_by_key(|(_, symbol)| order.get(symbol.name.as_str()).copied().unwrap_or(usize::MAX));
+    let entries: HashSet<&str> = notes.entries.iter().map(String::as_str).collect();
+    let labels: HashSet<&str> = notes.labels.iter().map(String::as_str).collect();
+    for (_, symbol) in found {
+        if entries.contains(symbol.name.as_str()) {
+            symbol.binding = Binding::Entry;
+        }
+        if let (SymbolValue::Absolute(address), true) =
+            (symbol.value, labels.contains(symbol.name.as_str()))
+        {
+            symbol.value = SymbolValue::InSection(SectionKind::Absolute, address);
+        }
+        let place = order.get(symbol.name.as_str()).and_then(|at| notes.places.get(*at)?.clone());
+        symbol.place = place.map(|(file, line)| Place { file: file.into(), line });
+    }
+}
+
+fn read_sections(
+    file: &Elf<'_>,
+    notes: Option<&Notes>,
+    numbers: &HashMap<SymbolIndex, Base>,
+) -> Result<Vec<Section>, ObjectError> {
+    let mut sections: Vec<Section> = Vec::new();
+    for found in file.sections() {
+        let name = found.name().map_err(|error| ObjectError::Format(error.to_string()))?;
+        let Some(kind) = section_kind(name) else {
+            if is_loaded(&found) {
+                return Err(ObjectError::Unknown(name.to_owned(), found.size()));
+            }
+            continue;
+        };
+        let damaged = || ObjectError::Section(name.to_owned());
+        let data = found.data().map_err(|_| damaged())?;
+        let address = if kind == SectionKind::Absolute { found.address() } else { 0 };
+        if found.size() == 0 || address + found.size() > 0x10000 {
+            if found.size() == 0 && kind != SectionKind::Absolute {
+                continue;
+            }
+            return Err(damaged());
+        }
+        let relocs = read_relocs(&found, name, address as u16, numbers)?;
+        let size = (address + found.size()) as u32;
+        if kind == SectionKind::Absolute {
+            add_absolute(
+                &mut sections,
+                size,
+                Run { offset: address as u16, bytes: data.to_vec() },
+                relocs,
+            );
+            continue;
+        }
+        if sections.iter().any(|section| section.kind == kind) {
+            return Err(damaged()); // a module has one section of a kind
+        }
+        let runs = match notes
+            .and_then(|notes| notes.runs.iter().find(|(one, _)| one == section_name(kind)))
+        {
+            Some((_, runs)) => noted_runs(runs, data).ok_or_else(damaged)?,
+            None if data.is_empty() => Vec::new(),
+            None => vec![Run { offset: 0, bytes: data.to_vec() }],
+        };
+        sections.push(Section { kind, size, runs, relocs });
+    }
+    if let (Some(size), Some(absolute)) =
+        (notes.and_then(|notes| notes.absolute_size), sections.first_mut())
+        && absolute.kind == SectionKind::Absolute
+    {
+        absolute.size = size.max(absolute.size).min(0x10000);
+    }
+    sections.sort_by_key(|section| section.kind);
+    Ok(sections)
+}
+
+/// Whether a section has bytes that belong in memory.
+fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
+    let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { return false };
+    section.size() > 0 && (sh_flags & elf::SHF_ALLOC) == elf::SHF_ALLOC
+}
+
+/// All absolute runs are one section of a module, the first.
+fn add_absolute(sections: &mut Vec<Section>, size: u32, run: Run, relocs: Vec<Reloc>) {
+    if sections.first().is_none_or(|first| first.kind != SectionKind::Absolute) {
+        let (runs, relocs) = (Vec::new(), Vec::new());
+        sections.insert(0, Section { kind: SectionKind::Absolute, size: 0, runs, relocs });
+    }
+    let absolute = &mut sections[0];
+    absolute.size = absolute.size.max(size);
+    absolute.runs.push(run);
+    absolute.runs.sort_by_key(|run| run.offset);
+    absolute.relocs.extend(relocs);
+    absolute.relocs.sort_by_key(|reloc| reloc.offset);
+}
+
+fn noted_runs(noted: &[(u16, u32)], data: &[u8]) -> Option<Vec<Run>> {
+    let mut end = 0;
+    noted
+        .iter()
+        .map(|(offset, length)| {
+            let start = usize::from(*offset);
+            let bytes = data.get(start..start.checked_add(*length as usize)?)?;
+            let in_order = start >= end;
+            end = start + bytes.len();
+            in_order.then(|| Run { offset: *offset, bytes: bytes.to_vec() })
+        })
+        .collect()
+}
+
+fn read_relocs<'d>(
+    section: &impl ObjectSection<'d>,
+    name: &str,
+    address: u16,
+    numbers: &HashMap<SymbolIndex, Base>,
+) -> Result<Vec<Reloc>, ObjectError> {
+    let mut relocs = Vec::new();
+    for (at, found) in section.relocations() {
+        let RelocationFlags::Elf { r_type } = found.flags() else { continue };
+        let unknown = || ObjectError::Relocation { section: name.to_owned(), number: r_type.0 };
+        let kind =
+            RELOCATIONS.iter().find(|(_, number)| *number == r_type.0).ok_or_else(unknown)?.0;
+        let base = match found.target() {
+            RelocationTarget::Symbol(index) => *numbers.get(&index).ok_or_else(unknown)?,
+            RelocationTarget::Absolute => Base::Absolute,
+            _ => return Err(unknown()),
+        };
+        let width = if kind == crate::module::RelocKind::Word { 2 } else { 1 };
+        if at + width > section.size() {
+            return Err(ObjectError::Section(name.to_owned()));
+        }
+        let addend = (found.addend() - addend_bias(kind)) as i32;
+        relocs.push(Reloc { offset: address + at as u16, kind, target: Target { base, addend } });
+    }
+    relocs.sort_by_key(|reloc| reloc.offset);
+    Ok(relocs)
+}

@@ -1,0 +1,283 @@
+//! Source texts: how they are loaded, where each byte of them is, and where macro text came from.
+
+mod bounded;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+pub use bounded::{MAX_FILE, read_bounded, read_file};
+
+/// The number of lines from the last one asked for that are looked at before all.
+const NEAR: usize = 32;
+
+/// A stretch of source: offsets into the concatenation of all texts of a [`SourceMap`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Just past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from `start` up to `end`.
+    pub fn new(start: u32, end: u32) -> Self {
+        Self { start, end: end.max(start) }
+    }
+}
+
+/// Reads source files, so that tests and tools can keep theirs in memory.
+pub trait Loader {
+    /// The bytes of the file at `path`.
+    ///
+    /// # Errors
+    /// Whatever kept the file from being read.
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Whether there is a file at `path`.
+    fn exists(&self, path: &Path) -> bool;
+}
+
+/// Reads files from the disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiskLoader;
+
+impl Loader for DiskLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read_file(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+}
+
+/// Serves files from memory.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryLoader {
+    files: HashMap<PathBuf, Vec<u8>>,
+}
+
+impl MemoryLoader {
+    /// An empty set of files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file, replacing one of the same name.
+    #[must_use]
+    pub fn with(mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), text.into());
+        self
+    }
+}
+
+impl Loader for MemoryLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+/// The place where a text came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A file that the caller named.
+    File,
+    /// A file that an `.INSERT` at this place named.
+    Insert(Span),
+    /// The text of a macro that was called at this place.
+    Macro(Span),
+}
+
+/// One text and its place in the map.
+#[derive(Debug)]
+pub struct Source {
+    /// The file as it was named, or the macro.
+    pub name: Arc<str>,
+    /// The place where the text came from.
+    pub origin: Origin,
+    /// The text, without anything from a CP/M end-of-file mark (1AH) on.
+    pub text: Arc<Vec<u8>>,
+    /// The offset of its first byte in the map.
+    pub base: u32,
+    lines: OnceLock<Vec<u32>>,
+    /// The line that was asked for last, from 0: the next one often is near.
+    recent: AtomicU32,
+    brackets: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl Source {
+    /// The line, from 1, that holds the byte at `offset` of this text.
+    pub fn line(&self, offset: u32) -> u32 {
+        let starts = self.lines.get_or_init(|| line_starts(&self.text));
+        let recent = self.recent.load(Ordering::Relaxed) as usize;
+        let near = &starts[recent..(recent + NEAR).min(starts.len())];
+        let known = near.first().is_some_and(|start| *start <= offset)
+            && near.last().is_some_and(|start| offset < *start);
+        let line = match known {
+            true => recent + near.partition_point(|&start| start <= offset),
+            false => starts.partition_point(|&start| start <= offset),
+        };
+        self.recent.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
+        line as u32
+    }
+
+    /// The offset of the first byte of `line`, counted from 1.
+    pub fn line_start(&self, line: u32) -> u32 {
+        let starts = self.lines.get_or_init(|| line_starts(&self.text));
+        starts.get(line.saturating_sub(1) as usize).copied().unwrap_or(self.text.len() as u32)
+    }
+
+    /// The `]` that closes the `[` at `offset`, by raw counting: brackets in comments count.
+    pub fn closing_bracket(&self, offset: u32) -> Option<u32> {
+        let pairs = self.brackets.get_or_init(|| bracket_pairs(&self.text));
+        pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
+    }
+}
+
+/// Returns where the lines of a text begin, whatever their ends are.
+pub fn line_starts(text: &[u8]) -> Vec<u32> {
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'));
+    std::iter::once(0).chain(ends.map(|end| end as u32 + 1)).collect()
+}
+
+/// The brackets of a text that are partners, by where the first stands; those in comments count.
+pub fn bracket_pairs(text: &[u8]) -> Vec<(u32, u32)> {
+    let mut open = Vec::new();
+    let mut pairs = Vec::new();
+    for at in memchr::memchr2_iter(b'[', b']', text) {
+        if text[at] == b'[' {
+            open.push(at as u32);
+        } else if let Some(start) = open.pop() {
+            pairs.push((start, at as u32));
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// A place as people name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location<'a> {
+    /// The file or macro.
+    pub source: &'a Source,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1.
+    pub column: u32,
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.base == other.base && self.name == other.name
+    }
+}
+
+impl Eq for Source {}
+
+/// All texts of a run.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    sources: Vec<Source>,
+    end: u32,
+}
+
+impl SourceMap {
+    /// Adds a text; `None` when all texts together pass 4 GB.
+    pub fn add(&mut self, name: Arc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
+        text.truncate(memchr::memchr(0x1A, &text).unwrap_or(text.len()));
+        let base = self.end;
+        // One offset more than the text has, so that its end is not the next one's start.
+        self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
+        self.sources.push(Source {
+            name,
+            origin,
+            text: Arc::new(text),
+            base,
+            lines: OnceLock::new(),
+            recent: AtomicU32::new(0),
+            brackets: OnceLock::new(),
+        });
+        Some(self.sources.len() - 1)
+    }
+
+    /// The text with this index.
+    pub fn get(&self, index: usize) -> &Source {
+        &self.sources[index]
+    }
+
+    /// All texts in the order in which they were met.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter()
+    }
+
+    /// The text that holds an offset of the map.
+    pub fn source_at(&self, offset: u32) -> &Source {
+        let after = self.sources.partition_point(|source| source.base <= offset);
+        &self.sources[after.saturating_sub(1)]
+    }
+
+    /// The file, line and column of an offset of the map.
+    pub fn location(&self, offset: u32) -> Location<'_> {
+        let source = self.source_at(offset);
+        let within = offset - source.base;
+        let line = source.line(within);
+        Location { source, line, column: within - source.line_start(line) + 1 }
+    }
+
+    /// The bytes of a span.
+    pub fn slice(&self, span: Span) -> &[u8] {
+        let source = self.source_at(span.start);
+        let end = (span.end - source.base).min(source.text.len() as u32);
+        &source.text[(span.start - source.base).min(end) as usize..end as usize]
+    }
+
+    /// The file and line of an offset: for text of a macro, those at which the outermost call ends.
+    pub fn file_line(&self, offset: u32) -> (&Source, u32) {
+        let mut location = self.location(offset);
+        while let Origin::Macro(call) = &location.source.origin {
+            location = self.location(call.end.saturating_sub(1).max(call.start));
+        }
+        (location.source, location.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> SourceMap {
+        let mut map = SourceMap::default();
+        map.add("first".into(), Origin::File, b"other\n".to_vec());
+        map.add("second".into(), Origin::File, text.into());
+        map
+    }
+
+    #[test]
+    fn every_kind_of_line_end_counts_once() {
+        let map = source("a\r\nb\nc\rd");
+        let lines: Vec<u32> =
+            [0, 3, 5, 7].iter().map(|at| map.location(map.get(1).base + at).line).collect();
+        assert_eq!(lines, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn text_ends_at_the_cpm_mark() {
+        assert_eq!(**source("NOP\n\x1Agarbage").get(1).text, *b"NOP\n");
+    }
+
+    #[test]
+    fn brackets_pair_by_raw_counting() {
+        let map = source("]a[b[c]d]e[");
+        let found = [2, 4, 10].map(|at| map.get(1).closing_bracket(at));
+        assert_eq!(found, [Some(8), Some(6), None]);
+    }
+}

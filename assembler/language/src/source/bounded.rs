@@ -1,0 +1,56 @@
+//! Reading with a bound: a device such as `/dev/zero` has no end, and a sparse file of gigabytes
+//! costs its maker nothing.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The most bytes of one file: over a thousand times as many as the longest source known.
+pub const MAX_FILE: u64 = 256 << 20;
+
+/// Reads all of an input.
+///
+/// # Errors
+/// Returns the input's own error, or [`io::ErrorKind::FileTooLarge`] if there are more than
+/// [`MAX_FILE`] bytes.
+pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
+    read_up_to(input, MAX_FILE)
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Returns what kept it from being opened or read, or [`io::ErrorKind::FileTooLarge`].
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    // A size that is known to be too large need not be read first.
+    if file.metadata()?.len() > MAX_FILE {
+        return Err(too_large(MAX_FILE));
+    }
+    read_bounded(file)
+}
+
+fn read_up_to(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    let message = format!("it has more than {} MiB; split it", most >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_without_end_is_an_error() {
+        let error = read_up_to(io::repeat(0), 1 << 20).expect_err("too much");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "it has more than 1 MiB; split it");
+        assert_eq!(read_up_to(&[7; 16][..], 16).expect("as many as may be"), [7; 16]);
+        assert!(read_up_to(&[7; 17][..], 16).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! One program of the record, and how ours compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+
+use serde_json::Value;
+use tdlasm::asm::run;
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Answer, Assembly, Options};
+
+use super::cells::{code_of, expected_code};
+
+const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
+/// A question without a reply is answered by return alone.
+const SPARE_ANSWERS: usize = 20;
+
+/// The letters of the original's listing, by source line.
+type Letters = BTreeMap<u32, BTreeSet<char>>;
+
+/// A program with the original's answers and ours.
+pub(crate) struct Program {
+    pub(crate) id: String,
+    /// The original's last words, if it made no object.
+    pub(crate) fatal: Option<String>,
+    source: String,
+    letters: Letters,
+    modules: Vec<Value>,
+    ours: Assembly,
+}
+
+/// Reads all programs and assembles them.
+pub(crate) fn programs() -> Vec<Program> {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(PROGRAMS).read_to_string(&mut text).expect("a text");
+    text.lines().map(|line| Program::new(&serde_json::from_str(line).expect("JSON"))).collect()
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+impl Program {
+    fn new(record: &Value) -> Self {
+        let original = &record["zasm"];
+        let mut letters = Letters::new();
+        for row in list(&original["errors"]) {
+            let line = row[0].as_u64().expect("a line") as u32;
+            letters.entry(line).or_default().extend(text_of(&row[1]).chars());
+        }
+        let source = text_of(&record["source"]);
+        Self {
+            id: text_of(&record["id"]),
+            fatal: original.get("fatal").map(text_of),
+            letters,
+            modules: list(&original["modules"]).cloned().collect(),
+            ours: assemble(&source, list(&record["answers"]).map(text_of)),
+            source,
+        }
+    }
+
+    /// Whether the original takes the program without a letter.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.fatal.is_none() && self.letters.is_empty()
+    }
+
+    /// The reason why ours is not as the original's, if it is not.
+    pub(crate) fn difference(&self) -> Option<&'static str> {
+        let letters = self.our_letters();
+        if self.fatal.is_some() {
+            return (!self.ours.has_errors()).then(|| self.taken());
+        }
+        if !self.is_clean() {
+            let silent = letters.is_empty();
+            return (letters != self.letters).then_some(if silent { "quirks" } else { "letters" });
+        }
+        if self.ours.has_errors() {
+            let redefined = self.ours.diagnostics.iter().all(|one| one.code.id() == "M01");
+            return Some(if redefined { "locals" } else { "refused" });
+        }
+        if letters != self.letters {
+            return Some("warned");
+        }
+        let hex = self.source.contains(".PABS");
+        match self.same_code(hex) {
+            true => None,
+            false if hex && self.source.contains(".EXTERN") => Some("hex-externals"),
+            false => Some("quirks"),
+        }
+    }
+
+    /// The reason for which a program is taken at which the original stops.
+    fn taken(&self) -> &'static str {
+        let no_end = self.ours.diagnostics.iter().any(|one| one.code.id() == "W02");
+        if no_end { "end" } else { "taken" }
+    }
+
+    fn our_letters(&self) -> Letters {
+        let mut letters = Letters::new();
+        for message in &self.ours.diagnostics {
+            if let Some(letter) = message.code.letter() {
+                let (_, line) = self.ours.sources.file_line(message.span.start);
+                letters.entry(line).or_default().insert(letter);
+            }
+        }
+        letters
+    }
+
+    fn same_code(&self, hex: bool) -> bool {
+        let same = |(theirs, ours): (&Value, &tdlasm::module::Module)| {
+            let assembled = ours.assembled.as_ref().expect("a module of a source");
+            let start = format!("{}+{:04X}", assembled.start.base, assembled.start.number);
+            expected_code(theirs) == code_of(assembled, hex) && theirs["end"] == start
+        };
+        self.modules.len() == self.ours.modules.len()
+            && self.modules.iter().zip(&self.ours.modules).all(same)
+    }
+}
+
+fn assemble(source: &str, answers: impl Iterator<Item = String>) -> Assembly {
+    let spare = std::iter::repeat_n(String::new(), SPARE_ANSWERS);
+    let answers = answers.chain(spare).map(|keys| Answer { name: None, keys }).collect();
+    let options = Options { answers, ..Options::default() };
+    let loader = MemoryLoader::new().with("p.asm", source.replace('\n', "\r\n"));
+    run(&loader, &["p.asm".into()], &options)
+}

@@ -1,0 +1,69 @@
+//! The way sessions begin and end.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Ended, framed, raw};
+
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+const INVALID_REQUEST: i64 = -32600;
+const NOT_INITIALIZED: i64 = -32002;
+
+#[test]
+fn shutdown_and_exit_end_with_0_anything_else_with_1() {
+    assert_eq!(Client::new(None).end(), Some(0));
+    assert_eq!(Client::new(None).hang_up(), Some(1));
+    let mut client = Client::new(None);
+    client.notify("exit", Value::Null);
+    assert_eq!(client.hang_up(), Some(1));
+}
+
+#[test]
+fn unknown_requests_are_refused_and_unknown_notifications_passed_over() {
+    let mut client = Client::new(None);
+    client.notify("$/setTrace", json!({ "value": "off" }));
+    client.notify("nonsense", json!(5));
+    let code = |result: Result<Value, (i64, String)>| result.unwrap_err().0;
+    assert_eq!(code(client.request("textDocument/nonsense", json!({}))), METHOD_NOT_FOUND);
+    assert_eq!(code(client.request("textDocument/definition", json!({ "a": 1 }))), INVALID_PARAMS);
+    assert_eq!(code(client.request("initialize", json!({}))), INVALID_REQUEST);
+    client.request("shutdown", Value::Null).unwrap();
+    assert_eq!(code(client.request("textDocument/hover", json!({}))), INVALID_REQUEST);
+}
+
+#[test]
+fn nothing_is_answered_before_the_session_begins() {
+    let early = framed(&json!({ "jsonrpc": "2.0", "id": 1, "method": "shutdown" }));
+    let ended = raw(&early, true);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.answered.contains(&NOT_INITIALIZED.to_string()), "{}", ended.answered);
+}
+
+#[test]
+fn what_is_no_message_ends_the_program_with_an_error() {
+    let broken: [&[u8]; 6] = [
+        b"Content-Length: 5\r\n\r\n{\"a\":",
+        b"Content-Length: 2\r\n\r\n{}",
+        b"Content-Length: many\r\n\r\n{}",
+        b"Content-Length: 99999999999999999999999\r\n\r\n{}",
+        b"Nonsense\r\n\r\n",
+        b"\r\n\r\n",
+    ];
+    for bytes in broken {
+        let Ended { code, said, answered } = raw(bytes, false);
+        assert_eq!((code, &*answered), (Some(3), ""), "{}: {said}", String::from_utf8_lossy(bytes));
+        assert!(said.starts_with("error: ") && said.contains("help: "), "{said}");
+    }
+    // The message is cut off.
+    assert_eq!(raw(b"Content-Length: 50\r\n\r\n{", true).code, Some(3));
+}
+
+#[test]
+fn a_message_that_is_too_long_does_not_end_the_session() {
+    let long = b"Content-Length: 99999999999\r\n\r\n{}";
+    let early = framed(&json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown" }));
+    let ended = raw(&[&long[..], &early].concat(), true);
+    assert_eq!(ended.code, Some(1), "{}", ended.said);
+    assert!(ended.answered.contains("window/showMessage"), "{}", ended.answered);
+    assert!(ended.answered.contains(&NOT_INITIALIZED.to_string()), "{}", ended.answered);
+}

@@ -1,0 +1,104 @@
+//! Diagnostics while a text is typed.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::client::{Client, uri};
+
+const FILE: &str = "file:///nowhere/a.asm";
+
+#[test]
+fn messages_follow_what_is_typed() {
+    let mut client = Client::new(None);
+    client.open(FILE, "START:  MVI A,5\n        JMP STRT\n        .END\n");
+    assert_eq!(client.messages(FILE), ["1:12: U01 STRT is not defined"]);
+    client.replace(FILE, "STRT", 0, "START");
+    assert_eq!(client.messages(FILE), [""; 0]);
+    client.replace(FILE, "MVI A,5", 0, "MVI A,500");
+    assert_eq!(client.messages(FILE).len(), 1);
+    client.replace(FILE, "START:  MVI A,500\n", 0, "");
+    assert_eq!(client.messages(FILE), ["0:12: U01 START is not defined"]);
+}
+
+#[test]
+fn positions_count_units_of_utf16() {
+    let mut client = Client::new(None);
+    // The letter has one unit and two bytes, the picture two units and four bytes.
+    client.open(FILE, "        .ASCII /\u{e9}\u{1F600}/[OOPS]\n        .END\n");
+    assert_eq!(client.messages(FILE), ["0:21: U01 OOPS is not defined"]);
+    client.replace(FILE, "\u{1F600}", 0, "");
+    assert_eq!(client.messages(FILE), ["0:19: U01 OOPS is not defined"]);
+    client.replace(FILE, "[OOPS]", 0, "/\u{1F600}/");
+    assert_eq!(client.messages(FILE), [""; 0]);
+    client.replace(FILE, "\u{1F600}/", 0, "\u{1F600}");
+    // The slash behind the picture is gone: the text goes on to the end, over the .END.
+    let found = client.messages(FILE);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("0:18: A04 ") && found[1].contains(" W02 "), "{found:?}");
+}
+
+#[test]
+fn several_changes_of_one_message_come_one_behind_the_other() {
+    let mut client = Client::new(None);
+    client.open(FILE, "NOP\r\nNOP\r\n");
+    let at = |line, character| json!({ "line": line, "character": character });
+    let changes = json!([
+        { "range": { "start": at(0, 0), "end": at(1, 0) }, "text": " HLT\n" },
+        { "range": { "start": at(0, 4), "end": at(0, 99) }, "text": "X" },
+        { "range": { "start": at(1, 0), "end": at(1, 0) }, "text": " " },
+        { "range": { "start": at(7, 0), "end": at(7, 0) }, "text": " .END" },
+    ]);
+    client.notify(
+        "textDocument/didChange",
+        json!({ "textDocument": { "uri": FILE, "version": 1 }, "contentChanges": changes }),
+    );
+    // The text is now " HLTX\n NOP\r\n .END".
+    let formatted = client.request("textDocument/formatting", json!({ "textDocument": { "uri": FILE }, "options": { "tabSize": 8, "insertSpaces": true } }));
+    let edits = formatted.unwrap();
+    assert_eq!(edits[0]["newText"], "        HLTX\n        NOP\r\n        .END\n");
+    assert_eq!(edits[0]["range"]["end"], at(2, 5));
+}
+
+#[test]
+fn inserted_files_are_read_as_the_editor_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (main, part) = (folder.path().join("main.asm"), folder.path().join("part.asm"));
+    fs::write(&main, "        .INSERT part\n        MVI A,TWO\n        .END\n").unwrap();
+    fs::write(&part, "TWO     == 2\n").unwrap();
+    let mut client = Client::new(Some(folder.path()));
+    client.open(&uri(&main), &fs::read_to_string(&main).unwrap());
+    assert_eq!(client.messages(&uri(&main)), [""; 0]);
+    // A part of a program need not end with .END.
+    client.open(&uri(&part), "TWO     == 2\n");
+    assert_eq!(client.messages(&uri(&part)), [""; 0]);
+    client.replace(&uri(&part), "TWO", 0, "TOO");
+    client.messages(&uri(&part));
+    assert_eq!(client.messages(&uri(&main)), ["1:14: U01 TWO is not defined"]);
+    client.replace(&uri(&part), "== 2", 0, "==");
+    assert_eq!(client.messages(&uri(&part)).len(), 1, "what is wrong in the part is shown there");
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri(&part) } }));
+    client.replace(&uri(&main), "MVI A,TWO", 0, "MVI A,TWO+1");
+    assert_eq!(client.messages(&uri(&main)), [""; 0], "the disk has it right");
+}
+
+#[test]
+fn what_is_wrong_in_macro_text_is_shown_at_the_call() {
+    let mut client = Client::new(None);
+    client.open(
+        FILE,
+        "        .DEFINE M[WHAT]=[\n        MVI A,WHAT\n]\n        M NONE\n        .END\n",
+    );
+    assert_eq!(client.messages(FILE), ["3:8: U01 NONE is not defined"]);
+    let related = &client.diagnostics[FILE]["diagnostics"][0]["relatedInformation"][0];
+    assert_eq!(related["message"], "in the macro M");
+}
+
+#[test]
+fn options_come_from_the_command_line_and_the_editor() {
+    let text =
+        "        .IFN ONE-1,[.ERROR /ONE/]\n        .IFN TWO-2,[.ERROR /TWO/]\n        .END\n";
+    let mut client = Client::with(&["--define", "ONE=1"], None, json!({ "define": { "TWO": 2 } }));
+    client.open(FILE, text);
+    assert_eq!(client.messages(FILE), [""; 0]);
+}

@@ -1,0 +1,191 @@
+//! Hover, completion, tokens and folding.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+
+const FILE: &str = "file:///nowhere/a.asm";
+
+fn client(text: &str) -> Client {
+    let mut client = Client::new(None);
+    client.open(FILE, text);
+    client
+}
+
+/// Returns what is said of a word.
+fn hover(client: &mut Client, word: (&str, usize)) -> String {
+    let result = client.ask("textDocument/hover", FILE, word, Value::Null).unwrap();
+    result["contents"]["value"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn of_an_instruction_its_encoding_bytes_and_t_states_are_told() {
+    let mut client = client(
+        "        .LOC 100H\n        MOV A,5(X)\nLOOP:   DJNZ LOOP\n        JNO 1234H\n        .END\n",
+    );
+    // Bytes and T-states as in Zilog's manual UM0080.
+    let said = hover(&mut client, ("MOV", 0));
+    assert!(said.contains("| `MOV r,d(X)`* | DD 46 | 19 | `LD r,(IX+d)` |"), "{said}");
+    assert!(said.ends_with("3 bytes at 0100H = 256: `DD 7E 05`"), "{said}");
+    let said = hover(&mut client, ("DJNZ", 0));
+    assert!(said.contains("| 13/8 |") && said.ends_with("`10 FE`"), "{said}");
+    let said = hover(&mut client, ("JNO", 0));
+    assert!(said.contains("second name") && said.ends_with("`E2 34 12`"), "{said}");
+}
+
+#[test]
+fn instructions_in_macros_and_conditionals_have_bytes_too() {
+    let text = " .DEFINE LOAD[N]=[\n MVI A,N\n]\n .DEFINE TWICE[N]=[\n LOAD N\n LOAD N+1\n]\n TWICE 5\n .IFE 0,[RET]\n .IFN 0,[HLT]\n .END\n";
+    let mut client = client(text);
+    let said = hover(&mut client, ("MVI", 0));
+    assert!(said.contains("`3E 05`; other bytes in 1 more readings"), "{said}");
+    assert!(hover(&mut client, ("RET", 0)).ends_with("`C9`"));
+    assert_eq!(hover(&mut client, ("HLT", 0)), "", "it was not assembled");
+}
+
+#[test]
+fn of_a_symbol_its_kind_value_and_remark_are_told() {
+    let mut client = client(
+        "; PRINT - prints.\n;   Entry: A\nPRINT:: RET\nTWO     == 2     ; a pair\n        .EXTERN FAR\n\
+         \x20       LXI H,TWO+PRINT\n        CALL FAR\n        CALL NONE\n        .END\n",
+    );
+    assert_eq!(
+        hover(&mut client, ("PRINT", 2)),
+        "`PRINT`: label, 0000H in .PROG., exported\n\n```tdl\n; PRINT - prints.\n;   Entry: A\nPRINT:: RET\n```"
+    );
+    assert_eq!(
+        hover(&mut client, ("TWO", 1)),
+        "`TWO`: constant, 0002H = 2\n\n```tdl\nTWO     == 2     ; a pair\n```"
+    );
+    assert_eq!(hover(&mut client, ("FAR", 1)), "`FAR`: external symbol");
+    assert_eq!(hover(&mut client, ("NONE", 0)), "`NONE`: not defined");
+    assert_eq!(hover(&mut client, ("prints", 0)), "", "comments are the author's");
+}
+
+#[test]
+fn of_a_directive_the_manual_is_quoted() {
+    let mut client = client("        .RADIX 16\n        .END\n");
+    assert_eq!(hover(&mut client, (".RADIX", 0)), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");
+}
+
+/// The labels offered at a place, and what each would be typed as.
+fn offered(client: &mut Client, word: (&str, usize)) -> Vec<String> {
+    let found = client.ask("textDocument/completion", FILE, word, Value::Null).unwrap();
+    let labels = found.as_array().unwrap().iter();
+    labels.map(|one| one["label"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn operators_are_offered_where_operators_stand_and_symbols_in_operands() {
+    let mut client =
+        client(" .DEFINE MACRO1[ARG]=[NOP]\nCOUNTERS == 5\nSTART: MVI A,C ; here\n D\n .END\n");
+    let operators = offered(&mut client, ("D\n", 0));
+    for wanted in ["MVI", "DJNZ", ".BYTE", ".DEFINE", "MACRO1"] {
+        assert!(operators.iter().any(|one| one == wanted), "{wanted}");
+    }
+    assert!(!operators.iter().any(|one| one == "START" || one == "B"));
+    let operands = offered(&mut client, ("C ;", 0));
+    for wanted in ["COUNTERS", "START", "B", "PSW", ".DATA.", "MACRO1"] {
+        assert!(operands.iter().any(|one| one == wanted), "{wanted}");
+    }
+    assert!(!operands.iter().any(|one| one == "MVI"));
+    assert_eq!(offered(&mut client, ("here", 0)), [""; 0]);
+}
+
+#[test]
+fn what_is_offered_takes_the_place_of_the_word_so_far() {
+    let mut client = client("        .BY\n        .END\n");
+    // The place is behind the word.
+    let found = client.ask("textDocument/completion", FILE, ("\n", 0), Value::Null).unwrap();
+    let byte = found.as_array().unwrap().iter().find(|one| one["label"] == ".BYTE").unwrap();
+    let at = |character| json!({ "line": 0, "character": character });
+    assert_eq!(byte["textEdit"]["range"], json!({ "start": at(8), "end": at(11) }));
+}
+
+#[test]
+fn macros_conditionals_and_comments_fold() {
+    let mut client = client(
+        "; one\n; two\n; three\n .DEFINE M=[\n NOP\n NOP\n]\n .IFE 1,[\n NOP\n][\n HLT\n]\n; alone\n .IFE 1,[NOP]\n .END\n",
+    );
+    let asked = json!({ "textDocument": { "uri": FILE } });
+    let found = client.request("textDocument/foldingRange", asked).unwrap();
+    let shown: Vec<String> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!("{} {}-{}", one["kind"].as_str().unwrap(), one["startLine"], one["endLine"])
+        })
+        .collect();
+    assert_eq!(shown, ["comment 0-2", "region 3-5", "region 7-8", "region 9-10"]);
+}
+
+/// Each token of the file: its text and what the legend calls it.
+fn tokens(client: &mut Client, text: &str) -> Vec<String> {
+    let asked = json!({ "textDocument": { "uri": FILE } });
+    let found = client.request("textDocument/semanticTokens/full", asked).unwrap();
+    let data: Vec<usize> = found["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_u64().unwrap() as usize)
+        .collect();
+    // The order in which the server says that it numbers them.
+    let legend = [
+        "keyword",
+        "decorator",
+        "macro",
+        "function",
+        "enumMember",
+        "variable",
+        "parameter",
+        "type",
+        "number",
+        "string",
+        "comment",
+    ];
+    let (mut line, mut start) = (0, 0);
+    let show = |token: &[usize]| {
+        start = if token[0] == 0 { start + token[1] } else { token[1] };
+        line += token[0];
+        let units: Vec<u16> = text.lines().nth(line).unwrap().encode_utf16().collect();
+        let word = String::from_utf16(&units[start..start + token[2]]).unwrap();
+        let declared = if token[4] == 1 { "!" } else { "" };
+        format!("{word} {}{declared}", legend[token[3]])
+    };
+    data.chunks(5).map(show).collect()
+}
+
+#[test]
+fn words_are_told_apart_by_what_they_are() {
+    let text = " .DEFINE M[N]=[\n MVI A,N\n]\nLB: M 5 ; \u{1F600} x\nTWO==2\n LXI H,TWO+LB+NONE\n .ASCII /MVI/[TWO]\n .ASCII 'one\ntwo'\n .END\n";
+    let mut client = client(text);
+    assert_eq!(
+        tokens(&mut client, text),
+        [
+            ".DEFINE decorator",
+            "M macro",
+            "N parameter",
+            "MVI keyword",
+            "A type",
+            "N parameter",
+            "LB function!",
+            "M macro",
+            "5 number",
+            "; \u{1F600} x comment",
+            "TWO enumMember!",
+            "2 number",
+            "LXI keyword",
+            "H type",
+            "TWO enumMember",
+            "LB function",
+            ".ASCII decorator",
+            "/MVI/ string",
+            "TWO enumMember",
+            ".ASCII decorator",
+            "'one string",
+            "two' string",
+            ".END decorator",
+        ]
+    );
+}

@@ -1,0 +1,232 @@
+//! Conversion of source between the mnemonics of TDL and those of Zilog; comments and layout stay
+//! as they are.
+//!
+//! A source is read into statements that belong to neither dialect, its symbols get spellings that
+//! the other dialect takes, and the statements are written at the columns where they stood. What
+//! has no counterpart, or would not mean the same to every assembler, stays as it is and is
+//! reported: nothing is ever converted to something else than it was.
+
+mod expr;
+pub(crate) mod extent;
+pub(crate) mod facts;
+pub(crate) mod layout;
+mod mode;
+mod names;
+mod program;
+mod target;
+mod tdl_expr;
+mod tdl_read;
+mod tdl_write;
+pub mod words;
+mod write;
+mod writing;
+mod zilog_expr;
+mod zilog_read;
+mod zilog_write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap};
+
+use facts::{Facts, Search};
+use names::Names;
+use program::{Body, Program, Reason};
+use write::Known;
+
+pub use target::Target;
+
+/// The ways to write Z80 source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// TDL's mnemonics and directives, as `tdlasm asm` takes them.
+    Tdl,
+    /// Zilog's mnemonics, with the directives and expressions that pasmo, z80asm and GNU as have in
+    /// common.
+    Zilog,
+}
+
+impl Dialect {
+    fn other(self) -> Self {
+        match self {
+            Dialect::Tdl => Dialect::Zilog,
+            Dialect::Zilog => Dialect::Tdl,
+        }
+    }
+}
+
+/// Options of a conversion.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The dialect to write; the source is in the other one.
+    pub to: Dialect,
+    /// The assembler that will take the source in Zilog's mnemonics; `None` for what all of them
+    /// have in common.
+    pub target: Option<Target>,
+    /// Whether all letters of TDL's symbols count, not the first six only.
+    pub long_symbols: bool,
+    /// Folders to look for inserted files in, besides the folder of the file that names them.
+    pub include_dirs: Vec<PathBuf>,
+}
+
+impl Options {
+    /// Conversion to a dialect, with six letters of a symbol counting.
+    pub fn new(to: Dialect) -> Self {
+        Self { to, target: None, long_symbols: false, include_dirs: Vec::new() }
+    }
+}
+
+/// Something that the author should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line in the source, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1.
+    pub column: u32,
+    /// Whether the statement stays as it was.
+    pub kept: bool,
+    /// The event, without a full stop.
+    pub message: String,
+}
+
+/// A converted source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversion {
+    /// The source in the other dialect.
+    pub text: Vec<u8>,
+    /// Remarks for the author, by place.
+    pub notes: Vec<Note>,
+    /// The number of statements that were written anew.
+    pub converted: usize,
+}
+
+impl Conversion {
+    /// Returns the number of statements that stay as they were.
+    pub fn kept(&self) -> usize {
+        self.notes.iter().filter(|note| note.kept).count()
+    }
+}
+
+/// Converts a file.
+///
+/// A source that seems to be in the wanted dialect already, since more of its statements have a
+/// meaning only there, stays as it is; a note says so.
+///
+/// # Errors
+/// The file cannot be read, or is larger than 4 GB.
+///
+/// ```
+/// use tdlasm_rewrite::convert::{Dialect, Options, convert};
+/// use tdlasm::source::MemoryLoader;
+///
+/// let loader = MemoryLoader::new().with("a.asm", "LOOP:   MOV A,5(X)      ; next\n");
+/// let conversion = convert(&loader, "a.asm".as_ref(), &Options::new(Dialect::Zilog)).unwrap();
+/// assert_eq!(conversion.text, b"LOOP:   LD A,(IX+5)     ; next\n");
+/// ```
+pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Result<Conversion> {
+    let text = loader.load(file)?;
+    let mut map = SourceMap::default();
+    let name = file.display().to_string();
+    let index = map
+        .add(name.as_str().into(), Origin::File, text.clone())
+        .ok_or(io::ErrorKind::FileTooLarge)?;
+    let source = map.get(index);
+    let (mut conversion, distinct) = attempt(loader, file, source, options);
+    if conversion.kept() > 0 {
+        let to = options.to.other();
+        let (_, others) = attempt(loader, file, source, &Options { to, ..options.clone() });
+        if others > distinct {
+            conversion = unchanged(source);
+        }
+    }
+    // What follows the end of the text is nobody's, but the author's.
+    conversion.text.extend_from_slice(&text[source.text.len()..]);
+    Ok(conversion)
+}
+
+/// Statements of other assemblers are translated up to this length.
+const MAX_TRANSLATED: usize = 100;
+
+/// Translates a statement in Zilog's mnemonics to TDL's, for [`tdlasm::Options::translate`].
+///
+/// Returns `None` if the statement has no counterpart, or is too long to be a statement.
+///
+/// ```
+/// use tdlasm_rewrite::convert::translate;
+///
+/// assert_eq!(translate("LD", b" A,B").as_deref(), Some("MOV A,B"));
+/// assert_eq!(translate("MOV", b" A,B"), None);
+/// ```
+#[must_use]
+pub fn translate(operator: &str, operands: &[u8]) -> Option<String> {
+    if operator.len() + operands.len() > MAX_TRANSLATED {
+        return None;
+    }
+    let text = [b" ", operator.as_bytes(), b" ", operands.trim_ascii(), b"\n"].concat();
+    let loader = MemoryLoader::new().with("line.asm", text);
+    let conversion = convert(&loader, Path::new("line.asm"), &Options::new(Dialect::Tdl)).ok()?;
+    let done = conversion.converted == 1 && conversion.kept() == 0;
+    done.then(|| String::from_utf8_lossy(conversion.text.trim_ascii()).into_owned())
+}
+
+fn unchanged(source: &Source) -> Conversion {
+    let message = "most statements are in the wanted dialect already; the source stays as it is";
+    let note = Note { line: 1, column: 1, kept: false, message: message.into() };
+    Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
+}
+
+/// Converts, and counts the statements that have a meaning in the dialect of the source only.
+fn attempt(
+    loader: &dyn Loader,
+    file: &Path,
+    source: &Source,
+    options: &Options,
+) -> (Conversion, usize) {
+    let search = Search { loader, folders: &options.include_dirs };
+    let facts = Facts::gather(file, &source.text, options, &search);
+    let program = match options.to {
+        Dialect::Tdl => zilog_read::read(source, &facts),
+        Dialect::Zilog => tdl_read::read(source, &facts),
+    };
+    let from = options.to.other();
+    let scopes = names::scopes(from, &program, &facts);
+    let names = Names::new(from, &program, &scopes, &facts, options.long_symbols);
+    let known = Known { names: &names, scopes: &scopes, facts: &facts };
+    let output = write::write(&source.text, &program, options, &known);
+    let remarks = [names.notes, missing_files(&program, &facts)].concat();
+    let notes = notes(source, &remarks, &output.kept);
+    (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
+}
+
+/// All that there is to say, by place.
+fn notes(source: &Source, remarks: &[Reason], kept: &[Reason]) -> Vec<Note> {
+    let remarks = remarks.iter().map(|reason| (false, reason));
+    let mut all: Vec<(bool, &Reason)> =
+        remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
+    all.sort_by_key(|(_, reason)| reason.at);
+    all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
+}
+
+/// Inserted files that could not be looked at.
+fn missing_files(program: &Program<'_>, facts: &Facts) -> Vec<Reason> {
+    let inserted = program.statements.iter().filter_map(|statement| match statement.body {
+        Body::Insert(name) if facts.inserted(name).is_none() => Some((statement, name)),
+        _ => None,
+    });
+    inserted
+        .map(|(statement, name)| {
+            let name = String::from_utf8_lossy(name);
+            let message = format!(
+                "cannot find {name}; it may hold macros or .RADIX, which change other lines"
+            );
+            Reason::new(statement.operator.start, message)
+        })
+        .collect()
+}
+
+fn note(source: &Source, kept: bool, reason: &Reason) -> Note {
+    let line = source.line(reason.at as u32);
+    let column = reason.at as u32 - source.line_start(line) + 1;
+    let what = if kept { "stays as it is: " } else { "" };
+    Note { line, column, kept, message: format!("{what}{}", reason.message) }
+}

@@ -1,0 +1,205 @@
+//! Facts of a source and the files that it inserts, gathered before they are read statement by
+//! statement.
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use tdlasm::source::Loader;
+use tdlasm::syntax::lex;
+
+use super::words::directive_key;
+use super::{Dialect, Options};
+
+/// More inserted files than this are not looked at.
+const MAX_FILES: usize = 1000;
+
+/// Names that mean something else than they seem to, and what else changes the meaning of lines.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    long_symbols: bool,
+    altered: FxHashSet<Vec<u8>>,
+    /// The earlier names of operators and macros by their new ones.
+    synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
+    assigned: FxHashMap<Vec<u8>, u32>,
+    defined: FxHashSet<Vec<u8>>,
+    inserts: FxHashMap<Vec<u8>, Option<String>>,
+    /// Whether an inserted file has `.RADIX`.
+    pub(super) inserted_radix: bool,
+}
+
+/// The places to look for inserted files in.
+pub(crate) struct Search<'l> {
+    pub(crate) loader: &'l dyn Loader,
+    pub(crate) folders: &'l [PathBuf],
+}
+
+impl Facts {
+    /// Looks through the text of `file` and through what it inserts.
+    pub(crate) fn gather(file: &Path, text: &[u8], options: &Options, search: &Search<'_>) -> Self {
+        // On Zilog's side all letters count anyway.
+        let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
+        let mut facts = Self { long_symbols, ..Self::default() };
+        let mut seen = FxHashSet::default();
+        let mut open = facts.scan(text, file, search);
+        while let Some(path) = open.pop() {
+            if seen.len() < MAX_FILES
+                && seen.insert(path.clone())
+                && let Ok(text) = search.loader.load(&path)
+            {
+                facts.inserted_radix |= has_radix(&text);
+                open.extend(facts.scan(&text, &path, search));
+            }
+        }
+        facts
+    }
+
+    /// Collects from one text; returns the files that it inserts.
+    fn scan(&mut self, text: &[u8], file: &Path, search: &Search<'_>) -> Vec<PathBuf> {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut found = Vec::new();
+        for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            if let Some(name) = self.line(line)
+                && !self.inserts.contains_key(&name)
+            {
+                let spelling = String::from_utf8_lossy(&name).into_owned();
+                let place = search.find(folder, &spelling);
+                self.inserts.insert(name, place.as_ref().map(|(spelling, _)| spelling.clone()));
+                found.extend(place.map(|(_, path)| path));
+            }
+        }
+        found
+    }
+
+    /// Collects from one line; returns the file that it inserts.
+    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        let words = words(line);
+        let next = |at: usize| words.get(at + 1).map(|(word, _)| *word);
+        for (at, (word, behind)) in words.iter().enumerate() {
+            match behind.trim_ascii_start().first() {
+                Some(b'=') => {
+                    *self.assigned.entry(self.key(word)).or_default() += 1;
+                    self.defined.insert(self.key(word));
+                }
+                Some(b':') => {
+                    self.defined.insert(self.key(word));
+                }
+                _ => {}
+            }
+            match directive_key(word).as_str() {
+                "EQU" | "DEFL" if at > 0 => {
+                    *self.assigned.entry(self.key(words[at - 1].0)).or_default() += 1;
+                }
+                ".DEFIN" => self.alter(next(at)),
+                ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => {
+                    self.alter(next(at + 1));
+                    self.rename(next(at), next(at + 1));
+                }
+                "MACRO" => {
+                    self.alter(next(at));
+                    self.alter(at.checked_sub(1).map(|before| words[before].0));
+                }
+                ".INSER" | "INCLUD" => return Some(file_name(behind).to_vec()),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn alter(&mut self, name: Option<&[u8]>) {
+        if let Some(name) = name {
+            self.altered.insert(self.key(name));
+        }
+    }
+
+    fn rename(&mut self, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if let (Some(old), Some(new)) = (old, new) {
+            self.synonyms.insert(self.key(new), old.to_vec());
+        }
+    }
+
+    /// The name of which a name is the second, or the name itself.
+    pub(crate) fn meaning<'n>(&'n self, name: &'n [u8]) -> &'n [u8] {
+        let mut name = name;
+        // Names may be exchanged, so that there is no first one.
+        for _ in 0..self.synonyms.len() {
+            let Some(old) = self.synonyms.get(&self.key(name)) else { break };
+            name = old;
+        }
+        name
+    }
+
+    /// A name as far as it counts.
+    pub(super) fn key(&self, name: &[u8]) -> Vec<u8> {
+        let length = if self.long_symbols { name.len() } else { name.len().min(6) };
+        name[..length].to_ascii_uppercase()
+    }
+
+    /// Whether the name is a macro's, or was given another meaning.
+    pub(crate) fn is_altered(&self, name: &[u8]) -> bool {
+        !self.altered.is_empty() && self.altered.contains(&self.key(name))
+    }
+
+    /// Whether the name has a label or an assignment somewhere.
+    pub(super) fn is_defined(&self, name: &[u8]) -> bool {
+        self.defined.contains(&self.key(name))
+    }
+
+    /// Whether the name is assigned more than once.
+    pub(super) fn is_variable(&self, name: &[u8]) -> bool {
+        self.assigned.get(&self.key(name)).is_some_and(|count| *count > 1)
+    }
+
+    /// The inserted file's name with its extension, if the file was found.
+    pub(super) fn inserted(&self, name: &[u8]) -> Option<&str> {
+        self.inserts.get(name)?.as_deref()
+    }
+}
+
+impl Search<'_> {
+    /// A file beside the one that names it or in a folder: its name with the extension, and its
+    /// path.
+    fn find(&self, beside: &Path, name: &str) -> Option<(String, PathBuf)> {
+        let folders = std::iter::once(beside).chain(self.folders.iter().map(PathBuf::as_path));
+        let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
+        let mut places =
+            folders.flat_map(|folder| names.clone().map(|name| (name.clone(), folder.join(name))));
+        places.find(|(_, path)| self.loader.exists(path))
+    }
+}
+
+/// The words of a line outside of quotes, each with what stands behind it, up to the comment.
+fn words(line: &[u8]) -> Vec<(&[u8], &[u8])> {
+    let is_word = |byte: u8| lex::is_symbol(byte) || super::zilog_expr::is_symbol(byte);
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
+        let rest = &line[at + 1..];
+        let length = if is_word(*byte) {
+            1 + rest.iter().take_while(|byte| is_word(**byte)).count()
+        } else if matches!(byte, b'\'' | b'"') {
+            memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
+        } else {
+            1
+        };
+        if is_word(*byte) {
+            words.push((at, at + length));
+        }
+        at += length;
+    }
+    words.into_iter().map(|(start, end)| (&line[start..end], &line[end..at])).collect()
+}
+
+/// The name of a file, perhaps in quotes.
+pub(super) fn file_name(operand: &[u8]) -> &[u8] {
+    let name = operand.trim_ascii();
+    match name {
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        _ => name,
+    }
+}
+
+/// Whether a text has the directive `.RADIX`.
+pub(super) fn has_radix(text: &[u8]) -> bool {
+    text.windows(6).any(|word| word.eq_ignore_ascii_case(b".RADIX"))
+}

@@ -1,0 +1,182 @@
+//! A source as statements that belong to neither dialect, and what there is to say about them.
+
+use std::borrow::Cow;
+
+use tdlasm::isa::{Form, Prefix, Register};
+use tdlasm::syntax::Cursor;
+
+use super::expr::Node;
+
+/// The reason why some lists are kept.
+pub(super) const HERE_IN_LIST: &str =
+    "behind a comma, the address of the statement is another one for some assemblers";
+
+/// The reason why something has no counterpart, and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reason {
+    /// Offset in the text.
+    pub(super) at: usize,
+    pub(super) message: Cow<'static, str>,
+}
+
+impl Reason {
+    pub(super) fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { at, message: message.into() }
+    }
+
+    /// A result that is this reason.
+    pub(super) fn fail<T>(at: usize, message: impl Into<Cow<'static, str>>) -> Read<T> {
+        Err(Self::new(at, message))
+    }
+}
+
+/// The result of reading or writing a part.
+pub(super) type Read<T> = Result<T, Reason>;
+
+/// An operand of an instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operand<'t> {
+    Register(Register),
+    /// The byte at an index register plus a displacement; the prefix says which register.
+    Index(Prefix, Node<'t>),
+    Value(Node<'t>),
+}
+
+/// An operand or list element and the blanks before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spaced<'t, T> {
+    pub(super) blanks: &'t [u8],
+    pub(super) item: T,
+}
+
+/// An element of a list of bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item<'t> {
+    Text(Cow<'t, [u8]>),
+    Value(Node<'t>),
+}
+
+/// The effect of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Body<'t> {
+    Nothing,
+    Instruction(&'static Form, Vec<Spaced<'t, Operand<'t>>>),
+    /// The name's value, for good or until the next such statement. The name and its colon end at
+    /// `end`.
+    Assign {
+        name: &'t [u8],
+        at: usize,
+        end: usize,
+        fixed: bool,
+        value: Node<'t>,
+    },
+    Bytes(Vec<Spaced<'t, Item<'t>>>),
+    Words(Vec<Spaced<'t, Node<'t>>>),
+    /// Room for so many units of 1 or 2 bytes.
+    Reserve(u8, Node<'t>),
+    Origin(Node<'t>),
+    Insert(&'t [u8]),
+    External(Vec<Spaced<'t, &'t [u8]>>),
+    Global(Vec<Spaced<'t, &'t [u8]>>),
+    End(Option<Node<'t>>),
+    /// Stays as it is.
+    Kept(Reason),
+    /// Is in the dialect that is written, as the period before its mnemonic says: see
+    /// [`super::words::is_marked`].
+    Marked,
+}
+
+/// A label before a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label<'t> {
+    pub(super) name: &'t [u8],
+    pub(super) at: usize,
+    /// Just past the colon.
+    pub(super) end: usize,
+}
+
+/// A stretch of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stretch {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// One statement and where its parts are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement<'t> {
+    /// From the start of the line up to, not with, the end of its last line.
+    pub(super) span: Stretch,
+    pub(super) labels: Vec<Label<'t>>,
+    /// The mnemonic, directive or sign of assignment; empty if there is none.
+    pub(super) operator: Stretch,
+    /// The end of the operands, before blanks and the comment.
+    pub(super) end: usize,
+    pub(super) body: Body<'t>,
+    /// The radix of numbers without a letter for a reader of TDL, if it is known.
+    pub(super) radix: Option<u8>,
+    /// A macro that a kept statement defines: its name.
+    pub(super) defines: Option<&'t [u8]>,
+}
+
+/// A source that was read.
+#[derive(Debug, Default)]
+pub(super) struct Program<'t> {
+    pub(super) statements: Vec<Statement<'t>>,
+}
+
+impl<'t> Program<'t> {
+    /// Adds a statement; whether more may follow it.
+    pub(super) fn add(&mut self, statement: Statement<'t>) -> bool {
+        let goes_on = !matches!(statement.body, Body::End(_));
+        self.statements.push(statement);
+        goes_on
+    }
+}
+
+impl<'t> Body<'t> {
+    /// The effect of a statement that was read up to here; with more on its line it stays as it is.
+    pub(super) fn checked(read: Read<Self>, cursor: &Cursor<'_>) -> Self {
+        let mut behind = cursor.clone();
+        behind.skip_blanks();
+        let more = "there is more on the line than belongs there";
+        match read {
+            Ok(body) if behind.at_statement_end() => body,
+            Ok(_) => Body::Kept(Reason::new(behind.offset() as usize, more)),
+            Err(reason) => Body::Kept(reason),
+        }
+    }
+
+    /// Calls `visit` with every expression of the statement.
+    pub(super) fn expressions(&self, mut visit: impl FnMut(&Node<'t>)) {
+        match self {
+            Body::Instruction(_, operands) => {
+                for operand in operands {
+                    match &operand.item {
+                        Operand::Index(_, node) | Operand::Value(node) => visit(node),
+                        Operand::Register(_) => {}
+                    }
+                }
+            }
+            Body::Bytes(items) => {
+                for item in items {
+                    if let Item::Value(node) = &item.item {
+                        visit(node);
+                    }
+                }
+            }
+            Body::Words(nodes) => nodes.iter().for_each(|node| visit(&node.item)),
+            Body::Assign { value: node, .. } | Body::Reserve(_, node) | Body::Origin(node) => {
+                visit(node);
+            }
+            Body::End(Some(node)) => visit(node),
+            Body::Nothing
+            | Body::Insert(_)
+            | Body::External(_)
+            | Body::Global(_)
+            | Body::End(None)
+            | Body::Marked
+            | Body::Kept(_) => {}
+        }
+    }
+}

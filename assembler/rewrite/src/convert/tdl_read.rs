@@ -1,0 +1,236 @@
+//! Reads TDL source: which statements it has, and which of them have a counterpart.
+
+mod directive;
+mod instruction;
+
+use tdlasm::isa::Form;
+use tdlasm::source::Source;
+use tdlasm::syntax::{Cursor, lex};
+
+use super::expr::{Node, Number};
+use super::facts::Facts;
+use super::mode::Mode;
+use super::program::{Body, Label, Program, Read, Reason, Statement, Stretch};
+use super::{tdl_expr, words};
+
+/// Reads a source up to and with `.END`.
+pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
+    let text = &source.text[..];
+    let cursor = Cursor::new(text, text.len() as u32);
+    let mut reading = Reading { source, facts, cursor, mode: Mode::new() };
+    let mut program = Program::default();
+    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
+        reading.cursor.skip_line();
+    }
+    program
+}
+
+struct Reading<'t, 'f> {
+    source: &'t Source,
+    facts: &'f Facts,
+    cursor: Cursor<'t>,
+    mode: Mode,
+}
+
+impl<'t> Reading<'t, '_> {
+    fn here(&self) -> usize {
+        self.cursor.offset() as usize
+    }
+
+    /// Reads a statement and leaves the cursor at the end of its last line.
+    fn statement(&mut self) -> Statement<'t> {
+        let start = self.here();
+        let (labels, exported) = self.labels();
+        let mut operator = self.operator_stretch();
+        let radix = self.mode.radix;
+        let mut body = Body::checked(self.body(operator), &self.cursor);
+        if let (Some(at), false) = (exported, matches!(body, Body::Kept(_))) {
+            body = Body::Kept(Reason::new(at, "exporting by :: has no counterpart; use .INTERN"));
+        }
+        if let Body::Assign { .. } = body {
+            operator = self.sign_behind(operator.end);
+        }
+        let end = self.here();
+        let mut defines = None;
+        if let Body::Kept(_) = body {
+            let (end, name) = self.mode.keep(self.source, start, operator);
+            self.cursor.move_to(end as u32);
+            defines = name;
+        } else {
+            self.cursor.skip_to_line_end();
+        }
+        let span = Stretch { start, end: self.here() };
+        Statement { span, labels, operator, end: end.min(span.end), body, radix, defines }
+    }
+
+    /// Reads the labels; also returns the place of the first that is exported.
+    fn labels(&mut self) -> (Vec<Label<'t>>, Option<usize>) {
+        let (mut labels, mut exported) = (Vec::new(), None);
+        loop {
+            let before = self.cursor.clone();
+            self.cursor.skip_blanks();
+            let at = self.here();
+            let name = self.cursor.take(lex::symbol);
+            self.cursor.skip_blanks();
+            let Some(name) = name.filter(|_| self.cursor.eat(b':')) else {
+                self.cursor = before;
+                return (labels, exported);
+            };
+            let end = self.here();
+            if self.cursor.eat(b':') {
+                exported.get_or_insert(at);
+            }
+            labels.push(Label { name, at, end });
+        }
+    }
+
+    /// The mnemonic, directive or sign of assignment that comes next; the cursor stays before it.
+    fn operator_stretch(&mut self) -> Stretch {
+        let before = self.cursor.clone();
+        self.cursor.skip_blanks();
+        let start = self.here();
+        self.cursor.take(lex::symbol);
+        let end = self.here();
+        self.cursor = before;
+        Stretch { start, end }
+    }
+
+    /// The sign of assignment behind the name that ends at `from`.
+    fn sign_behind(&self, from: usize) -> Stretch {
+        let behind = &self.source.text[from..];
+        let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();
+        let signs = self.source.text[start..].iter().take(2).take_while(|byte| **byte == b'=');
+        Stretch { start, end: start + signs.count() }
+    }
+
+    fn slice(&self, stretch: Stretch) -> &'t [u8] {
+        &self.source.text[stretch.start..stretch.end]
+    }
+
+    fn body(&mut self, operator: Stretch) -> Read<Body<'t>> {
+        self.cursor.skip_blanks();
+        if self.cursor.at_statement_end() {
+            self.cursor.move_to(operator.start as u32);
+            return Ok(Body::Nothing);
+        }
+        let at = operator.start;
+        if matches!(self.cursor.peek(), Some(b'[' | b']')) {
+            return Reason::fail(at, "brackets of conditional text have no counterpart");
+        }
+        let word = self.slice(operator);
+        if words::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::Marked);
+        }
+        if word.is_empty() {
+            return Reason::fail(at, "nothing of the language begins like this");
+        }
+        self.cursor.advance(word.len());
+        let behind = self.cursor.clone();
+        self.cursor.skip_blanks();
+        if self.cursor.eat(b'=') {
+            return self.assignment(word, at);
+        }
+        self.cursor = behind;
+        self.operation(word, at)
+    }
+
+    fn operation(&mut self, word: &'t [u8], at: usize) -> Read<Body<'t>> {
+        if self.facts.is_altered(word) {
+            return Reason::fail(at, "this is a macro, or a word that was given another meaning");
+        }
+        let forms = words::tdl_forms(word);
+        if !forms.is_empty() {
+            return self.instruction(forms);
+        }
+        match words::directive_key(word).as_str() {
+            ".BYTE" => self.bytes(),
+            ".WORD" => self.words(),
+            ".ASCII" => self.texts(at, &[]),
+            ".ASCIZ" => self.texts(at, &[0]),
+            ".ASCIS" => self.texts(at, &[0x80]),
+            ".BLKB" => self.value().map(|value| Body::Reserve(1, value)),
+            ".BLKW" => self.value().map(|value| Body::Reserve(2, value)),
+            ".LOC" => self.value().map(Body::Origin),
+            ".END" if self.mode.depth == 0 => Ok(Body::End(self.optional_value()?)),
+            ".INSER" => self.insert(),
+            ".EXTER" => self.symbols().map(Body::External),
+            ".INTER" => self.symbols().map(Body::Global),
+            ".RADIX" => Reason::fail(
+                at,
+                "numbers are written with their radix; this line has no counterpart",
+            ),
+            _ if words::is_tdl_directive(word) => {
+                Reason::fail(at, "this directive has no counterpart")
+            }
+            _ => Reason::fail(at, "this is no instruction or directive; a macro stays as it is"),
+        }
+    }
+
+    /// Behind the first `=`.
+    fn assignment(&mut self, name: &'t [u8], at: usize) -> Read<Body<'t>> {
+        let fixed = self.cursor.eat(b'=');
+        match self.cursor.peek() {
+            Some(b'\\') => return Reason::fail(at, "asking for a value has no counterpart"),
+            Some(b':') => {
+                return Reason::fail(at, "exporting by =: has no counterpart; use .INTERN");
+            }
+            _ => {}
+        }
+        if words::tdl_register(name).is_some() || self.facts.is_altered(name) {
+            return Reason::fail(at, "this name cannot be given a value");
+        }
+        let fixed = fixed || !self.facts.is_variable(name);
+        let end = at + name.len();
+        Ok(Body::Assign { name, at, end, fixed, value: self.value()? })
+    }
+
+    fn optional_value(&mut self) -> Read<Option<Node<'t>>> {
+        let before = self.cursor.clone();
+        let node = tdl_expr::read(&mut self.cursor, self.mode.radix)?;
+        match node {
+            Some(node) => self.settled(node).map(Some),
+            None => {
+                self.cursor = before;
+                Ok(None)
+            }
+        }
+    }
+
+    fn value(&mut self) -> Read<Node<'t>> {
+        let at = self.here();
+        self.optional_value()?.map_or_else(|| Reason::fail(at, "a value is missing here"), Ok)
+    }
+
+    /// The expression with numbers for the names of registers and instructions, which have a value
+    /// in TDL only.
+    fn settled(&self, node: Node<'t>) -> Read<Node<'t>> {
+        let at = self.here();
+        let settle = |node| self.settled(node);
+        Ok(match node {
+            Node::Name(name) => {
+                if words::is_section(name) {
+                    return Reason::fail(at, "sections have no counterpart");
+                }
+                let register = words::tdl_register(name).map(|register| register.value().into());
+                let opcode = words::tdl_forms(name).first().map(Form::value);
+                if opcode.is_some() && self.facts.is_defined(name) {
+                    return Reason::fail(at, "an instruction's name that is a symbol too");
+                }
+                match register.or(opcode) {
+                    Some(value) => {
+                        Node::Number(Number::new(value, if value < 10 { 10 } else { 16 }))
+                    }
+                    None => node,
+                }
+            }
+            Node::Unary(op, inner) => Node::Unary(op, Box::new(settle(*inner)?)),
+            Node::Group(inner) => Node::Group(Box::new(settle(*inner)?)),
+            Node::Binary(op, sides, blanks) => {
+                let [left, right] = *sides;
+                Node::Binary(op, Box::new([settle(left)?, settle(right)?]), blanks)
+            }
+            atom => atom,
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads the instructions of TDL source: operands, and the form that takes them.
+
+use tdlasm::isa::{Form, Prefix, Register, Slot};
+use tdlasm::syntax::lex;
+
+use super::super::expr::Node;
+use super::super::program::{Body, Operand, Read, Reason, Spaced};
+use super::super::{tdl_expr, words};
+use super::Reading;
+
+impl<'t> Reading<'t, '_> {
+    pub(super) fn instruction(&mut self, forms: &'static [Form]) -> Read<Body<'t>> {
+        let at = self.here();
+        let mut operands = Vec::new();
+        for number in 0..forms[0].arity() {
+            let before = self.here();
+            self.cursor.skip_blanks();
+            if number > 0 && !self.cursor.eat(b',') {
+                return Reason::fail(before, "an operand is missing");
+            }
+            let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
+            operands.push(Spaced { blanks, item: self.operand()? });
+        }
+        let fits = |form: &&Form| {
+            operands.iter().zip(form.slots).all(|(operand, slot)| operand.item.fits(slot))
+        };
+        let Some(form) = forms.iter().find(fits) else {
+            return Reason::fail(at, "the instruction does not take these operands");
+        };
+        let mut settled = Vec::new();
+        for (operand, slot) in operands.into_iter().zip(form.slots) {
+            let item = self.settled_operand(operand.item, slot)?;
+            settled.push(Spaced { blanks: operand.blanks, item });
+        }
+        Ok(Body::Instruction(form, settled))
+    }
+
+    fn operand(&mut self) -> Read<Operand<'t>> {
+        let at = self.here();
+        let node = tdl_expr::read(&mut self.cursor, self.mode.radix)?;
+        let before = self.cursor.clone();
+        self.cursor.skip_blanks();
+        if self.cursor.eat(b'(') {
+            let prefix = self.index_register()?;
+            let Some(node) = node else {
+                return Reason::fail(at, "an index register needs a displacement");
+            };
+            return Ok(Operand::Index(prefix, self.settled(node)?));
+        }
+        self.cursor = before;
+        node.map_or_else(
+            || Reason::fail(at, "an operand is missing"),
+            |node| Ok(Operand::Value(node)),
+        )
+    }
+
+    fn index_register(&mut self) -> Read<Prefix> {
+        let at = self.here();
+        self.cursor.skip_blanks();
+        let name = self.cursor.take(lex::symbol).unwrap_or_default();
+        self.cursor.skip_blanks();
+        match words::tdl_register(name) {
+            Some(Register::X) if self.cursor.eat(b')') => Ok(Prefix::X),
+            Some(Register::Y) if self.cursor.eat(b')') => Ok(Prefix::Y),
+            _ => Reason::fail(at, "only X or Y can stand in index parentheses"),
+        }
+    }
+
+    /// An operand as the slot of the chosen form takes it.
+    fn settled_operand(&self, operand: Operand<'t>, slot: Slot) -> Read<Operand<'t>> {
+        match operand {
+            Operand::Value(node) if is_register_slot(slot) => {
+                let register = register(&node).map(Operand::Register);
+                register.map_or_else(|| Reason::fail(self.here(), "no register"), Ok)
+            }
+            Operand::Value(node) => self.settled(node).map(Operand::Value),
+            other => Ok(other),
+        }
+    }
+}
+
+impl Operand<'_> {
+    fn fits(&self, slot: Slot) -> bool {
+        match self {
+            Operand::Index(..) => slot == Slot::Index,
+            Operand::Register(register) => register.bits(slot).is_some(),
+            Operand::Value(node) if is_register_slot(slot) => {
+                register(node).is_some_and(|register| register.bits(slot).is_some())
+            }
+            Operand::Value(_) => slot != Slot::Index,
+        }
+    }
+}
+
+/// The register that an expression names, by its number too.
+fn register(node: &Node<'_>) -> Option<Register> {
+    match node.bare() {
+        Node::Name(name) => words::tdl_register(name),
+        Node::Number(number) => Register::from_number(number.value),
+        _ => None,
+    }
+}
+
+/// Whether registers stand there, and nothing else.
+fn is_register_slot(slot: Slot) -> bool {
+    use Slot::{Bit, Byte, Index, None, Relative, Restart, Word};
+    !matches!(slot, Bit | Byte | Index | None | Relative | Restart | Word)
+}

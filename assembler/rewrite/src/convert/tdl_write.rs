@@ -1,0 +1,139 @@
+//! Writes statements in TDL's mnemonics.
+
+use tdlasm::isa::Prefix;
+
+use super::expr::Node;
+use super::program::{Body, Item, Operand, Read, Spaced};
+use super::tdl_expr;
+use super::write::Written;
+use super::writing::Context;
+use super::zilog_write::list;
+
+/// The delimiters that a text may get.
+const DELIMITERS: &[u8] = b"\"'/|!~^*+=";
+
+/// The statement's operator and operands.
+pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
+    let mut out = Vec::new();
+    let operator = match body {
+        Body::Instruction(form, operands) => {
+            write_operands(operands, context, &mut out)?;
+            form.mnemonic
+        }
+        Body::Assign { fixed, value, .. } => {
+            tdl_expr::write(value, context, &mut out)?;
+            if *fixed { "==" } else { "=" }
+        }
+        Body::Bytes(items) if items.iter().any(|item| is_long(&item.item)) => {
+            let zero = items.last().is_some_and(|last| is_zero(&last.item));
+            write_texts(&items[..items.len() - usize::from(zero)], context, &mut out)?;
+            if zero { ".ASCIZ" } else { ".ASCII" }
+        }
+        Body::Bytes(items) => {
+            list(items, &mut out, |item, out| write_byte(item, context, out))?;
+            ".BYTE"
+        }
+        Body::Words(nodes) => {
+            list(nodes, &mut out, |node, out| tdl_expr::write(node, context, out))?;
+            ".WORD"
+        }
+        Body::Reserve(unit, size) => {
+            tdl_expr::write(size, context, &mut out)?;
+            if *unit == 1 { ".BLKB" } else { ".BLKW" }
+        }
+        Body::Origin(value) => {
+            tdl_expr::write(value, context, &mut out)?;
+            ".LOC"
+        }
+        Body::End(start) => {
+            if let Some(start) = start {
+                tdl_expr::write(start, context, &mut out)?;
+            }
+            ".END"
+        }
+        Body::Insert(name) => {
+            out.extend_from_slice(name);
+            ".INSERT"
+        }
+        Body::External(names) | Body::Global(names) => {
+            list(names, &mut out, |name, out| {
+                out.extend_from_slice(&context.name(name)?);
+                Ok(())
+            })?;
+            if matches!(body, Body::External(_)) { ".EXTERN" } else { ".INTERN" }
+        }
+        Body::Nothing | Body::Marked | Body::Kept(_) => "",
+    };
+    Ok(Written { operator: context.cased(operator), operands: out })
+}
+
+fn write_operands(
+    operands: &[Spaced<'_, Operand<'_>>],
+    context: &Context<'_>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
+    list(operands, out, |operand, out| match operand {
+        Operand::Register(register) => {
+            out.extend_from_slice(context.cased(register.name()).as_bytes());
+            Ok(())
+        }
+        Operand::Index(prefix, displacement) => {
+            tdl_expr::write(displacement, context, out)?;
+            let name = if *prefix == Prefix::Y { "(Y)" } else { "(X)" };
+            out.extend_from_slice(context.cased(name).as_bytes());
+            Ok(())
+        }
+        Operand::Value(node) => tdl_expr::write(node, context, out),
+    })
+}
+
+fn is_zero(item: &Item<'_>) -> bool {
+    matches!(item, Item::Value(Node::Number(number)) if number.value == 0)
+}
+
+/// Whether a text is no single character.
+fn is_long(item: &Item<'_>) -> bool {
+    matches!(item, Item::Text(text) if text.len() != 1)
+}
+
+fn write_byte(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match item {
+        Item::Value(node) => tdl_expr::write(node, context, out),
+        Item::Text(text) => write_codes(text, context, out),
+    }
+}
+
+/// The operands of `.ASCII`: texts between delimiters, and bytes in brackets.
+fn write_texts(
+    items: &[Spaced<'_, Item<'_>>],
+    context: &Context<'_>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
+    for item in items {
+        match &item.item {
+            Item::Text(text) => {
+                let free = DELIMITERS.iter().find(|delimiter| !text.contains(delimiter));
+                let Some(delimiter) = free else {
+                    return context.fail("the text leaves no character free to delimit it");
+                };
+                out.push(*delimiter);
+                out.extend_from_slice(text);
+                out.push(*delimiter);
+            }
+            Item::Value(node) => {
+                out.push(b'[');
+                tdl_expr::write(node, context, out)?;
+                out.push(b']');
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The codes of characters as expressions.
+fn write_codes(text: &[u8], context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    for byte in text {
+        tdl_expr::write(&Node::code(*byte), context, out)?;
+    }
+    Ok(())
+}

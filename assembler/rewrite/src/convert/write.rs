@@ -1,0 +1,340 @@
+//! Writes a program in the other dialect, line by line at the columns of the source.
+
+use std::collections::{HashMap, HashSet};
+
+use tdlasm::syntax::lex;
+
+use super::expr::Node;
+use super::facts::Facts;
+use super::layout::{Line, column};
+use super::names::{Names, Scopes};
+use super::program::{Body, Program, Read, Reason, Statement};
+use super::target::Target;
+use super::writing::{Assigned, Context};
+use super::{Dialect, Options, tdl_write, words, zilog_write};
+
+/// A statement in the other dialect: its operator and operands.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) operator: String,
+    pub(super) operands: Vec<u8>,
+}
+
+/// The source in the other dialect.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    pub(super) text: Vec<u8>,
+    /// The reasons why statements were kept, with their places.
+    pub(super) kept: Vec<Reason>,
+    /// The number of statements that were written anew.
+    pub(super) written: usize,
+    /// The number of those that have a meaning in the dialect of the source only.
+    pub(super) distinct: usize,
+}
+
+/// Facts of the whole program.
+pub(super) struct Known<'a> {
+    pub(super) names: &'a Names,
+    pub(super) scopes: &'a Scopes,
+    pub(super) facts: &'a Facts,
+}
+
+/// Writes a program that was read from `text`.
+pub(super) fn write(
+    text: &[u8],
+    program: &Program<'_>,
+    options: &Options,
+    known: &Known<'_>,
+) -> Output {
+    let small = mostly_small(text, program);
+    let mut writing = Writing {
+        text,
+        to: options.to,
+        target: options.target,
+        assigned: assigned(program, known),
+        known,
+        small,
+        label: 0,
+        style: Style::default(),
+        output: Output::default(),
+    };
+    let mut at = 0;
+    for (index, statement) in program.statements.iter().enumerate() {
+        writing.output.text.extend_from_slice(&text[at..statement.span.start]);
+        writing.statement(index, statement);
+        at = statement.span.end;
+    }
+    writing.output.text.extend_from_slice(&text[at..]);
+    writing.output
+}
+
+/// Finds the assignments that look ahead, and those of symbols that are assigned once.
+fn assigned(program: &Program<'_>, known: &Known<'_>) -> Vec<Assigned> {
+    let spelled =
+        |name: &[u8], index: usize| known.names.spelling(name, known.scopes.bodies[index]);
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for (index, statement) in program.statements.iter().enumerate() {
+        if let Body::Assign { name, .. } = &statement.body {
+            *counts.entry(spelled(name, index)).or_default() += 1;
+        }
+    }
+    let mut defined = HashSet::new();
+    let one = |(index, statement): (usize, &Statement<'_>)| {
+        let mut found = Assigned::default();
+        defined.extend(statement.labels.iter().map(|label| spelled(label.name, index)));
+        if let Body::Assign { name, value, .. } = &statement.body {
+            found.looks_ahead = value.any(&mut |node| {
+                matches!(node, Node::Name(name) if !defined.contains(&spelled(name, index)))
+            });
+            found.is_only = counts.get(&spelled(name, index)) == Some(&1);
+            defined.insert(spelled(name, index));
+        }
+        found
+    };
+    program.statements.iter().enumerate().map(one).collect()
+}
+
+/// Whether most operators are in small letters.
+fn mostly_small(text: &[u8], program: &Program<'_>) -> bool {
+    let operators = program.statements.iter().map(|statement| &statement.operator);
+    let letters = operators.filter_map(|operator| {
+        text[operator.start..operator.end].iter().find(|byte| byte.is_ascii_alphabetic())
+    });
+    let balance: i64 = letters.map(|byte| if byte.is_ascii_lowercase() { 1 } else { -1 }).sum();
+    balance > 0
+}
+
+/// The layout of the lines above.
+#[derive(Debug, Clone, Copy, Default)]
+struct Style<'t> {
+    /// The column of operators that did not have to give way to a long label.
+    operator: Option<usize>,
+    /// The blanks between operator and operands, and the column of those.
+    operands: Option<(&'t [u8], usize)>,
+}
+
+struct Writing<'t, 'k> {
+    text: &'t [u8],
+    to: Dialect,
+    target: Option<Target>,
+    /// By statement: what an assembler that reads a source once must know of an assignment.
+    assigned: Vec<Assigned>,
+    known: &'k Known<'k>,
+    small: bool,
+    /// The number of the next label.
+    label: usize,
+    style: Style<'t>,
+    output: Output,
+}
+
+impl<'t, 'k> Writing<'t, 'k> {
+    fn statement(&mut self, index: usize, statement: &Statement<'t>) {
+        let context = self.context(index, statement);
+        let first_label = self.label;
+        self.label += statement.labels.len();
+        match self.written(statement, &context) {
+            Ok(Some(written)) => {
+                self.output.written += 1;
+                self.output.distinct += usize::from(self.is_distinct(statement));
+                self.line(statement, &written, first_label, &context);
+            }
+            Ok(None) => self.copy(statement),
+            Err(reason) => self.keep(statement, reason),
+        }
+        self.remember_style(statement);
+    }
+
+    fn context(&self, index: usize, statement: &Statement<'t>) -> Context<'k> {
+        let operator = &self.text[statement.operator.start..statement.operator.end];
+        let letter = operator.iter().find(|byte| byte.is_ascii_alphabetic());
+        let named = letter.is_some() && !matches!(statement.body, Body::Assign { .. });
+        Context {
+            names: self.known.names,
+            facts: self.known.facts,
+            scope: self.known.scopes.bodies[index],
+            radix: statement.radix,
+            at: statement.operator.start,
+            target: self.target,
+            assigned: self.assigned[index],
+            small: if named { letter.is_some_and(u8::is_ascii_lowercase) } else { self.small },
+        }
+    }
+
+    /// The statement in the other dialect; `None` if there is nothing to change.
+    fn written(&self, statement: &Statement<'t>, context: &Context<'_>) -> Read<Option<Written>> {
+        if let Some(label) =
+            statement.labels.iter().find(|label| context.facts.is_altered(label.name))
+        {
+            return Reason::fail(label.at, "a macro has the name of this label");
+        }
+        match &statement.body {
+            Body::Kept(reason) => Err(reason.clone()),
+            Body::Marked => Ok(None),
+            Body::Nothing if statement.labels.is_empty() => Ok(None),
+            Body::Nothing => Ok(Some(Written::default())),
+            body => match self.to {
+                Dialect::Tdl => tdl_write::write(body, context).map(Some),
+                Dialect::Zilog => zilog_write::write(body, context).map(Some),
+            },
+        }
+    }
+
+    fn is_distinct(&self, statement: &Statement<'t>) -> bool {
+        let word = &self.text[statement.operator.start..statement.operator.end];
+        statement.body != Body::Nothing && !words::is_shared(word)
+    }
+
+    /// Copies a statement; a period that marked it goes.
+    fn copy(&mut self, statement: &Statement<'t>) {
+        let (span, operator) = (statement.span, statement.operator);
+        let marked = usize::from(statement.body == Body::Marked);
+        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
+        self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
+    }
+
+    /// Copies a statement without counterpart; a mnemonic that means something else on the other
+    /// side gets a period.
+    fn keep(&mut self, statement: &Statement<'t>, mut reason: Reason) {
+        let (span, operator) = (statement.span, statement.operator);
+        let word = &self.text[operator.start..operator.end];
+        self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
+        if words::is_shared(word) {
+            self.output.text.push(b'.');
+            let word = String::from_utf8_lossy(word);
+            let what =
+                format!("{}; marked .{word}, since both dialects have {word}", reason.message);
+            reason.message = what.into();
+        }
+        self.output.text.extend_from_slice(&self.text[operator.start..span.end]);
+        self.output.kept.push(reason);
+    }
+
+    /// The column of a place in the line where the statement ends, which begins where the statement
+    /// does.
+    fn column(&self, statement: &Statement<'t>, at: usize) -> usize {
+        column(&self.text[statement.span.start..at])
+    }
+
+    fn blanks(&self, from: usize) -> &'t [u8] {
+        let length = self.text[from..].iter().take_while(|byte| lex::is_blank(**byte)).count();
+        &self.text[from..from + length]
+    }
+
+    fn remember_style(&mut self, statement: &Statement<'t>) {
+        let (start, from) = (statement.operator.start, statement.operator.end);
+        if start == from {
+            return;
+        }
+        let before = &self.text[statement.span.start..start];
+        if before.trim_ascii().is_empty() || !before.ends_with(b": ") {
+            self.style.operator = Some(column(before));
+        }
+        let blanks = self.blanks(from);
+        if let Body::Instruction(..) = statement.body
+            && from + blanks.len() < statement.end
+            && !blanks.is_empty()
+        {
+            self.style.operands = Some((blanks, self.column(statement, from + blanks.len())));
+        }
+    }
+
+    fn line(
+        &mut self,
+        statement: &Statement<'t>,
+        written: &Written,
+        first_label: usize,
+        context: &Context<'_>,
+    ) {
+        let mut text = std::mem::take(&mut self.output.text);
+        let at = self.labels(statement, first_label, context, &mut text);
+        self.fields(statement, written, at, &mut text);
+        self.output.text = text;
+    }
+
+    /// Writes the labels and the name that is assigned; returns the place in the source behind
+    /// them.
+    fn labels(
+        &self,
+        statement: &Statement<'t>,
+        first_label: usize,
+        context: &Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        let names = self.known.names;
+        let mut at = statement.span.start;
+        for (number, label) in statement.labels.iter().enumerate() {
+            let scope = self.known.scopes.labels[first_label + number];
+            if number > 0 && self.to == Dialect::Zilog {
+                out.extend_from_slice(self.line_end());
+            } else {
+                out.extend_from_slice(&self.text[at..label.at]);
+            }
+            out.extend_from_slice(&names.spelling(label.name, scope));
+            out.push(b':');
+            at = label.end;
+        }
+        if let Body::Assign { name, at: start, end, .. } = statement.body {
+            if statement.labels.is_empty() || self.to == Dialect::Tdl {
+                out.extend_from_slice(&self.text[at..start]);
+            } else {
+                out.extend_from_slice(self.line_end());
+            }
+            out.extend_from_slice(&names.spelling(name, context.scope));
+            if self.to == Dialect::Zilog {
+                out.push(b':');
+            }
+            at = end;
+        }
+        at
+    }
+
+    /// Returns the line end of this source.
+    fn line_end(&self) -> &'static [u8] {
+        match memchr::memchr2(b'\n', b'\r', self.text) {
+            Some(at) if self.text[at..].starts_with(b"\r\n") => b"\r\n",
+            Some(at) if self.text[at] == b'\r' => b"\r",
+            _ => b"\n",
+        }
+    }
+
+    /// Writes operator, operands and comment; what stands before them in the source ends at `at`.
+    fn fields(&self, statement: &Statement<'t>, written: &Written, at: usize, out: &mut Vec<u8>) {
+        let line_start = memchr::memrchr2(b'\n', b'\r', out).map_or(0, |end| end + 1);
+        let mut line = Line::resume(out, line_start);
+        let operator = statement.operator;
+        let mut end = at;
+        if !written.operator.is_empty() {
+            let blanks = self.blanks(at);
+            let names =
+                statement.labels.len() + usize::from(matches!(statement.body, Body::Assign { .. }));
+            if names == 0 || names > 1 && self.to == Dialect::Zilog && !blanks.is_empty() {
+                // Behind the second label of a line, which got a line of its own, columns mean
+                // nothing.
+                line.push(blanks);
+            } else {
+                let own = self.column(statement, operator.start);
+                // A single blank may be all that a long label left.
+                let usual = self.style.operator.unwrap_or(0).min(own);
+                line.align(if blanks == b" " { usual } else { own }, blanks);
+            }
+            line.push(written.operator.as_bytes());
+            end = statement.end.max(operator.end);
+        }
+        if !written.operands.is_empty() {
+            let blanks = self.blanks(operator.end);
+            let start = operator.end + blanks.len();
+            let own = (start < end).then(|| (blanks, self.column(statement, start)));
+            let (model, target) = own.or(self.style.operands).unwrap_or((b" ", 0));
+            line.gap(target, model);
+            line.push(&written.operands);
+        }
+        let blanks = self.blanks(end);
+        let rest = &self.text[end + blanks.len()..statement.span.end];
+        if rest.is_empty() || blanks.is_empty() {
+            line.push(blanks);
+        } else {
+            line.gap(self.column(statement, end + blanks.len()), blanks);
+        }
+        line.push(rest);
+    }
+}

@@ -1,0 +1,175 @@
+//! Reads source in Zilog's mnemonics: which statements it has, and which of them have a
+//! counterpart.
+
+mod blocks;
+mod directive;
+mod instruction;
+
+use rustc_hash::FxHashMap;
+
+use tdlasm::source::Source;
+use tdlasm::syntax::Cursor;
+
+use super::facts::Facts;
+use super::mode::Mode;
+use super::program::{Body, Label, Program, Read, Reason, Statement, Stretch};
+use super::{extent, words, zilog_expr};
+
+/// Reads a source up to and with `END`.
+pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
+    let text = &source.text[..];
+    let cursor = Cursor::new(text, text.len() as u32);
+    let (mode, blocks) = (Mode::new(), blocks::find(text));
+    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks };
+    let mut program = Program::default();
+    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
+        reading.cursor.skip_line();
+    }
+    program
+}
+
+struct Reading<'t, 'f> {
+    source: &'t Source,
+    facts: &'f Facts,
+    cursor: Cursor<'t>,
+    mode: Mode,
+    /// The number of open `IF`s.
+    ifs: usize,
+    /// The ends of the first and last lines of macros and repetitions.
+    blocks: FxHashMap<usize, usize>,
+}
+
+impl<'t> Reading<'t, '_> {
+    fn here(&self) -> usize {
+        self.cursor.offset() as usize
+    }
+
+    /// The symbol at the cursor, perhaps empty; moves past it.
+    fn word(&mut self) -> (&'t [u8], Stretch) {
+        let start = self.here();
+        let word = zilog_expr::symbol(self.cursor.rest());
+        self.cursor.advance(word.len());
+        (word, Stretch { start, end: self.here() })
+    }
+
+    /// Reads a statement and leaves the cursor at the end of its last line.
+    fn statement(&mut self) -> Statement<'t> {
+        let start = self.here();
+        let mut labels = self.labels();
+        self.cursor.skip_blanks();
+        let first = self.cursor.clone();
+        let (mut word, mut operator) = self.word();
+        let assigned = self.assigned_name(&mut labels, word, operator);
+        if assigned.is_some() && !is_assignment(word) {
+            self.cursor.skip_blanks();
+            (word, operator) = self.word();
+        }
+        let radix = self.mode.radix;
+        let read = match assigned {
+            Some(label) => self.assignment(label, word),
+            None => self.body(word, operator.start, &first),
+        };
+        let body = Body::checked(read, &self.cursor);
+        let end = self.here();
+        let mut defines = None;
+        if let Body::Kept(_) = body {
+            defines = self.keep(start, word, operator);
+        } else {
+            self.cursor.skip_to_line_end();
+        }
+        let span = Stretch { start, end: self.here() };
+        Statement { span, labels, operator, end, body, radix, defines }
+    }
+
+    fn labels(&mut self) -> Vec<Label<'t>> {
+        let mut labels = Vec::new();
+        loop {
+            let before = self.cursor.clone();
+            self.cursor.skip_blanks();
+            let (name, stretch) = self.word();
+            self.cursor.skip_blanks();
+            if name.is_empty() || !self.cursor.eat(b':') {
+                self.cursor = before;
+                return labels;
+            }
+            labels.push(Label { name, at: stretch.start, end: self.here() });
+        }
+    }
+
+    /// The name that `EQU` or `DEFL` gives a value: with a colon a label so far, without one the
+    /// word before.
+    fn assigned_name(
+        &mut self,
+        labels: &mut Vec<Label<'t>>,
+        word: &'t [u8],
+        stretch: Stretch,
+    ) -> Option<Label<'t>> {
+        if is_assignment(word) {
+            return labels.pop();
+        }
+        let before = self.cursor.clone();
+        self.cursor.skip_blanks();
+        let (next, _) = self.word();
+        self.cursor = before;
+        (is_assignment(next) && !word.is_empty()).then_some(Label {
+            name: word,
+            at: stretch.start,
+            end: stretch.end,
+        })
+    }
+
+    fn assignment(&mut self, label: Label<'t>, word: &[u8]) -> Read<Body<'t>> {
+        let Label { name, at, end } = label;
+        if super::names::is_zilog_operand(name) || self.facts.is_altered(name) {
+            return Reason::fail(at, "this name cannot be given a value");
+        }
+        let value = self.value()?;
+        let fixed = word.eq_ignore_ascii_case(b"EQU");
+        Ok(Body::Assign { name, at, end, fixed, value })
+    }
+
+    fn body(&mut self, word: &'t [u8], at: usize, before: &Cursor<'t>) -> Read<Body<'t>> {
+        if before.at_statement_end() {
+            return Ok(Body::Nothing);
+        }
+        if words::is_marked(word) {
+            self.cursor.skip_to_line_end();
+            return Ok(Body::Marked);
+        }
+        if word.is_empty() {
+            return Reason::fail(at, "nothing of the language begins like this");
+        }
+        if self.facts.is_altered(word) {
+            return Reason::fail(at, "a macro has no counterpart");
+        }
+        let forms = words::zilog_forms(word);
+        if !forms.is_empty() {
+            return self.instruction(word, forms);
+        }
+        self.directive(word, at)
+    }
+
+    /// Moves to the end of a statement that stays as it is; returns the macro of TDL that it
+    /// defines.
+    fn keep(&mut self, start: usize, word: &[u8], operator: Stretch) -> Option<&'t [u8]> {
+        let text = &self.source.text[..];
+        if self.facts.is_altered(word) {
+            // It is no IF then, whatever its name.
+        } else if word.eq_ignore_ascii_case(b"IF") {
+            self.ifs += 1;
+        } else if word.eq_ignore_ascii_case(b"ENDIF") {
+            self.ifs = self.ifs.saturating_sub(1);
+        }
+        if let Some(end) = self.blocks.get(&extent::line_end(text, operator.end)) {
+            self.cursor.move_to(*end as u32);
+            return None;
+        }
+        let (end, defines) = self.mode.keep(self.source, start, operator);
+        self.cursor.move_to(end as u32);
+        defines
+    }
+}
+
+fn is_assignment(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"EQU") || word.eq_ignore_ascii_case(b"DEFL")
+}

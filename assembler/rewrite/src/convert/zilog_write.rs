@@ -1,0 +1,252 @@
+//! Writes statements in Zilog's mnemonics.
+
+use tdlasm::isa::{Form, Prefix, Register, Slot, Status};
+use tdlasm::syntax::expr::BinaryOp;
+
+use super::expr::{Node, Number};
+use super::program::{Body, Item, Operand, Read, Spaced};
+use super::target::Target;
+use super::words;
+use super::write::Written;
+use super::writing::Context;
+use super::zilog_expr::{self, is_plain};
+
+/// The statement's operator and operands.
+pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
+    if let Body::Instruction(form, operands) = body {
+        return instruction(form, operands, context);
+    }
+    let mut out = Vec::new();
+    let operator = match body {
+        Body::Assign { fixed, value, .. } => {
+            write_assigned(value, context, &mut out)?;
+            let target = context.target;
+            let has_variables = target.is_none_or(Target::has_variables);
+            match (*fixed, has_variables, context.assigned.is_only) {
+                (true, ..) | (_, false, true) => "EQU",
+                (false, true, _) => "DEFL",
+                (false, false, false) => {
+                    let name = target.map_or("", Target::name);
+                    return context.fail(format!("{name} has no symbol with several values"));
+                }
+            }
+        }
+        Body::Bytes(items) => {
+            list(items, &mut out, |item, out| write_item(item, context, out))?;
+            "DB"
+        }
+        Body::Words(nodes) => {
+            list(nodes, &mut out, |node, out| zilog_expr::write(node, context, out))?;
+            "DW"
+        }
+        Body::Reserve(unit, size) => {
+            write_size(*unit, size, context, &mut out)?;
+            "DS"
+        }
+        Body::Origin(value) => {
+            zilog_expr::write(value, context, &mut out)?;
+            "ORG"
+        }
+        Body::End(start) => {
+            if let Some(start) = start {
+                zilog_expr::write_operand(start, context, &mut out)?;
+            }
+            "END"
+        }
+        Body::Insert(name) => {
+            let found = context.facts.inserted(name).map(str::as_bytes);
+            out = [b"\"", found.unwrap_or(name), b"\""].concat();
+            "INCLUDE"
+        }
+        Body::External(_) | Body::Global(_) if !context.target.is_none_or(Target::links) => {
+            let name = context.target.map_or("", Target::name);
+            return context.fail(format!("{name} does not link modules"));
+        }
+        Body::External(names) | Body::Global(names) => {
+            list(names, &mut out, |name, out| {
+                out.extend_from_slice(&context.name(name)?);
+                Ok(())
+            })?;
+            if matches!(body, Body::External(_)) { "EXTERN" } else { "GLOBAL" }
+        }
+        Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Kept(_) => "",
+    };
+    Ok(Written { operator: context.cased(operator), operands: out })
+}
+
+/// Appends the value of an assignment, as a number where the symbols in it are not known in time.
+fn write_assigned(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    let Some(target) = context.target.filter(|target| !target.looks_ahead()) else {
+        return zilog_expr::write(value, context, out);
+    };
+    if !context.assigned.looks_ahead {
+        return zilog_expr::write(value, context, out);
+    }
+    match value.exact(&mut |name| context.names.worth(name, context.scope).value) {
+        Some(number) => {
+            // TDL counts modulo 65536.
+            let number = Node::number((number & 0xFFFF) as u16);
+            zilog_expr::write(&number, context, out)
+        }
+        None => context.fail(format!(
+            "{} takes symbols from further below for 0 here; define them above",
+            target.name()
+        )),
+    }
+}
+
+/// Appends elements with commas between them.
+pub(super) fn list<T>(
+    items: &[Spaced<'_, T>],
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(&T, &mut Vec<u8>) -> Read<()>,
+) -> Read<()> {
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+            out.extend_from_slice(item.blanks);
+        }
+        write(&item.item, out)?;
+    }
+    Ok(())
+}
+
+fn write_size(unit: u8, size: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    if unit == 1 {
+        return zilog_expr::write(size, context, out);
+    }
+    let unit = Node::number(unit.into());
+    zilog_expr::write(&Node::binary(BinaryOp::Multiply, size.clone(), unit), context, out)
+}
+
+fn write_item(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match item {
+        Item::Value(node) => write_byte(node, context, out),
+        Item::Text(text) => {
+            write_text(text, out);
+            Ok(())
+        }
+    }
+}
+
+/// Appends an expression that does not begin with a quote unless that is all: some take it for a
+/// text.
+fn write_byte(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    let mut text = Vec::new();
+    zilog_expr::write(node, context, &mut text)?;
+    if text.starts_with(b"'") && !node.is_atom() {
+        text = [b"(", &text[..], b")"].concat();
+    }
+    out.append(&mut text);
+    Ok(())
+}
+
+/// Appends a text in quotes; bytes that do not stand for themselves there become numbers.
+fn write_text(text: &[u8], out: &mut Vec<u8>) {
+    let quotable = |byte: u8| byte < 0x80 && is_plain(byte) && byte != b'\'';
+    for (at, stretch) in text.chunk_by(|one, other| quotable(*one) && quotable(*other)).enumerate()
+    {
+        if at > 0 {
+            out.push(b',');
+        }
+        if quotable(stretch[0]) {
+            out.push(b'\'');
+            out.extend_from_slice(stretch);
+            out.push(b'\'');
+        } else {
+            let number = Number::new(stretch[0].into(), 16);
+            out.extend_from_slice(number.spelling().as_bytes());
+            out.push(b'H');
+        }
+    }
+}
+
+fn instruction(
+    form: &Form,
+    operands: &[Spaced<'_, Operand<'_>>],
+    context: &Context<'_>,
+) -> Read<Written> {
+    let target = context.target;
+    if form.status == Status::Undocumented && !target.is_none_or(Target::takes_undocumented) {
+        let name = target.map_or("", Target::name);
+        return context.fail(format!("{name} does not know this undocumented instruction"));
+    }
+    let (mnemonic, pattern) = words::template(form);
+    let mut out = Vec::new();
+    for (at, token) in pattern.split(',').enumerate() {
+        let placed = (0..2).find(|number| token.contains(&format!("{{{number}}}")));
+        let operand = placed.and_then(|number| operands.get(number));
+        if at > 0 {
+            out.push(b',');
+            if placed == Some(1) {
+                out.extend_from_slice(operand.map_or(b"", |operand| operand.blanks));
+            }
+        }
+        match (placed, operand) {
+            (Some(number), Some(operand)) => {
+                let inside = token.starts_with('(');
+                let open: &[u8] = if inside { b"(" } else { b"" };
+                out.extend_from_slice(open);
+                write_operand(&operand.item, form.slots[number], inside, context, &mut out)?;
+                out.extend_from_slice(if inside { b")" } else { b"" });
+            }
+            _ => out.extend_from_slice(context.cased(token).as_bytes()),
+        }
+    }
+    Ok(Written { operator: context.cased(mnemonic), operands: out })
+}
+
+fn write_operand(
+    operand: &Operand<'_>,
+    slot: Slot,
+    inside: bool,
+    context: &Context<'_>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
+    match operand {
+        Operand::Register(register) => {
+            out.extend_from_slice(context.cased(register_name(*register, slot)).as_bytes());
+            Ok(())
+        }
+        Operand::Index(prefix, displacement) => {
+            let name = if *prefix == Prefix::Y { "(IY" } else { "(IX" };
+            out.extend_from_slice(context.cased(name).as_bytes());
+            zilog_expr::write_displacement(displacement, context, out)?;
+            out.push(b')');
+            Ok(())
+        }
+        Operand::Value(node) if slot == Slot::Restart => write_restart(node, context, out),
+        Operand::Value(node) if inside => zilog_expr::write(node.bare(), context, out),
+        Operand::Value(node) => zilog_expr::write_operand(node, context, out),
+    }
+}
+
+/// The address that a restart number stands for.
+fn write_restart(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match node.constant() {
+        Some(number @ 0..=7) => {
+            let address = format!("{:02X}H", number * 8);
+            out.extend_from_slice(context.cased(&address).as_bytes());
+            Ok(())
+        }
+        Some(_) => context.fail("there are the restarts 0 to 7 only"),
+        None => {
+            let address = Node::binary(BinaryOp::Multiply, node.bare().clone(), Node::number(8));
+            zilog_expr::write_operand(&address, context, out)
+        }
+    }
+}
+
+fn register_name(register: Register, slot: Slot) -> &'static str {
+    match (slot, register) {
+        (Slot::SourceMem | Slot::DestMem, _) => "(HL)",
+        (Slot::Source | Slot::Dest, register) => register.name(),
+        (_, Register::B) => "BC",
+        (_, Register::D) => "DE",
+        (_, Register::H) => "HL",
+        (_, Register::Psw) => "AF",
+        (_, Register::X) => "IX",
+        (_, Register::Y) => "IY",
+        (_, register) => register.name(),
+    }
+}

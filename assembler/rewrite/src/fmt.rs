@@ -1,0 +1,145 @@
+//! Layout of source: labels, operators, operands and comments in columns; the bytes stay the same.
+//!
+//! - Labels, names that are assigned a value, and brackets and comments that stand there already
+//!   begin a line.
+//! - Operators and signs of assignment stand in column 8 (from 0), a blank behind a longer label.
+//! - Operands stand one blank behind the operator, or in column 16 if most of the file's do.
+//! - Comments stand in column 32. One at any tab stop from 24 on stays; one that has no room goes
+//!   to the next tab stop.
+//! - Blanks at the ends of lines go, tabs become blanks.
+//!
+//! Operands, comments, texts of several lines, the ends of lines and what follows `.END` stay as
+//! they are. So do blanks behind the arguments of a macro, since they are part of the last one.
+
+mod scan;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::convert::facts::{Facts, Search};
+use crate::convert::{self, Dialect};
+use tdlasm::source::{Loader, Origin, Source, SourceMap};
+use tdlasm::{asm, module::Module};
+
+pub use scan::{Parts, Stretch};
+
+/// Options of reading the source.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Folders to look for inserted files in, besides the folder of the file that names them: they
+    /// may have macros.
+    pub include_dirs: Vec<PathBuf>,
+    /// Whether all letters of symbols count, not the first six only.
+    pub long_symbols: bool,
+}
+
+/// Error returned by [`format()`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A macro makes bytes of the blanks in its text or arguments.
+    #[error("{0} makes other bytes with other blanks, so its layout stays as it is")]
+    Blanks(String),
+    /// The text is larger than 4 GB.
+    #[error("{0} is larger than 4 GB")]
+    Size(String),
+}
+
+/// The text of a file in columns.
+///
+/// If the text can be assembled by itself, it is, before and after.
+///
+/// # Errors
+/// Blanks in the text count, or it is too large.
+///
+/// ```
+/// use tdlasm_rewrite::fmt::{Options, format};
+/// use tdlasm::source::DiskLoader;
+///
+/// let text = b"LOOP: MOV A,M;next\n jmp  LOOP\n";
+/// let formatted = format(&DiskLoader, "a.asm".as_ref(), text, &Options::default()).unwrap();
+/// assert_eq!(formatted, b"LOOP:   MOV A,M                 ;next\n        jmp LOOP\n");
+/// ```
+pub fn format(
+    loader: &dyn Loader,
+    file: &Path,
+    text: &[u8],
+    options: &Options,
+) -> Result<Vec<u8>, Error> {
+    let name = || file.display().to_string();
+    let statements =
+        Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
+    let mut formatted = write::write(&statements);
+    formatted.extend_from_slice(&text[statements.source().text.len()..]);
+    let modules = |text| modules(&Overlay { loader, file, text }, options);
+    if formatted != text
+        && let Some(before) = modules(text)
+        && modules(&formatted).as_ref() != Some(&before)
+    {
+        return Err(Error::Blanks(name()));
+    }
+    Ok(formatted)
+}
+
+/// A text as statements.
+#[derive(Debug)]
+pub struct Statements {
+    map: SourceMap,
+    /// The offset at which each begins, and its parts; none if nothing of the language begins the
+    /// line.
+    pub list: Vec<(usize, Option<Parts>)>,
+    /// The end of what is read of the text.
+    pub end: usize,
+}
+
+impl Statements {
+    /// Reads a text; `None` if it is larger than 4 GB.
+    pub fn read(loader: &dyn Loader, file: &Path, text: &[u8], options: &Options) -> Option<Self> {
+        let mut map = SourceMap::default();
+        let index = map.add("".into(), Origin::File, text.to_vec())?;
+        let source = map.get(index);
+        let search = Search { loader, folders: &options.include_dirs };
+        let facts = Facts::gather(file, &source.text, &reading(options), &search);
+        let (list, end) = scan::statements(source, &facts);
+        Some(Self { map, list, end })
+    }
+
+    /// The text, up to a mark of its end.
+    pub fn source(&self) -> &Source {
+        self.map.get(0)
+    }
+}
+
+/// The source's dialect is what matters to those who look for facts.
+fn reading(options: &Options) -> convert::Options {
+    let include_dirs = options.include_dirs.clone();
+    let long_symbols = options.long_symbols;
+    convert::Options { long_symbols, include_dirs, ..convert::Options::new(Dialect::Zilog) }
+}
+
+/// Returns the modules of the file if it can be assembled.
+fn modules(overlay: &Overlay<'_>, options: &Options) -> Option<Vec<Module>> {
+    let Options { include_dirs, long_symbols } = options.clone();
+    let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
+    let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);
+    (!outcome.has_errors()).then_some(outcome.modules)
+}
+
+/// Files as they are, but for one.
+struct Overlay<'l> {
+    loader: &'l dyn Loader,
+    file: &'l Path,
+    text: &'l [u8],
+}
+
+impl Loader for Overlay<'_> {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if path == self.file { Ok(self.text.to_vec()) } else { self.loader.load(path) }
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path == self.file || self.loader.exists(path)
+    }
+}

@@ -1,0 +1,311 @@
+//! The parts of a statement, and how far it reaches: texts and arguments in brackets may span
+//! lines.
+//!
+//! Bodies of macros and conditional texts are read like any other lines.
+
+use crate::convert::extent::line_end;
+use crate::convert::facts::Facts;
+use crate::convert::words;
+use tdlasm::source::Source;
+use tdlasm::syntax::{Cursor, lex};
+
+/// A stretch of the text, from and up to an offset.
+pub type Stretch = std::ops::Range<usize>;
+
+/// A statement, whose lines end where the next statement's begin.
+#[derive(Debug, Default)]
+pub struct Parts {
+    /// Brackets that begin the line, of texts that end or begin here.
+    pub brackets: Stretch,
+    /// The names of labels, and whether each is exported.
+    pub labels: Vec<(Stretch, bool)>,
+    /// The name that is assigned a value.
+    pub assigned: Stretch,
+    /// The instruction, directive, macro or sign of assignment.
+    pub operator: Stretch,
+    /// The text after the operator, on all lines of the statement, without blanks around it.
+    pub operands: Stretch,
+    /// The comment, without the blanks behind it.
+    pub comment: Stretch,
+    /// Whether blanks behind the operands may be part of a macro's argument.
+    pub blanks_count: bool,
+    /// Whether nothing behind this statement is read any more.
+    pub last: bool,
+    /// The end of the statement's last line.
+    pub end: usize,
+}
+
+/// Reads the statement at `start`, the beginning of a line; `None` if nothing of the language
+/// begins the line.
+pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<Parts> {
+    let text = &source.text[..];
+    let cursor = Cursor::new(&text[start..], text.len() as u32);
+    let mut scan = Scan { source, facts, cursor, blanks_count: false };
+    let mut parts = Parts { brackets: scan.brackets(), ..Parts::default() };
+    (parts.labels, parts.assigned) = scan.names();
+    parts.operator = scan.operator(!parts.assigned.is_empty());
+    if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
+        return None;
+    }
+    parts.last = !scan.is_altered(&parts.operator) && scan.key(&parts.operator) == ".END";
+    scan.cursor.skip_blanks();
+    let first = scan.here();
+    scan.operands(&parts.operator);
+    let behind = scan.here();
+    scan.cursor.skip_to_line_end();
+    parts.end = scan.here();
+    parts.blanks_count = scan.blanks_count;
+    parts.operands = first..first + text[first..behind].trim_ascii_end().len();
+    if parts.blanks_count && text.get(behind) != Some(&b';') {
+        parts.operands.end = behind;
+    }
+    parts.comment = behind..behind + text[behind..parts.end].trim_ascii_end().len();
+    Some(parts)
+}
+
+/// The statements with the offsets of their lines, and the end of what is read of the text.
+pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<Parts>)>, usize) {
+    let text = &source.text[..];
+    let mut found = Vec::new();
+    let (mut at, mut depth) = (0, 0);
+    while at < text.len() {
+        let parts = statement(source, at, facts);
+        let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
+        let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
+        let next = next_line(text, end);
+        let count = |bracket| text[at..end].iter().filter(|byte| **byte == bracket).count();
+        depth = (depth + count(b'[')).saturating_sub(count(b']'));
+        found.push((at, parts));
+        at = next;
+        if last {
+            break;
+        }
+    }
+    (found, at)
+}
+
+/// Behind the line's end at `at`.
+pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+    at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
+}
+
+struct Scan<'t> {
+    source: &'t Source,
+    facts: &'t Facts,
+    cursor: Cursor<'t>,
+    blanks_count: bool,
+}
+
+impl<'t> Scan<'t> {
+    fn here(&self) -> usize {
+        self.cursor.offset() as usize
+    }
+
+    fn slice(&self, stretch: &Stretch) -> &'t [u8] {
+        &self.source.text[stretch.clone()]
+    }
+
+    fn key(&self, word: &Stretch) -> String {
+        words::directive_key(self.facts.meaning(self.slice(word)))
+    }
+
+    /// Whether the word may be a macro.
+    fn is_altered(&self, word: &Stretch) -> bool {
+        let word = self.slice(word);
+        let meaning = self.facts.meaning(word);
+        let known = !words::tdl_forms(meaning).is_empty() || words::is_tdl_directive(meaning);
+        !known || (meaning == word && self.facts.is_altered(word))
+    }
+
+    /// The brackets that begin a line.
+    fn brackets(&mut self) -> Stretch {
+        self.cursor.skip_blanks();
+        let start = self.here();
+        let mut end = start;
+        while matches!(self.cursor.peek(), Some(b'[' | b']')) {
+            self.cursor.advance(1);
+            end = self.here();
+            self.cursor.skip_blanks();
+        }
+        start..end
+    }
+
+    /// A word of a symbol's letters, and in macros of pieces that quotes join.
+    fn word(&mut self) -> Stretch {
+        let start = self.here();
+        let is_word = |byte: &u8| lex::is_symbol(*byte) || *byte == b'\'';
+        if self.cursor.peek().is_some_and(lex::is_symbol) {
+            let length = self.cursor.rest().iter().take_while(|byte| is_word(byte)).count();
+            self.cursor.advance(length);
+        }
+        start..self.here()
+    }
+
+    /// Labels, and the name in front of a sign of assignment.
+    fn names(&mut self) -> (Vec<(Stretch, bool)>, Stretch) {
+        let mut labels = Vec::new();
+        loop {
+            self.cursor.skip_blanks();
+            let before = self.cursor.clone();
+            let word = self.word();
+            self.cursor.skip_blanks();
+            match self.cursor.peek() {
+                Some(b'=') if !word.is_empty() => return (labels, word),
+                Some(b':') if !word.is_empty() => self.cursor.advance(1),
+                _ => {
+                    self.cursor = before;
+                    return (labels, 0..0);
+                }
+            }
+            labels.push((word, self.cursor.eat(b':')));
+        }
+    }
+
+    fn operator(&mut self, assigned: bool) -> Stretch {
+        let start = self.here();
+        if !assigned {
+            let word = self.cursor.take(lex::symbol).unwrap_or_default();
+            return start..start + word.len();
+        }
+        self.cursor.advance(1);
+        let _ = self.cursor.eat(b'=') || self.cursor.eat(b'\\');
+        self.cursor.eat(b':');
+        start..self.here()
+    }
+
+    /// Moves to the comment, or to the end of the statement's last line.
+    fn operands(&mut self, operator: &Stretch) {
+        self.statement_operands(operator);
+        self.cursor.skip_blanks();
+        // Behind a text in brackets there may be another, or, on one line, more statements.
+        while matches!(self.cursor.peek(), Some(b'[' | b']')) {
+            self.brackets();
+            self.nested();
+        }
+        self.cursor.skip_blanks();
+        if !self.cursor.at_statement_end() {
+            self.give_up();
+        }
+    }
+
+    /// Leaves a line as it is from here on: a macro's arguments may make sense of it.
+    fn give_up(&mut self) {
+        self.blanks_count = true;
+        self.cursor.skip_to_line_end();
+    }
+
+    /// A statement behind the bracket or comma of a conditional, on the same line.
+    fn nested(&mut self) {
+        let (_, assigned) = self.names();
+        let operator = self.operator(!assigned.is_empty());
+        if !operator.is_empty() {
+            self.statement_operands(&operator);
+        }
+    }
+
+    fn statement_operands(&mut self, operator: &Stretch) {
+        let word = self.slice(operator);
+        if word.is_empty() || word[0] == b'=' {
+            return if word.contains(&b'\\') { self.texts(1) } else { self.expressions(true) };
+        }
+        if self.is_altered(operator) {
+            return self.macro_call();
+        }
+        match self.key(operator).as_str() {
+            ".ASCII" | ".ASCIZ" | ".ASCIS" => self.texts(usize::MAX),
+            ".TITLE" | ".SBTTL" | ".REMAR" | ".PRNTX" | ".ERROR" => self.texts(1),
+            ".DEFIN" => self.definition(),
+            ".IFB" | ".IFNB" => self.conditional(|scan| scan.texts(1)),
+            ".IFIDN" | ".IFDIF" => self.conditional(|scan| scan.texts(2)),
+            key if key.starts_with(".IF") => self.conditional(|scan| scan.expressions(false)),
+            _ => self.expressions(true),
+        }
+    }
+
+    /// Up to `most` delimited texts, or something in brackets instead.
+    fn texts(&mut self, most: usize) {
+        for _ in 0..most {
+            self.cursor.skip_blanks();
+            if self.cursor.at_statement_end() || self.cursor.peek() == Some(b']') {
+                return;
+            }
+            let bracketed = self.cursor.peek() == Some(b'[');
+            if !(bracketed && self.skip_brackets())
+                && self.cursor.take(lex::delimited_text).is_none()
+            {
+                return self.give_up();
+            }
+        }
+    }
+
+    /// Moves past the bracket at the cursor and its partner.
+    fn skip_brackets(&mut self) -> bool {
+        let close = self.source.closing_bracket(self.cursor.offset());
+        if let Some(close) = close {
+            self.cursor.move_to(close + 1);
+        }
+        close.is_some()
+    }
+
+    /// `NAME[A,B]=[`.
+    fn definition(&mut self) {
+        self.cursor.skip_blanks();
+        self.word();
+        self.cursor.skip_blanks();
+        if self.cursor.peek() == Some(b'[') {
+            self.skip_brackets();
+        }
+        self.cursor.skip_blanks();
+        self.cursor.eat(b'=');
+        self.cursor.skip_blanks();
+    }
+
+    fn conditional(&mut self, argument: impl FnOnce(&mut Self)) {
+        argument(self);
+        if self.cursor.eat(b',') {
+            self.cursor.skip_blanks();
+            self.nested();
+        }
+    }
+
+    /// Arguments in brackets, or up to the comment.
+    fn macro_call(&mut self) {
+        self.blanks_count = true;
+        self.cursor.skip_blanks();
+        if self.cursor.peek() == Some(b'[') && self.skip_brackets() {
+            return self.cursor.skip_blanks();
+        }
+        let mut depth = 0usize;
+        while let Some(byte) = self.cursor.peek() {
+            match byte {
+                b'\n' | b'\r' | b';' => return,
+                b']' if depth == 0 => return,
+                b'[' => depth += 1,
+                b']' => depth -= 1,
+                _ => {}
+            }
+            self.cursor.advance(1);
+        }
+    }
+
+    /// An expression, or several with commas between, up to what can't stand there.
+    fn expressions(&mut self, list: bool) {
+        while !self.cursor.at_statement_end() {
+            match self.cursor.peek() {
+                Some(b'[' | b']') => return,
+                Some(b',') if !list => return,
+                Some(b'\'' | b'"') => {
+                    if self.cursor.take(lex::quoted).is_none() {
+                        return self.give_up();
+                    }
+                }
+                Some(byte) if lex::is_symbol(byte) => {
+                    let word = self.word();
+                    let word = self.slice(&word);
+                    self.blanks_count |= word.contains(&b'\'') || self.facts.is_altered(word);
+                }
+                _ => self.cursor.advance(1),
+            }
+        }
+    }
+}

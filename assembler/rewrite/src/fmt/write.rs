@@ -1,0 +1,153 @@
+//! Writes statements at their columns.
+
+use crate::convert::extent::line_end;
+use crate::convert::layout::{TAB, column};
+
+use super::Statements;
+use super::scan::{Parts, Stretch, next_line};
+
+/// The column of operators, from 0.
+const OPERATOR: usize = 8;
+/// The column of operands that do not stand one blank after the operator.
+const OPERANDS: usize = 16;
+/// Comments to the left of this go to [`COMMENT`].
+const FIRST_COMMENT: usize = 24;
+/// The column of comments if there is room.
+const COMMENT: usize = 32;
+
+/// The text of a source at its columns.
+pub(super) fn write(statements: &Statements) -> Vec<u8> {
+    let text = &statements.source().text[..];
+    let aligned = operands_are_aligned(text, &statements.list);
+    let mut writer = Writer { text, out: Vec::with_capacity(text.len()), line: 0, aligned };
+    for (start, parts) in &statements.list {
+        writer.line = writer.out.len();
+        match parts {
+            Some(parts) => writer.statement(*start, parts),
+            None => writer.copy(&(*start..line_end(text, *start))),
+        }
+        let end = parts.as_ref().map_or_else(|| line_end(text, *start), |parts| parts.end);
+        writer.copy(&(end..next_line(text, end)));
+    }
+    writer.copy(&(statements.end..text.len()));
+    if statements.end == text.len() && !matches!(writer.out.last(), None | Some(b'\n' | b'\r')) {
+        writer.out.push(b'\n');
+    }
+    writer.out
+}
+
+/// Whether most operands stand more than a blank behind their operator.
+fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<Parts>)]) -> bool {
+    let (mut aligned, mut close) = (0, 0);
+    for (start, parts) in statements {
+        let Some(Parts { operator, operands, .. }) = parts else { continue };
+        if operator.is_empty() || operands.is_empty() {
+            continue;
+        }
+        match &text[operator.end..operands.start] {
+            b"" => {}
+            // Behind a long operator there never is more.
+            b" " => close += usize::from(column(&text[*start..operands.start]) < OPERANDS),
+            _ => aligned += 1,
+        }
+    }
+    aligned > close
+}
+
+struct Writer<'t> {
+    text: &'t [u8],
+    out: Vec<u8>,
+    /// The start in `out` of the line that is being written.
+    line: usize,
+    /// Whether operands have a column of their own.
+    aligned: bool,
+}
+
+impl Writer<'_> {
+    fn copy(&mut self, stretch: &Stretch) {
+        self.out.extend_from_slice(&self.text[stretch.clone()]);
+    }
+
+    fn column(&self) -> usize {
+        column(&self.out[self.line..])
+    }
+
+    /// Writes blanks up to a column, at least one.
+    fn blanks_to(&mut self, target: usize) {
+        let count = target.saturating_sub(self.column()).max(1);
+        self.out.extend(std::iter::repeat_n(b' ', count));
+    }
+
+    fn statement(&mut self, start: usize, parts: &Parts) {
+        self.head(start, parts);
+        if !parts.operator.is_empty() {
+            self.blanks_to(OPERATOR);
+            self.copy(&parts.operator);
+        }
+        if !parts.operands.is_empty() {
+            self.operands(parts);
+        }
+        if !parts.comment.is_empty() && !self.is_long(parts) {
+            self.comment(start, parts);
+        }
+    }
+
+    /// Brackets, labels, and the name that is assigned a value.
+    fn head(&mut self, start: usize, parts: &Parts) {
+        if !parts.brackets.is_empty() {
+            if parts.brackets.start > start {
+                self.blanks_to(OPERATOR);
+            }
+            self.copy(&parts.brackets);
+        }
+        let names =
+            parts.labels.iter().map(|(name, export)| (name, if *export { "::" } else { ":" }));
+        let assigned = Some((&parts.assigned, "")).filter(|(name, _)| !name.is_empty());
+        for (name, sign) in names.chain(assigned) {
+            // Measuring the column of each of many labels would take the square of their number.
+            if self.out.len() > self.line {
+                self.out.push(b' ');
+            }
+            self.copy(name);
+            self.out.extend_from_slice(sign.as_bytes());
+        }
+    }
+
+    /// Whether the operands reach over the end of a line: all behind the operator stays as it is
+    /// then.
+    fn is_long(&self, parts: &Parts) -> bool {
+        self.text[parts.operands.clone()].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+    }
+
+    fn operands(&mut self, parts: &Parts) {
+        let joined =
+            parts.operands.start == parts.operator.end && self.text[parts.operands.start] == b'\'';
+        if !joined && !parts.operator.is_empty() {
+            self.blanks_to(if self.aligned { OPERANDS } else { 0 });
+        }
+        let end = if self.is_long(parts) { parts.end } else { parts.operands.end };
+        self.copy(&(parts.operands.start..end));
+    }
+
+    fn comment(&mut self, start: usize, parts: &Parts) {
+        let at = column(&self.text[start..parts.comment.start]);
+        let here = self.column();
+        if parts.blanks_count {
+            self.copy(&(parts.operands.end..parts.comment.start));
+        } else if here > 0 || at > 0 {
+            self.blanks_to(comment_column(at, here));
+        }
+        self.copy(&parts.comment);
+    }
+}
+
+/// Returns the column for a comment that stood in column `at`, after a line of `here` columns.
+fn comment_column(at: usize, here: usize) -> usize {
+    if here == 0 && at < FIRST_COMMENT {
+        OPERATOR
+    } else if at >= FIRST_COMMENT && at.is_multiple_of(TAB) && at > here {
+        at
+    } else {
+        COMMENT.max((here / TAB + 1) * TAB)
+    }
+}

@@ -1,0 +1,176 @@
+//! One program as the assembler sees it: its texts, messages and names, and where they were
+//! written.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tdlasm::asm::{self, Assembly, Options};
+use tdlasm::listing::ListingLine;
+use tdlasm::references::{Kind, Name, Role};
+use tdlasm::source::{Loader, Origin, Source, Span};
+
+use super::documents::plain;
+
+/// A name where it was written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// The index of the file.
+    pub(super) file: u32,
+    /// The stretch of the file's text.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// The index of the name.
+    pub(super) name: u32,
+    /// Whether the name gets its meaning here, or is said to be external.
+    pub(super) role: Role,
+    /// Whether it stands there whole.
+    pub(super) whole: bool,
+}
+
+impl Place {
+    pub(super) fn stretch(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// The result of assembling a program.
+#[derive(Debug)]
+pub(super) struct Analysis {
+    /// The file that begins the program.
+    pub(super) root: PathBuf,
+    pub(super) outcome: Assembly,
+    /// The files that were read, the root first.
+    pub(super) files: Vec<PathBuf>,
+    /// The texts that are files, by where they begin in the source map.
+    texts: Vec<(u32, u32)>,
+    places: OnceCell<Vec<Place>>,
+}
+
+impl Analysis {
+    pub(super) fn new(root: &Path, loader: &dyn Loader, options: &Options) -> Self {
+        let outcome = asm::run(loader, &[root.to_owned()], options);
+        let (mut files, mut texts) = (Vec::<PathBuf>::new(), Vec::new());
+        for source in outcome.sources.iter() {
+            if matches!(source.origin, Origin::Macro(_)) {
+                continue;
+            }
+            let path = plain(Path::new(&*source.name));
+            let known = files.iter().position(|file| *file == path);
+            texts.push((source.base, known.unwrap_or(files.len()) as u32));
+            if known.is_none() {
+                files.push(path);
+            }
+        }
+        Self { root: root.to_owned(), outcome, files, texts, places: OnceCell::new() }
+    }
+
+    /// Whether this program reads a file, itself or inserted.
+    pub(super) fn reads(&self, path: &Path) -> bool {
+        self.file(path).is_some()
+    }
+
+    /// The index of a file.
+    pub(super) fn file(&self, path: &Path) -> Option<u32> {
+        self.files.iter().position(|file| file == path).map(|at| at as u32)
+    }
+
+    /// Which file a text is.
+    fn file_of(&self, source: &Source) -> Option<u32> {
+        let at = self.texts.binary_search_by_key(&source.base, |(base, _)| *base).ok()?;
+        Some(self.texts[at].1)
+    }
+
+    /// The text of a file as it was assembled.
+    pub(super) fn text(&self, file: u32) -> &[u8] {
+        let base = self.texts.iter().find(|(_, one)| *one == file).map_or(0, |(base, _)| *base);
+        &self.outcome.sources.source_at(base).text
+    }
+
+    /// The file of a stretch of the source map that is no macro's text, and the stretch in it.
+    pub(super) fn in_file(&self, span: Span) -> Option<(u32, Range<usize>)> {
+        let source = self.outcome.sources.source_at(span.start);
+        let start = (span.start - source.base) as usize;
+        let end = ((span.end - source.base) as usize).min(source.text.len()).max(start);
+        Some((self.file_of(source)?, start..end))
+    }
+
+    /// All names where they were written, by place.
+    pub(super) fn places(&self) -> &[Place] {
+        self.places.get_or_init(|| {
+            let mut places: Vec<Place> = self.mentions().collect();
+            places.sort_unstable();
+            places.dedup();
+            places
+        })
+    }
+
+    fn mentions(&self) -> impl Iterator<Item = Place> {
+        let Assembly { references, sources, .. } = &self.outcome;
+        references.mentions.iter().filter_map(|mention| {
+            let written = references.written(sources, mention.span)?;
+            let (file, stretch) = self.in_file(written.span)?;
+            Some(Place {
+                file,
+                start: stretch.start as u32,
+                end: stretch.end as u32,
+                name: mention.name,
+                role: mention.role,
+                whole: written.whole,
+            })
+        })
+    }
+
+    /// The names at an offset of a file, each of which stands there in some reading of the text.
+    pub(super) fn at(&self, path: &Path, offset: usize) -> Vec<&Place> {
+        let Some(file) = self.file(path) else { return Vec::new() };
+        let offset = offset as u32;
+        let places = self.places();
+        let last = places.partition_point(|place| (place.file, place.start) <= (file, offset));
+        let near = places[..last].iter().rev().take_while(|place| place.file == file);
+        let touching = |place: &&Place| offset <= place.end && self.is_symbol(place.name);
+        // Names do not overlap but where a macro's argument is used more than once.
+        near.take(NEAR).filter(touching).collect()
+    }
+
+    /// Returns the bytes of the instruction whose mnemonic is at an offset of a file, for each time
+    /// that it was read.
+    pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<ListingLine<'_>> {
+        let Some(file) = self.file(path) else { return Vec::new() };
+        let texts = self.texts.iter().filter(|(_, one)| *one == file);
+        let offsets = texts.map(|(base, _)| base + offset as u32).collect();
+        let mut offsets = self.outcome.references.readings(offsets);
+        offsets.sort_unstable();
+        let holds = |line: &ListingLine<'_>| {
+            let first = offsets.partition_point(|offset| *offset < line.span.start);
+            line.clocks.is_some() && offsets.get(first).is_some_and(|one| *one < line.span.end)
+        };
+        self.outcome.listing.lines().filter(holds).collect()
+    }
+
+    /// A name by its index.
+    pub(super) fn name(&self, name: u32) -> &Name {
+        &self.outcome.references.names[name as usize]
+    }
+
+    /// Whether a name is the program's, not the language's.
+    pub(super) fn is_symbol(&self, name: u32) -> bool {
+        self.name(name).kind != Kind::Language
+    }
+
+    /// The file that the `.INSERT` at an offset inserts.
+    pub(super) fn inserted_at(&self, path: &Path, offset: usize) -> Option<&Path> {
+        let file = self.file(path)?;
+        let source = self.outcome.sources.iter().find(|source| match source.origin {
+            Origin::Insert(span) => self.in_file(span).is_some_and(|(at, stretch)| {
+                at == file && stretch.start <= offset && offset <= stretch.end
+            }),
+            _ => false,
+        })?;
+        let inserted = self.file_of(source)?;
+        Some(&self.files[inserted as usize])
+    }
+}
+
+/// So many mentions before an offset may reach it.
+const NEAR: usize = 64;

@@ -1,0 +1,122 @@
+//! The assembler's messages as the editor shows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
+    PublishDiagnosticsParams,
+};
+
+use tdlasm::diag::{self, render};
+use tdlasm::source::Span;
+
+use super::analysis::Analysis;
+use super::text::Lines;
+use super::uri;
+use super::workspace::Workspace;
+
+/// The source of the messages, as editors show it.
+const SOURCE: &str = "tdlasm";
+
+/// The messages that were published last.
+#[derive(Debug, Default)]
+pub(super) struct Published {
+    /// The files that have messages.
+    files: BTreeSet<PathBuf>,
+}
+
+impl Published {
+    /// The messages about all programs that the editor has a file of open, and the end of those
+    /// that are no more.
+    pub(super) fn news(&mut self, workspace: &Workspace) -> Vec<PublishDiagnosticsParams> {
+        let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+        for path in workspace.documents.open.keys().chain(&self.files) {
+            found.insert(path.clone(), Vec::new());
+        }
+        for program in workspace.programs() {
+            let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
+            if program.files.iter().any(open) {
+                for (path, message) in Shown::new(program).messages() {
+                    let messages = found.entry(path).or_default();
+                    if !messages.contains(&message) {
+                        messages.push(message);
+                    }
+                }
+            }
+        }
+        self.files =
+            found.iter().filter(|(_, all)| !all.is_empty()).map(|(path, _)| path.clone()).collect();
+        let news = found.into_iter().filter_map(|(path, diagnostics)| {
+            let open = workspace.documents.open.get(&path);
+            let version = open.map(|document| document.version);
+            Some(PublishDiagnosticsParams { uri: workspace.uri(&path)?, diagnostics, version })
+        });
+        news.collect()
+    }
+}
+
+/// A program whose messages are shown.
+struct Shown<'a> {
+    program: &'a Analysis,
+    /// The starts of the lines of those files that have messages.
+    lines: BTreeMap<u32, Lines<'a>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(program: &'a Analysis) -> Self {
+        Self { program, lines: BTreeMap::new() }
+    }
+
+    fn messages(mut self) -> Vec<(PathBuf, Diagnostic)> {
+        let all = &self.program.outcome.diagnostics;
+        all.iter().filter_map(|one| self.message(one)).collect()
+    }
+
+    fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
+        let (sources, references) =
+            (&self.program.outcome.sources, &self.program.outcome.references);
+        let place = render::in_file(one.span, sources);
+        let (path, location) = self.location(place)?;
+        let mut related = Vec::new();
+        if place != one.span
+            && let Some(written) = references.written(sources, one.span)
+        {
+            related.push((
+                written.span,
+                format!("in the macro {}", sources.source_at(one.span.start).name),
+            ));
+        }
+        let labels = one.labels.iter();
+        related
+            .extend(labels.map(|label| (render::in_file(label.span, sources), label.text.clone())));
+        let related = related.into_iter().filter_map(|(span, message)| {
+            let (_, location) = self.location(span)?;
+            Some(DiagnosticRelatedInformation { location, message })
+        });
+        let related: Vec<_> = related.collect();
+        let help = one.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let diagnostic = Diagnostic {
+            range: location.range,
+            severity: Some(if one.is_error() {
+                DiagnosticSeverity::ERROR
+            } else {
+                DiagnosticSeverity::WARNING
+            }),
+            code: Some(NumberOrString::String(one.code.id().into())),
+            source: Some(SOURCE.into()),
+            message: format!("{}{help}", one.message),
+            related_information: Some(related).filter(|all| !all.is_empty()),
+            ..Diagnostic::default()
+        };
+        Some((path, diagnostic))
+    }
+
+    fn location(&mut self, span: Span) -> Option<(PathBuf, Location)> {
+        let (file, stretch) = self.program.in_file(span)?;
+        let lines = self.lines.entry(file).or_insert_with(|| Lines::new(self.program.text(file)));
+        let path = self.program.files[file as usize].clone();
+        let location = Location { uri: uri::from_path(&path)?, range: lines.range(stretch) };
+        Some((path, location))
+    }
+}

@@ -1,0 +1,22 @@
+//! From one text to another in as few edits of lines as are easy to find.
+
+use lsp_types::{Position, Range, TextEdit};
+
+use super::text::Lines;
+
+/// The edits that make `after` of `before`: the lines that differ if there are as many in both,
+/// else all text.
+pub(super) fn between(before: &[u8], after: &[u8]) -> Vec<TextEdit> {
+    let (old, new) = (Lines::new(before), Lines::new(after));
+    let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+    if old.count() != new.count() {
+        let range = Range::new(Position::new(0, 0), old.position(before.len()));
+        return vec![TextEdit::new(range, text(after))];
+    }
+    let differ = (0..old.count()).filter(|line| old.get(*line) != new.get(*line));
+    let edits = differ.map(|line| {
+        let start = old.start(line);
+        TextEdit::new(old.range(start..start + old.get(line).len()), text(new.get(line)))
+    });
+    edits.collect()
+}

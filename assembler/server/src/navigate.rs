@@ -1,0 +1,144 @@
+//! Definitions, references, and what a file or the whole workspace defines.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lsp_types::{
+    DocumentHighlight, DocumentHighlightKind, Location, Range, SymbolInformation, SymbolKind,
+};
+
+use tdlasm::references::{Kind, Role};
+
+use super::targets::{self, Found};
+use super::text::Lines;
+use super::workspace::Workspace;
+
+/// Turns offsets of files into places of the protocol.
+pub(super) struct Locator<'w> {
+    workspace: &'w Workspace,
+    texts: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl<'w> Locator<'w> {
+    pub(super) fn new(workspace: &'w Workspace) -> Self {
+        Self { workspace, texts: BTreeMap::new() }
+    }
+
+    /// The places, each with what is found there.
+    pub(super) fn located<'f>(&mut self, found: &[Found<'f>]) -> Vec<(Found<'f>, Location)> {
+        let mut located = Vec::new();
+        for group in found.chunk_by(|one, other| one.path() == other.path()) {
+            let path = group[0].path();
+            let Some(uri) = self.workspace.uri(path) else { continue };
+            let workspace = self.workspace;
+            let read = || workspace.text(path).unwrap_or_default();
+            let lines = Lines::new(self.texts.entry(path.to_owned()).or_insert_with(read));
+            located.extend(group.iter().map(|one| {
+                let range = lines.range(one.place.stretch());
+                (*one, Location { uri: uri.clone(), range })
+            }));
+        }
+        located
+    }
+
+    fn locations(&mut self, found: &[Found<'_>]) -> Vec<Location> {
+        let mut all: Vec<_> =
+            self.located(found).into_iter().map(|(_, location)| location).collect();
+        all.dedup();
+        all
+    }
+}
+
+/// Returns the definition of what stands at an offset; of a file's name, the file.
+pub(super) fn definition(workspace: &Workspace, path: &Path, offset: usize) -> Vec<Location> {
+    for program in workspace.readers(path) {
+        if let Some(file) = program.inserted_at(path, offset) {
+            let location = |uri| Location { uri, range: Range::default() };
+            return workspace.uri(file).map(location).into_iter().collect();
+        }
+    }
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let places = target.places(workspace);
+    let with = |role| -> Vec<Found<'_>> {
+        places.iter().filter(|one| one.place.role == role).copied().collect()
+    };
+    let mut found = with(Role::Definition);
+    if found.is_empty() {
+        found = with(Role::Declaration);
+    }
+    Locator::new(workspace).locations(&found)
+}
+
+/// All places of what stands at an offset, those that give it its meaning only if they are
+/// `wanted`.
+pub(super) fn references(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+    wanted: bool,
+) -> Vec<Location> {
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let mut found = target.places(workspace);
+    found.retain(|one| wanted || one.place.role == Role::Use);
+    Locator::new(workspace).locations(&found)
+}
+
+/// The places in the same file.
+pub(super) fn highlights(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+) -> Vec<DocumentHighlight> {
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let mut found = target.places(workspace);
+    found.retain(|one| one.path() == path);
+    let shown = Locator::new(workspace).located(&found).into_iter().map(|(one, location)| {
+        let kind = match one.place.role {
+            Role::Use => DocumentHighlightKind::READ,
+            Role::Definition | Role::Declaration => DocumentHighlightKind::WRITE,
+        };
+        DocumentHighlight { range: location.range, kind: Some(kind) }
+    });
+    shown.collect()
+}
+
+/// Returns the definitions of a file, or with `None` what all do that has `query` in its name.
+pub(super) fn symbols(
+    workspace: &Workspace,
+    path: Option<&Path>,
+    query: &str,
+) -> Vec<SymbolInformation> {
+    let query = query.to_ascii_uppercase();
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for program in workspace.programs() {
+        let wanted = |one: &Found<'_>| {
+            one.place.role == Role::Definition
+                && one.name().kind != Kind::Parameter
+                && one.name().kind != Kind::Language
+                && path.is_none_or(|path| one.path() == path)
+                && one
+                    .text()
+                    .to_ascii_uppercase()
+                    .windows(query.len().max(1))
+                    .any(|part| query.is_empty() || part == query.as_bytes())
+        };
+        let places = program.places().iter().map(|place| Found { program, place });
+        found.extend(places.filter(wanted));
+    }
+    found.sort_by_key(|one| (one.path(), one.place.start));
+    found.dedup_by_key(|one| (one.path(), one.place.start));
+    let located = Locator::new(workspace).located(&found).into_iter();
+    located.map(|(one, location)| symbol(&one, location)).collect()
+}
+
+#[expect(deprecated, reason = "a field of the protocol that has to be there")]
+fn symbol(found: &Found<'_>, location: Location) -> SymbolInformation {
+    let kind = match found.name().kind {
+        Kind::Label | Kind::External => SymbolKind::FUNCTION,
+        Kind::Macro => SymbolKind::OPERATOR,
+        Kind::Constant => SymbolKind::CONSTANT,
+        _ => SymbolKind::VARIABLE,
+    };
+    let name = String::from_utf8_lossy(found.text()).into_owned();
+    SymbolInformation { name, kind, tags: None, deprecated: None, location, container_name: None }
+}

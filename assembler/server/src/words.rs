@@ -1,0 +1,68 @@
+//! Which word of a statement an offset is in.
+
+use std::ops::Range;
+use std::path::Path;
+
+use tdlasm::syntax::lex;
+use tdlasm_rewrite::fmt::{Options, Parts, Statements};
+
+use super::workspace::Workspace;
+
+/// The fields of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    /// A label, or the name that is assigned a value.
+    Name,
+    Operator,
+    Operands,
+    Comment,
+}
+
+/// A file as statements.
+pub(super) fn statements(workspace: &Workspace, path: &Path, text: &[u8]) -> Option<Statements> {
+    let assembled = &workspace.options;
+    let options = Options {
+        include_dirs: assembled.include_dirs.clone(),
+        long_symbols: assembled.long_symbols,
+    };
+    Statements::read(&workspace.documents, path, text, &options)
+}
+
+/// The statement that holds an offset.
+pub(super) fn parts_at(statements: &Statements, offset: usize) -> Option<&Parts> {
+    let after = statements.list.partition_point(|(start, _)| *start <= offset);
+    statements.list[after.checked_sub(1)?].1.as_ref()
+}
+
+/// The field and the word at an offset, which may be empty.
+pub(super) fn field_at(
+    workspace: &Workspace,
+    path: &Path,
+    text: &[u8],
+    offset: usize,
+) -> Option<(Field, Range<usize>)> {
+    let statements = statements(workspace, path, text)?;
+    let parts = parts_at(&statements, offset)?;
+    Some((field(parts, offset), word(text, offset)))
+}
+
+fn field(parts: &Parts, offset: usize) -> Field {
+    let before = parts.labels.last().map_or(0, |(name, _)| name.end);
+    if !parts.comment.is_empty() && offset > parts.comment.start {
+        Field::Comment
+    } else if parts.assigned.contains(&offset) || offset <= before {
+        Field::Name
+    } else if parts.operator.is_empty() || offset <= parts.operator.end {
+        Field::Operator
+    } else {
+        Field::Operands
+    }
+}
+
+/// The symbol that an offset is in or at the end of.
+pub(super) fn word(text: &[u8], offset: usize) -> Range<usize> {
+    let offset = offset.min(text.len());
+    let before = text[..offset].iter().rev().take_while(|byte| lex::is_symbol(**byte)).count();
+    let behind = text[offset..].iter().take_while(|byte| lex::is_symbol(**byte)).count();
+    offset - before..offset + behind
+}

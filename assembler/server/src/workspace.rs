@@ -1,0 +1,115 @@
+//! The programs of the folders that the editor shows, each assembled anew when one of its files
+//! changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lsp_types::Uri;
+
+use tdlasm::asm::Options;
+
+use super::analysis::Analysis;
+use super::documents::Documents;
+use super::uri;
+
+/// More sources than this are not looked for.
+const MAX_SOURCES: usize = 2000;
+/// Folders deeper than this are not looked into.
+const MAX_DEPTH: usize = 16;
+
+/// All that is known of the sources.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    pub(super) options: Options,
+    pub(super) documents: Documents,
+    /// The sources that may be programs.
+    sources: BTreeSet<PathBuf>,
+    /// The results of those that were assembled since their files changed.
+    analyses: BTreeMap<PathBuf, Analysis>,
+}
+
+impl Workspace {
+    pub(super) fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Takes up the sources below a folder.
+    pub(super) fn add_folder(&mut self, folder: &Path) {
+        let mut open = vec![(folder.to_owned(), 0)];
+        while let Some((folder, depth)) = open.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_folder && depth < MAX_DEPTH && !is_hidden(&path) {
+                    open.push((path, depth + 1));
+                } else if !is_folder && is_source(&path) && self.sources.len() < MAX_SOURCES {
+                    self.sources.insert(path);
+                }
+            }
+        }
+    }
+
+    /// Takes up a source, or that one is no more.
+    pub(super) fn changed(&mut self, path: &Path) {
+        let is_open = self.documents.open.contains_key(path);
+        let exists = is_open || path.is_file();
+        let is_new = exists && (is_open || is_source(path)) && self.sources.insert(path.to_owned());
+        if !exists {
+            self.sources.remove(path);
+        }
+        // One that could not be found so far may be the one that is there now.
+        self.analyses.retain(|root, one| {
+            root != path && !one.reads(path) && !(is_new && one.outcome.has_errors())
+        });
+    }
+
+    /// Assembles what has changed.
+    pub(super) fn refresh(&mut self) {
+        for root in &self.sources {
+            if !self.analyses.contains_key(root) {
+                let analysis = Analysis::new(root, &self.documents, &self.options);
+                self.analyses.insert(root.clone(), analysis);
+            }
+        }
+        let sources = &self.sources;
+        self.analyses.retain(|root, _| sources.contains(root));
+    }
+
+    /// The programs: sources that no other inserts.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Analysis> {
+        let inserted: BTreeSet<&Path> = self.analyses.values().flat_map(inserted).collect();
+        self.analyses.values().filter(move |one| !inserted.contains(&*one.root))
+    }
+
+    /// The programs that read a file.
+    pub(super) fn readers<'w>(&'w self, path: &'w Path) -> impl Iterator<Item = &'w Analysis> {
+        self.programs().filter(move |one| one.reads(path))
+    }
+
+    /// Returns the editor's name for a file.
+    pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
+        let open = self.documents.open.get(path);
+        open.map(|document| document.uri.clone()).or_else(|| uri::from_path(path))
+    }
+
+    /// The text of a file as it is now.
+    pub(super) fn text(&self, path: &Path) -> Option<Vec<u8>> {
+        self.documents.text(path).ok()
+    }
+}
+
+fn inserted(analysis: &Analysis) -> impl Iterator<Item = &Path> {
+    analysis.files.iter().map(PathBuf::as_path).filter(|file| *file != analysis.root)
+}
+
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"))
+}
+
+/// Folders of version control and of build products, which hold no sources of anyone's.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    name.is_some_and(|name| name.starts_with('.') || name == "target" || name == "node_modules")
+}

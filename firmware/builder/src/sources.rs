@@ -1,0 +1,154 @@
+//! The Z80 sources, carried inside the program: what is built does not depend on where it is built.
+
+use std::io;
+use std::path::Path;
+
+use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
+
+/// Files that others insert.
+const INSERTED: &[(&str, &str)] = &[
+    ("sargon.asm", include_str!("../../../sargon-src/sargon.asm")),
+    ("names.asm", include_str!("../../../sargon-src/names.asm")),
+    ("wire.asm", include_str!("../../z80/wire.asm")),
+];
+
+/// The files of which both programs are made.
+const COMMON: &[(&str, &str)] = &[
+    ("common.asm", include_str!("../../z80/common.asm")),
+    ("frame.asm", include_str!("../../z80/frame.asm")),
+    ("ring.asm", include_str!("../../z80/ring.asm")),
+    ("place.asm", include_str!("../../z80/place.asm")),
+    ("crc16.asm", include_str!("../../z80/crc16.asm")),
+];
+
+/// The driver of the 68B50.
+pub(crate) const ACIA: (&str, &str) = ("acia.asm", include_str!("../../z80/acia.asm"));
+
+/// The driver of the SIO.
+pub(crate) const SIO: (&str, &str) = ("sio.asm", include_str!("../../z80/sio.asm"));
+
+/// The boot monitor's own files.
+const MONITOR: &[(&str, &str)] = &[
+    ("reset.asm", include_str!("../../z80/reset.asm")),
+    ("monitor.asm", include_str!("../../z80/monitor.asm")),
+];
+
+/// The monitor's further files where the board can write its flash.
+pub(crate) const FLASH: &[(&str, &str)] = &[
+    ("flash.asm", include_str!("../../z80/flash.asm")),
+    ("flcmd.asm", include_str!("../../z80/flcmd.asm")),
+    ("auto.asm", include_str!("../../z80/auto.asm")),
+    ("crc32.asm", include_str!("../../z80/crc32.asm")),
+];
+
+/// The application's own files, and what all evaluators have in common.
+const APPLICATION: &[(&str, &str)] = &[
+    ("app.asm", include_str!("../../z80/app.asm")),
+    ("positn.asm", include_str!("../../z80/positn.asm")),
+    ("exhaust.asm", include_str!("../../z80/exhaust.asm")),
+    ("sectns.asm", include_str!("../../z80/sectns.asm")),
+    ("crc32.asm", include_str!("../../z80/crc32.asm")),
+    ("crcrec.asm", include_str!("../../z80/crcrec.asm")),
+    ("analys.asm", include_str!("../../z80/analys.asm")),
+    ("tables.asm", include_str!("../../../sargon-src/tables.asm")),
+    ("data.asm", include_str!("../../../sargon-src/data.asm")),
+    ("newlst.asm", include_str!("../../../sargon-src/newlst.asm")),
+    ("attack.asm", include_str!("../../../sargon-src/attack.asm")),
+    ("atksav.asm", include_str!("../../../sargon-src/atksav.asm")),
+    ("pnck.asm", include_str!("../../../sargon-src/pnck.asm")),
+    ("pinfnd.asm", include_str!("../../../sargon-src/pinfnd.asm")),
+    ("nextad.asm", include_str!("../../../sargon-src/nextad.asm")),
+    ("points.asm", include_str!("../../../sargon-src/points.asm")),
+    ("trace.asm", include_str!("../../../sargon-src/trace.asm")),
+];
+
+/// XCHNG of the evaluators mended and of 1978.
+pub(crate) const XCHNG: (&str, &str) = ("xchng.asm", include_str!("../../../sargon-src/xchng.asm"));
+
+/// XCHNG of the fast evaluator, which does not call NEXTAD.
+pub(crate) const FAST_XCHNG: (&str, &str) =
+    ("xchfst.asm", include_str!("../../../sargon-src/xchfst.asm"));
+
+/// The fast evaluator's finding of attackers.
+pub(crate) const SPREAD: (&str, &str) =
+    ("spread.asm", include_str!("../../../sargon-src/spread.asm"));
+
+/// The layouts, by name.
+const LAYOUTS: &[(&str, &str)] = &[
+    ("monitor", include_str!("../../layouts/monitor.toml")),
+    ("flash-app", include_str!("../../layouts/flash-app.toml")),
+    ("ram-app", include_str!("../../layouts/ram-app.toml")),
+];
+
+/// A program of the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// The boot monitor, in ROM.
+    Monitor,
+    /// The application: the exchange evaluator behind the wire protocol.
+    Application,
+    /// The application at the addresses of flash.
+    FlashApplication,
+}
+
+impl ProgramKind {
+    /// The files to assemble, in link order.
+    pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
+        let own = match self {
+            Self::Monitor => MONITOR,
+            Self::Application | Self::FlashApplication => APPLICATION,
+        };
+        own.iter().chain(COMMON).map(|(name, _)| *name)
+    }
+}
+
+/// All sources, by file name, and the disk behind them if the user's own files are to be read.
+#[derive(Clone)]
+pub(crate) struct Sources {
+    ours: MemoryLoader,
+    disk: Option<DiskLoader>,
+}
+
+impl Sources {
+    /// Our sources alone, with other texts for some of the files.
+    pub(crate) fn ours(replaced: &[(&str, &str)]) -> Self {
+        let with = |loader: MemoryLoader, (name, text): (&str, &str)| loader.with(name, text);
+        let loader = ours().fold(MemoryLoader::new(), with);
+        Self { ours: replaced.iter().copied().fold(loader, with), disk: None }
+    }
+
+    /// Returns these sources with the disk after them, for files that ours lack.
+    pub(crate) fn with_disk(&self) -> Self {
+        Self { disk: Some(DiskLoader), ..self.clone() }
+    }
+}
+
+impl Loader for Sources {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match &self.disk {
+            Some(disk) if !self.ours.exists(path) => disk.load(path),
+            _ => self.ours.load(path),
+        }
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.ours.exists(path) || self.disk.is_some_and(|disk| disk.exists(path))
+    }
+}
+
+/// All files that we carry.
+fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let chosen = &[ACIA, SIO, XCHNG, FAST_XCHNG, SPREAD];
+    [INSERTED, COMMON, MONITOR, FLASH, APPLICATION, chosen].into_iter().flatten().copied()
+}
+
+/// The text of one of the Z80 sources, by its file name.
+#[must_use]
+pub fn source(name: &str) -> Option<&'static str> {
+    ours().find(|(known, _)| *known == name).map(|(_, text)| text)
+}
+
+/// The text of a layout.
+pub(crate) fn layout(name: &str) -> Option<&'static str> {
+    LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

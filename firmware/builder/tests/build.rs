@@ -1,0 +1,180 @@
+//! The images: they build, fit, and agree with the Rust side of the wire protocol.
+
+use firmware::ProgramKind;
+use firmware::build::{BuildError, build, build_id, build_with};
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use firmware_wire::{self as wire, slot};
+
+fn classic() -> Profile {
+    Profile::named("rc2014-classic").expect("it ships")
+}
+
+#[test]
+fn the_monitor_fits_the_boot_sector_of_every_board() {
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        let image = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(image.address, 0);
+        assert!(image.bytes.len() <= slot::ADDRESS.into(), "{name}: {} bytes", image.bytes.len());
+    }
+}
+
+#[test]
+fn the_application_for_flash_stands_behind_its_header_and_only_where_flash_is() {
+    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let image = build(&zed, ProgramKind::FlashApplication).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(image.address, slot::PROGRAM);
+    assert_eq!(image.program.symbol("APP"), Some(slot::PROGRAM));
+    assert!(image.bytes.len() <= slot::CAPACITY);
+    let refused = build(&classic(), ProgramKind::FlashApplication);
+    assert!(matches!(refused, Err(BuildError::NoFlash(board)) if board == "rc2014-classic"));
+}
+
+#[test]
+fn both_sides_have_the_same_constants_of_flash() {
+    use wire::{ErrorCode, kind};
+    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let image = build(&zed, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+    let constants: &[(&str, u16)] = &[
+        ("T.CHIP", kind::CHIP.into()),
+        ("T.ERAS", kind::ERASE.into()),
+        ("T.PROG", kind::PROGRAM.into()),
+        ("T.FCRC", kind::FLASH_CRC.into()),
+        ("T.VRFY", kind::FLASH_VERIFY.into()),
+        ("T.FRED", kind::FLASH_READ.into()),
+        ("T.BOOT", kind::BOOT.into()),
+        ("E.CHIP", ErrorCode::Chip.code().into()),
+        ("E.PROT", ErrorCode::Protected.code().into()),
+        ("E.TIME", ErrorCode::Timeout.code().into()),
+        ("E.VRFY", ErrorCode::Verify.code().into()),
+        ("SLOT", slot::ADDRESS),
+        ("SLOTLN", slot::HEADER as u16),
+    ];
+    for (name, value) in constants {
+        assert_eq!(image.program.symbol(name), Some(*value), "{name}");
+    }
+}
+
+#[test]
+fn the_application_starts_with_its_entry_and_fits_six_kilobytes() {
+    for behaviour in Behaviour::ALL {
+        let evaluator = Evaluator { behaviour, own: None };
+        let image = build_with(&classic(), ProgramKind::Application, &evaluator)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(image.address, 0x8000);
+        assert_eq!(image.program.symbol("APP"), Some(0x8000));
+        assert!(image.bytes.len() <= 0x1800, "{behaviour}: {} bytes", image.bytes.len());
+    }
+}
+
+#[test]
+fn the_build_id_is_in_the_image_and_is_its_crc() {
+    let image =
+        build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    let at = usize::from(image.program.symbol("BUILD").expect("it has one") - image.address);
+    assert_eq!(image.bytes[at..at + 4], image.build.to_le_bytes());
+    assert_eq!(build_id(&image.bytes, at), image.build);
+}
+
+#[test]
+fn the_build_id_is_zlibs_crc_with_the_field_as_zeros() {
+    // CRC-32 of "12340000" + 4 zeros would need a table; the catalogue's check is of "123456789".
+    let bytes = b"123456789";
+    assert_eq!(build_id(bytes, 9), build_id(b"123456789\xAA\xBB\xCC\xDD", 9));
+    let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+    assert_eq!(crc.checksum(bytes), 0xCBF4_3926);
+    assert_eq!(build_id(b"12345678", 4), crc.checksum(b"1234\0\0\0\0"));
+}
+
+#[test]
+fn both_sides_of_the_wire_have_the_same_constants() {
+    use wire::{capability, danger, kind, status, step};
+    let image =
+        build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    let monitor = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let bytes: &[(&str, u8)] = &[
+        ("PROTO", wire::VERSION),
+        ("T.IDNT", kind::IDENT),
+        ("T.RSET", kind::RESET),
+        ("T.WRIT", kind::WRITE),
+        ("T.CRC", kind::CRC),
+        ("T.READ", kind::READ),
+        ("T.RUN", kind::RUN),
+        ("T.XCHG", kind::EXCHANGE),
+        ("T.POSN", kind::POSITION),
+        ("T.PEND", kind::POSITION_END),
+        ("T.XHST", kind::EXHAUST),
+        ("T.PNTS", kind::POINTS),
+        ("T.TRCE", kind::TRACE),
+        ("T.REPL", wire::REPLY),
+        ("T.PLCE", kind::PLACE + wire::REPLY),
+        ("T.ERR", wire::ERROR),
+        ("E.TYPE", wire::ErrorCode::UnknownType.code()),
+        ("E.LEN", wire::ErrorCode::BadLength.code()),
+        ("E.ADDR", wire::ErrorCode::Address.code()),
+        ("E.READ", wire::ErrorCode::ReadBack.code()),
+        ("E.ARG", wire::ErrorCode::BadArgument.code()),
+        ("E.DMGD", wire::ErrorCode::Damaged.code()),
+        ("E.OVRN", wire::ErrorCode::Overrun.code()),
+        ("MAXPAY", wire::MAX_PAYLOAD as u8),
+        ("MAXENC", wire::MAX_ENCODED as u8),
+        ("MAXBLK", wire::MAX_BLOCK as u8),
+        ("BODY", wire::BODY as u8),
+        ("ZRUN", wire::CALL[1..].len() as u8),
+        ("RECORD", wire::RECORD as u8),
+        ("RECMAX", wire::MAX_RECORDS as u8),
+        ("ROLE.M", b'M'),
+        ("ROLE.A", b'A'),
+        ("C.RAM", capability::LOADS_RAM),
+        ("C.FLSH", capability::WRITES_FLASH),
+        ("C.XCHG", capability::EXCHANGE),
+        ("C.POSN", capability::POSITION),
+        ("C.1978", capability::AS_IN_1978),
+        ("C.XHST", capability::EXHAUST),
+        ("SPCNUM", wire::SPACES),
+        ("BINNUM", wire::BINS as u8),
+        ("C.PNTS", capability::POINTS),
+        ("C.TRCE", capability::TRACE),
+        ("T.CHKS", kind::CHECKS),
+        ("POSLEN", wire::CHECKED as u8),
+        ("C.CHKS", wire::further::CHECKS as u8),
+    ];
+    for (name, value) in bytes {
+        for program in [&image.program, &monitor.program] {
+            assert_eq!(program.symbol(name), Some(u16::from(*value)), "{name}");
+        }
+    }
+    let steps: &[(&str, u8)] = &[
+        ("S.TAKE", step::TAKES),
+        ("S.LAST", step::TAKES_LAST),
+        ("S.HELP", step::NEEDS_HELP),
+        ("S.ALON", step::HAS_NO_HELP),
+        ("S.STOP", step::STOPS),
+        ("S.LEN", wire::STEP as u8),
+    ];
+    for (name, value) in steps {
+        assert_eq!(image.program.symbol(name), Some(u16::from(*value)), "{name}");
+    }
+    let bit = |name| image.program.symbol(name).map(|bit| 1u8 << bit);
+    assert_eq!(bit("B.OVER"), Some(status::OVERFLOW));
+    assert_eq!(bit("B.SHRT"), Some(status::SHORT));
+    assert_eq!(bit("B.DNGR"), Some(danger::ARTICLE));
+    assert_eq!(bit("B.BOOK"), Some(danger::BOOK));
+}
+
+#[test]
+fn the_rings_and_tables_lie_where_the_routines_need_them() {
+    use ProgramKind::{Application, FlashApplication, Monitor};
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        for kind in [Monitor, Application, FlashApplication] {
+            let Ok(image) = build(&profile, kind) else { continue };
+            let at = |symbol| image.program.symbol(symbol).expect("the driver's and the check's");
+            assert_eq!(at("RXRING") & 0x7FF, 0, "{name}, {kind:?}: bit 10 is clear in the ring");
+            for page in ["TXRING", "HIGHS", "LOWS"] {
+                assert_eq!(at(page) & 0xFF, 0, "{name}, {kind:?}: {page}");
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The monitor's requests about the flash chip, and their replies.
+
+use std::fmt;
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+
+use super::{MAX_BLOCK, REPLY, kind};
+
+/// The check of flash: zlib's CRC-32.
+#[must_use]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+    CRC.checksum(bytes)
+}
+
+/// A request about the flash chip. Addresses are the chip's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlashRequest {
+    /// Identify the chip.
+    Chip,
+    /// Erase a sector.
+    Erase {
+        /// Which, counted from 0.
+        sector: u16,
+    },
+    /// Program bytes within a sector; those that are there already are left alone.
+    Program {
+        /// First address, below 2^24.
+        address: u32,
+        /// 1 to [`MAX_BLOCK`] bytes.
+        data: Vec<u8>,
+    },
+    /// Compute the CRC-32 of a stretch within a page of 16 KiB.
+    Crc {
+        /// First address, below 2^24.
+        address: u32,
+        /// Bytes, at least 1.
+        length: u16,
+    },
+    /// Compute the same and refuse a stretch that has another.
+    Verify {
+        /// First address, below 2^24.
+        address: u32,
+        /// Bytes, at least 1.
+        length: u16,
+        /// The check that it must have.
+        crc: u32,
+    },
+    /// Fetch bytes within a page.
+    Read {
+        /// First address, below 2^24.
+        address: u32,
+        /// 1 to [`MAX_BLOCK`].
+        count: u8,
+    },
+    /// Replace the boot sector by the 4 KiB that wait in RAM, and start it.
+    Boot {
+        /// The CRC-32 of what waits.
+        crc: u32,
+    },
+}
+
+impl FlashRequest {
+    /// The frame's type.
+    pub(super) fn kind(&self) -> u8 {
+        match self {
+            Self::Chip => kind::CHIP,
+            Self::Erase { .. } => kind::ERASE,
+            Self::Program { .. } => kind::PROGRAM,
+            Self::Crc { .. } => kind::FLASH_CRC,
+            Self::Verify { .. } => kind::FLASH_VERIFY,
+            Self::Read { .. } => kind::FLASH_READ,
+            Self::Boot { .. } => kind::BOOT,
+        }
+    }
+
+    /// The frame's payload.
+    pub(super) fn payload(&self) -> Vec<u8> {
+        match self {
+            Self::Chip => Vec::new(),
+            Self::Erase { sector } => sector.to_le_bytes().to_vec(),
+            Self::Program { address, data } => [&at(*address)[..], data].concat(),
+            Self::Crc { address, length } => [&at(*address)[..], &length.to_le_bytes()].concat(),
+            Self::Verify { address, length, crc } => {
+                [&at(*address)[..], &length.to_le_bytes(), &crc.to_le_bytes()].concat()
+            }
+            Self::Read { address, count } => [&at(*address)[..], &[*count]].concat(),
+            Self::Boot { crc } => crc.to_le_bytes().to_vec(),
+        }
+    }
+}
+
+/// An address of the chip in its three bytes.
+fn at(address: u32) -> [u8; 3] {
+    let [low, middle, high, _] = address.to_le_bytes();
+    [low, middle, high]
+}
+
+/// A flash chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipIdentity {
+    /// The manufacturer's code.
+    pub manufacturer: u8,
+    /// The device code.
+    pub device: u8,
+    /// Sectors of 4 KiB.
+    pub sectors: u16,
+    /// The number of sectors, at the start, that ERASE and PROGRAM leave alone.
+    pub kept: u8,
+}
+
+impl ChipIdentity {
+    /// Returns the maker's name for it, of the chips that the monitor knows.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match (self.manufacturer, self.device) {
+            (0xBF, 0xB5) => "SST39SF010A",
+            (0xBF, 0xB6) => "SST39SF020A",
+            (0xBF, 0xB7) => "SST39SF040",
+            _ => "a flash chip",
+        }
+    }
+}
+
+impl fmt::Display for ChipIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { manufacturer, device, sectors, .. } = self;
+        let kilobytes = 4 * u32::from(*sectors);
+        write!(f, "{}, identity {manufacturer:02X}h {device:02X}h, {kilobytes} KiB", self.name())
+    }
+}
+
+/// A reply to a request about the flash chip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlashReply {
+    /// To CHIP.
+    Chip(ChipIdentity),
+    /// To ERASE: the sector.
+    Erased(u16),
+    /// To PROGRAM: where, and how many bytes.
+    Programmed {
+        /// First address.
+        address: u32,
+        /// The number of bytes.
+        count: u8,
+    },
+    /// To FLASH CRC.
+    Crc(u32),
+    /// To FLASH VERIFY: it is as the host says.
+    Verified,
+    /// To FLASH READ: where, and the bytes.
+    Memory {
+        /// First address.
+        address: u32,
+        /// The bytes.
+        data: Vec<u8>,
+    },
+    /// To BOOT: what waits is what the host says, and replaces the boot sector now.
+    Booting,
+}
+
+impl FlashReply {
+    /// Reads the payload of a reply; `None` when it is not as long as its type asks for.
+    pub(super) fn parse(kind_byte: u8, payload: &[u8]) -> Option<Self> {
+        let address = |low, middle, high| u32::from_le_bytes([low, middle, high, 0]);
+        Some(match (kind_byte - REPLY, payload) {
+            (kind::CHIP, &[manufacturer, device, low, high, kept]) => {
+                let sectors = u16::from_le_bytes([low, high]);
+                Self::Chip(ChipIdentity { manufacturer, device, sectors, kept })
+            }
+            (kind::ERASE, &[low, high]) => Self::Erased(u16::from_le_bytes([low, high])),
+            (kind::PROGRAM, &[low, middle, high, count]) => {
+                Self::Programmed { address: address(low, middle, high), count }
+            }
+            (kind::FLASH_CRC, &[a, b, c, d]) => Self::Crc(u32::from_le_bytes([a, b, c, d])),
+            (kind::FLASH_VERIFY, []) => Self::Verified,
+            (kind::FLASH_READ, [low, middle, high, data @ ..])
+                if (1..=MAX_BLOCK).contains(&data.len()) =>
+            {
+                Self::Memory { address: address(*low, *middle, *high), data: data.to_vec() }
+            }
+            (kind::BOOT, []) => Self::Booting,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_is_the_catalogues() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn requests_are_laid_out_as_the_protocol_says() {
+        let cases: [(FlashRequest, u8, &[u8]); 7] = [
+            (FlashRequest::Chip, 0x14, &[]),
+            (FlashRequest::Erase { sector: 0x127 }, 0x15, &[0x27, 0x01]),
+            (
+                FlashRequest::Program { address: 0x07_1234, data: vec![9, 8] },
+                0x16,
+                &[0x34, 0x12, 0x07, 9, 8],
+            ),
+            (FlashRequest::Crc { address: 0x1000, length: 0x102 }, 0x17, &[0, 0x10, 0, 2, 1]),
+            (
+                FlashRequest::Verify { address: 1, length: 2, crc: 0x0403_0201 },
+                0x18,
+                &[1, 0, 0, 2, 0, 1, 2, 3, 4],
+            ),
+            (FlashRequest::Read { address: 0x04_0000, count: 16 }, 0x19, &[0, 0, 4, 16]),
+            (FlashRequest::Boot { crc: 0x0403_0201 }, 0x1A, &[1, 2, 3, 4]),
+        ];
+        for (request, kind, payload) in cases {
+            assert_eq!((request.kind(), request.payload()), (kind, payload.to_vec()));
+        }
+    }
+
+    #[test]
+    fn replies_are_read_as_the_protocol_lays_them_out() {
+        let chip = ChipIdentity { manufacturer: 0xBF, device: 0xB7, sectors: 128, kept: 1 };
+        let cases: [(u8, &[u8], FlashReply); 7] = [
+            (0x94, &[0xBF, 0xB7, 128, 0, 1], FlashReply::Chip(chip)),
+            (0x95, &[5, 0], FlashReply::Erased(5)),
+            (0x96, &[1, 2, 3, 4], FlashReply::Programmed { address: 0x03_0201, count: 4 }),
+            (0x97, &[1, 2, 3, 4], FlashReply::Crc(0x0403_0201)),
+            (0x98, &[], FlashReply::Verified),
+            (0x99, &[0, 0, 1, 7], FlashReply::Memory { address: 0x1_0000, data: vec![7] }),
+            (0x9A, &[], FlashReply::Booting),
+        ];
+        for (kind, payload, reply) in cases {
+            assert_eq!(FlashReply::parse(kind, payload), Some(reply), "{kind:02X}");
+            assert_eq!(FlashReply::parse(kind, &vec![0; 240]), None, "{kind:02X}");
+        }
+    }
+}

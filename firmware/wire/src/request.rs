@@ -1,0 +1,158 @@
+//! Requests of the host, and the frames that they become.
+
+use super::exhaust::ExhaustRequest;
+use super::flash::FlashRequest;
+use super::{CHECKED, Frame, PayloadTooLong, kind};
+
+/// A request of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Identify the program.
+    Identify,
+    /// Jump to 0000h.
+    Reset,
+    /// Store bytes from an address on.
+    Write {
+        /// First address.
+        address: u16,
+        /// 1 to [`super::MAX_BLOCK`] bytes.
+        data: Vec<u8>,
+    },
+    /// Compute the check of a stretch of memory.
+    Crc {
+        /// First address.
+        address: u16,
+        /// Bytes, at least 1.
+        length: u16,
+    },
+    /// Fetch bytes.
+    Read {
+        /// First address.
+        address: u16,
+        /// 1 to [`super::MAX_BLOCK`].
+        count: u8,
+    },
+    /// Start a program.
+    Run {
+        /// The address of its first instruction.
+        address: u16,
+    },
+    /// Something about the flash chip.
+    Flash(FlashRequest),
+    /// Play out an exchange.
+    Exchange {
+        /// The piece: bit 7 its colour, bits 2-0 its type.
+        piece: u8,
+        /// The attackers array.
+        array: [u8; 14],
+    },
+    /// Examine a position: 4-bit codes of the squares a1, b1 .. h8, two a byte, the earlier one
+    /// low.
+    Position {
+        /// The codes.
+        squares: [u8; 32],
+    },
+    /// Examine a position, and find what the side that has just moved stands to lose and to win.
+    Examine(CheckedPosition),
+    /// Do that with several positions and return only a check of each.
+    Checks {
+        /// The bits of [`super::status`] that are to count.
+        status: u8,
+        /// 1 to [`super::MAX_CHECKED`] positions.
+        positions: Vec<CheckedPosition>,
+    },
+    /// Play out the exchanges of a space of attackers arrays.
+    Exhaust(ExhaustRequest),
+    /// Play out an exchange and tell every step.
+    Trace {
+        /// The piece: bit 7 its colour, bits 2-0 its type.
+        piece: u8,
+        /// The value of the piece, 1 to 15.
+        stake: u8,
+        /// The attackers array, with any values from 1 to 15.
+        array: [u8; 14],
+    },
+    /// Find what the side that has just moved stands to lose and to win.
+    Points {
+        /// As in POSITION.
+        squares: [u8; 32],
+        /// 0 when White has just moved, 80h when Black has.
+        mover: u8,
+        /// The square moved to as the board numbers it; 0 when not known.
+        moved: u8,
+    },
+}
+
+/// A position and its last move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckedPosition {
+    /// As in POSITION.
+    pub squares: [u8; 32],
+    /// 0 if White has just moved, 80h if Black has.
+    pub mover: u8,
+    /// The square moved to as the board numbers it; 0 if it is not known.
+    pub moved: u8,
+}
+
+impl CheckedPosition {
+    fn bytes(&self) -> [u8; CHECKED] {
+        let mut bytes = [0; CHECKED];
+        bytes[..32].copy_from_slice(&self.squares);
+        bytes[32..].copy_from_slice(&[self.mover, self.moved]);
+        bytes
+    }
+}
+
+impl Request {
+    /// The frame's type.
+    #[must_use]
+    pub fn kind(&self) -> u8 {
+        match self {
+            Self::Identify => kind::IDENT,
+            Self::Reset => kind::RESET,
+            Self::Write { .. } => kind::WRITE,
+            Self::Crc { .. } => kind::CRC,
+            Self::Read { .. } => kind::READ,
+            Self::Run { .. } => kind::RUN,
+            Self::Flash(request) => request.kind(),
+            Self::Exchange { .. } => kind::EXCHANGE,
+            Self::Position { .. } | Self::Examine(_) => kind::POSITION,
+            Self::Checks { .. } => kind::CHECKS,
+            Self::Exhaust(_) => kind::EXHAUST,
+            Self::Points { .. } => kind::POINTS,
+            Self::Trace { .. } => kind::TRACE,
+        }
+    }
+
+    /// Returns the request as a frame.
+    ///
+    /// # Errors
+    /// Returns `PayloadTooLong` if WRITE, PROGRAM or CHECKS carry more than a frame has room for.
+    pub fn frame(&self, seq: u8) -> Result<Frame, PayloadTooLong> {
+        Frame::new(seq, self.kind(), self.payload())
+    }
+
+    /// The frame's payload.
+    #[must_use]
+    pub fn payload(&self) -> Vec<u8> {
+        let at = |address: &u16| address.to_le_bytes();
+        match self {
+            Self::Identify | Self::Reset => Vec::new(),
+            Self::Write { address, data } => [&at(address)[..], data].concat(),
+            Self::Crc { address, length } => [at(address), at(length)].concat(),
+            Self::Read { address, count } => [&at(address)[..], &[*count]].concat(),
+            Self::Run { address } => at(address).to_vec(),
+            Self::Flash(request) => request.payload(),
+            Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
+            Self::Position { squares } => squares.to_vec(),
+            Self::Examine(position) => position.bytes().to_vec(),
+            Self::Checks { status, positions } => {
+                let positions = positions.iter().flat_map(CheckedPosition::bytes);
+                std::iter::once(*status).chain(positions).collect()
+            }
+            Self::Exhaust(request) => request.payload(),
+            Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
+            Self::Points { squares, mover, moved } => [&squares[..], &[*mover, *moved]].concat(),
+        }
+    }
+}

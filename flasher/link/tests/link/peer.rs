@@ -1,0 +1,155 @@
+//! A board made of a few lines, on a line that spoils what it is told to.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::{Duration, Instant};
+
+use firmware_wire::{Decoder, Event, Frame, REPLY, kind, memory_check};
+use rcflash_transport::Transport;
+
+/// The fault that the line adds to something that passes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The request never arrives.
+    DropRequest,
+    /// The reply never arrives.
+    DropReply,
+    /// The request arrives damaged, and the board says so.
+    DamageRequest,
+    /// The reply arrives damaged.
+    DamageReply,
+    /// Garbage comes before the reply.
+    NoiseBefore,
+    /// The line is gone from here on.
+    Vanish,
+}
+
+/// A board with 64 KiB of memory, and the line to it.
+pub(crate) struct Peer {
+    pub(crate) role: u8,
+    pub(crate) memory: Vec<u8>,
+    /// A byte that does not keep what is written.
+    pub(crate) broken: Option<u16>,
+    /// Bits of every check that are wrong.
+    pub(crate) wrong_bits: u32,
+    /// The address that the board claims to start, if not the one that it was given.
+    pub(crate) starts: Option<u16>,
+    faults: VecDeque<Option<Fault>>,
+    decoder: Decoder,
+    to_host: VecDeque<u8>,
+    gone: bool,
+    /// Nothing here takes time, so waiting moves the clock.
+    pub(crate) now: Instant,
+}
+
+impl Peer {
+    pub(crate) fn new(faults: &[Option<Fault>]) -> Self {
+        Self {
+            role: b'M',
+            memory: vec![0; 0x1_0000],
+            broken: None,
+            wrong_bits: 0,
+            starts: None,
+            faults: faults.iter().copied().collect(),
+            decoder: Decoder::default(),
+            to_host: VecDeque::new(),
+            gone: false,
+            now: Instant::now(),
+        }
+    }
+
+    fn answer(&mut self, frame: &Frame) {
+        let fault = self.faults.pop_front().flatten();
+        if fault == Some(Fault::DropRequest) {
+            return;
+        }
+        if fault == Some(Fault::Vanish) {
+            self.gone = true;
+            return;
+        }
+        let reply = match fault {
+            Some(Fault::DamageRequest) => Frame::new(0, 0xFF, vec![6, 0, 0, 0]).expect("it fits"),
+            _ => self.reply(frame),
+        };
+        let mut line = reply.encode();
+        match fault {
+            Some(Fault::DropReply) => return,
+            Some(Fault::DamageReply) => line[3] ^= 0x55,
+            Some(Fault::NoiseBefore) => self.to_host.extend(b"\r\nhello, \x01\x02"),
+            _ => {}
+        }
+        self.to_host.extend(line);
+    }
+
+    fn reply(&mut self, frame: &Frame) -> Frame {
+        let word = |at: usize| u16::from_le_bytes([frame.payload[at], frame.payload[at + 1]]);
+        if frame.kind == kind::RUN && self.role == b'A' {
+            return Frame::new(frame.seq, 0xFF, vec![1, frame.kind, 0, 0]).expect("it fits");
+        }
+        let payload = match frame.kind {
+            kind::IDENT => {
+                let fixed = [self.role, 1, 1, 0, 0, 0, 250, 0, 0, 0x80, 0xFF, 0xEF, 1];
+                [&fixed[..], b"peer"].concat()
+            }
+            kind::RESET => {
+                self.role = b'M';
+                Vec::new()
+            }
+            kind::WRITE => {
+                let (address, data) = (word(0), &frame.payload[2..]);
+                for (at, byte) in (address..).zip(data) {
+                    let keeps = self.broken != Some(at);
+                    self.memory[usize::from(at)] = if keeps { *byte } else { !*byte };
+                }
+                vec![frame.payload[0], frame.payload[1], data.len() as u8]
+            }
+            kind::CRC => {
+                let (address, length) = (usize::from(word(0)), usize::from(word(2)));
+                let check = memory_check(&self.memory[address..address + length]);
+                (check ^ self.wrong_bits).to_le_bytes().to_vec()
+            }
+            _ => {
+                self.role = b'A';
+                let given = frame.payload.to_vec();
+                self.starts.map_or(given, |at| at.to_le_bytes().to_vec())
+            }
+        };
+        Frame::new(frame.seq, frame.kind + REPLY, payload).expect("it fits")
+    }
+}
+
+impl Transport for Peer {
+    fn name(&self) -> &str {
+        "peer"
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        if self.gone {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if self.to_host.is_empty() {
+            self.now += timeout;
+        }
+        let count = buffer.len().min(self.to_host.len());
+        for (place, byte) in buffer.iter_mut().zip(self.to_host.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        if self.gone {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        for byte in bytes {
+            if let Some(Event::Frame(frame)) = self.decoder.push(*byte) {
+                self.answer(&frame);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+; The hex loader that rcflash types into ROM BASIC: takes lines of Intel HEX one by one, answers
+; each, shows memory.
+;
+; At its start it sends '=', its stack pointer in four digits, and ':'. Then, for each line,
+;   type 00  stores the bytes                                     '+'
+;   type 01  starts the program at the address; if that is 0,     '+', and what BASIC says
+;            goes back to BASIC
+;   type 02  shows as many bytes as its one data byte says (0     '>', two digits a byte,
+;            for 256), from the address on                        two digits of their sum, '+'
+; and '-' for a line that is damaged: nothing of that is carried out. A colon always begins a new
+; line. START is defined where this is assembled: the address that it is loaded to.
+
+        .IDENT  HEXLDR
+MOST    ==      32              ; data bytes of a line
+
+        .LOC    START
+ENTER:: SSPD    SAVED
+        MVI     A,'='
+        CALL    PUT
+        LXI     H,0
+        DAD     SP
+        MOV     A,H
+        CALL    PUTHEX
+        MOV     A,L
+        CALL    PUTHEX
+        MVI     A,':'
+        CALL    PUT
+NEXT:   CALL    GET
+        CPI     ':'
+        JRNZ    NEXT
+
+; LINE - a colon has come: gathers the line, and judges it.
+LINE:   LSPD    SAVED
+        LXI     H,BUFFER
+        MVI     C,0             ; the sum of the line
+        CALL    GETHEX
+        CPI     MOST+1
+        JRNC    BAD
+        MOV     M,A
+        ADI     4               ; address, type, and the check
+        MOV     B,A
+..BYTE: CALL    GETHEX
+        INX     H
+        MOV     M,A
+        DJNZ    ..BYTE
+        MOV     A,C
+        ORA     A
+        JRNZ    BAD
+        LXI     H,BUFFER
+        MOV     B,M
+        INX     H
+        MOV     D,M
+        INX     H
+        MOV     E,M             ; the address
+        INX     H
+        MOV     A,M             ; the type
+        INX     H
+        DCR     A
+        JRZ     GO
+        DCR     A
+        JRZ     SHOW
+        INR     A
+        INR     A
+        JRNZ    BAD
+        ORA     B
+        JRZ     GOOD
+..NEXT: MOV     A,M
+        STAX    D
+        INX     H
+        INX     D
+        DJNZ    ..NEXT
+GOOD:   MVI     A,'+'
+ANSWER: CALL    PUT
+        JMPR    NEXT
+
+BAD:    LSPD    SAVED
+        MVI     A,'-'
+        JMPR    ANSWER
+
+; GO - type 01: to the program, which returns to BASIC, or to BASIC at once.
+GO:     MVI     A,'+'
+        CALL    PUT
+        XCHG
+        MOV     A,H
+        ORA     L
+        RZ
+        PCHL
+
+; SHOW - type 02: memory in digits, and their sum.
+SHOW:   MVI     A,'>'
+        CALL    PUT
+        MOV     B,M
+        XCHG
+        MVI     C,0
+..BYTE: MOV     A,M
+        INX     H
+        PUSH    PSW
+        ADD     C
+        MOV     C,A
+        POP     PSW
+        CALL    PUTHEX
+        DJNZ    ..BYTE
+        MOV     A,C
+        CALL    PUTHEX
+        JMPR    GOOD
+
+; GETHEX - receives a byte as two digits.
+;   Entry:    C = sum so far
+;   Exit:     A = the byte; C = the sum with it
+;   Errors:   to LINE at a colon, to BAD at anything that is no digit
+;   Clobbers: EF
+;   Stack:    14, and what BASIC's RST 10H takes
+;   Cycles:   waits for the line
+GETHEX: CALL    DIGIT
+        RLC
+        RLC
+        RLC
+        RLC
+        MOV     E,A
+        CALL    DIGIT
+        ORA     E
+        MOV     E,A
+        ADD     C
+        MOV     C,A
+        MOV     A,E
+        RET
+
+; DIGIT - receives a hexadecimal digit, capital.
+;   Entry:    -
+;   Exit:     A = its value
+;   Errors:   as GETHEX
+;   Clobbers: F
+;   Stack:    10, and what BASIC's RST 10H takes
+;   Cycles:   waits for the line
+DIGIT:  CALL    GET
+        CPI     ':'
+        JZ      LINE
+        SUI     '0'
+        JRC     BAD
+        CPI     10
+        RC
+        SUI     'A'-'0'-10
+        CPI     10
+        JRC     BAD
+        CPI     16
+        RC
+        JMPR    BAD
+
+; PUTHEX - sends a byte as two digits.
+;   Entry:    A = the byte
+;   Exit:     -
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    14, and what BASIC's RST 08H takes
+;   Cycles:   waits for the line
+PUTHEX: PUSH    PSW
+        RRC
+        RRC
+        RRC
+        RRC
+        CALL    PUTDIG
+        POP     PSW
+PUTDIG: ANI     0FH
+        ADI     90H             ; 0 to 9 give 90H to 99H, A to F a carry into the next step
+        DAA
+        ACI     40H
+        DAA
+
+; PUT - sends a character through BASIC.
+;   Entry:    A = the character
+;   Exit:     -
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    8, and what BASIC's RST 08H takes
+;   Cycles:   waits for the line
+PUT:    PUSH    B
+        PUSH    D
+        PUSH    H
+        RST     1
+        JMPR    BACK
+
+; GET - receives a character through BASIC.
+;   Entry:    -
+;   Exit:     A = the character
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    8, and what BASIC's RST 10H takes
+;   Cycles:   waits for the line
+GET:    PUSH    B
+        PUSH    D
+        PUSH    H
+        RST     2
+BACK:   POP     H
+        POP     D
+        POP     B
+        RET
+
+TAIL::                          ; what follows needs no bytes to be loaded
+SAVED:  .BLKB   2               ; the stack pointer at the start
+BUFFER: .BLKB   MOST+5
+ROOM::                          ; just past what it needs
+        .END

@@ -1,0 +1,97 @@
+//! `rcflash image`.
+
+mod burn;
+mod chip;
+
+use program_kit::text::Show;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use firmware::ProgramKind;
+use firmware::profile::Profile;
+use program_kit::exit::{Failure, Outcome, RIG, USAGE};
+use program_kit::files::write_whole;
+use rcflash_programmer::{CHIPS, Format};
+
+use self::chip::ChipArgs;
+use super::EvaluatorArgs;
+
+#[derive(Args)]
+pub(super) struct ImageArgs {
+    /// The board's profile
+    #[arg(long, value_name = "NAME", default_value = "rc2014-classic", env = "RCFLASH_BOARD")]
+    board: String,
+    /// The file to write: binary if named .bin, .rom or .img, Intel HEX if named .hex or .ihx
+    #[arg(short, long, value_name = "FILE", required_unless_present = "list_chips")]
+    output: Option<PathBuf>,
+    /// The file's form, where its name does not tell
+    #[arg(long, value_name = "binary|hex", hide_possible_values = true)]
+    format: Option<Form>,
+    /// List the chips that are known, with their names for minipro
+    #[arg(long, exclusive = true)]
+    list_chips: bool,
+    /// The application in place of the monitor: the exchange evaluator, at the addresses it is
+    /// loaded to
+    #[arg(long, conflicts_with = "ChipArgs")]
+    application: bool,
+    #[command(flatten)]
+    chip: ChipArgs,
+    #[command(flatten)]
+    evaluator: EvaluatorArgs,
+}
+
+/// A form as it is said.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    /// The bytes
+    Binary,
+    /// Intel HEX
+    Hex,
+}
+
+pub(super) fn image(args: &ImageArgs) -> Outcome {
+    let Some(output) = &args.output else { return list_chips() };
+    let said = args.format.map(|form| match form {
+        Form::Binary => Format::Binary,
+        Form::Hex => Format::IntelHex,
+    });
+    let format = Format::of(output, said)?;
+    let profile = Profile::named(&args.board)?;
+    if args.application {
+        return application(args, &profile, output, format);
+    }
+    if !args.evaluator.is_default() {
+        let problem = "the monitor holds no evaluator: add --application";
+        return Err(Failure::new(USAGE, problem));
+    }
+    chip::write(&args.chip, &profile, output, format)
+}
+
+fn application(args: &ImageArgs, profile: &Profile, output: &Path, format: Format) -> Outcome {
+    let image = args.evaluator.build(profile, ProgramKind::Application)?;
+    let (first, length) = (image.address, image.bytes.len());
+    write(output, &format.encode(first.into(), &image.bytes))?;
+    let (path, build) = (output.shown(), image.build);
+    program_kit::tell!(
+        "{path}: the application, build {build:08X}, {length} bytes for {first:04X}h"
+    );
+    Ok(0)
+}
+
+/// Writes the whole file or nothing.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let cannot = |error| Failure::new(RIG, format!("can't write {}: {error}", path.shown()));
+    write_whole(path, bytes).map_err(cannot)
+}
+
+/// One line a chip: name, bytes, kind, device.
+fn list_chips() -> Outcome {
+    for chip in CHIPS {
+        let (name, kib, kind, device) = (chip.name, chip.size / 1024, chip.kind, chip.device);
+        let line = format!("{name:12} {kib:3} KiB  {:7} {device}", kind.word());
+        if program_kit::text::print(&(line + "\n")).is_err() {
+            break; // whoever reads it has had enough
+        }
+    }
+    Ok(0)
+}

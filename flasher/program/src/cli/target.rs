@@ -1,0 +1,114 @@
+//! Which board is meant, where it is, and opening the line to it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use firmware::profile::Profile;
+use firmware_wire::Identity;
+use program_kit::exit::{Failure, INTERRUPTED, USAGE};
+use rcflash_link::Link;
+use rcflash_link::loader;
+use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
+use rcflash_transport::port::Port;
+
+use super::stop_on_interrupt;
+
+/// Which board, and where.
+#[derive(Args)]
+pub(super) struct BoardArgs {
+    /// The board: its name in the rig file, or its serial device
+    #[arg(long, value_name = "NAME|DEVICE", env = "RCFLASH_PORT")]
+    port: Option<String>,
+    /// The board's profile, if not the one that the rig file names; `rcflash boards` lists them
+    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
+    board: Option<String>,
+    /// The line's speed, if not the board's own
+    #[arg(long, env = "RCFLASH_BAUD", value_parser = clap::value_parser!(u32).range(1..))]
+    baud: Option<u32>,
+    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for
+    /// settings
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
+}
+
+/// The way a command that only looks leaves a board.
+pub(super) const UNCHANGED: &str = "nothing was changed on the board";
+
+/// A board and the way to it.
+pub(super) struct Target {
+    pub(super) rig: Rig,
+    pub(super) profile: Profile,
+}
+
+impl BoardArgs {
+    /// The board that is meant.
+    pub(super) fn target(&self) -> Result<Target, Failure> {
+        let port = self.port.as_deref().ok_or_else(|| {
+            let how = "say which board: --port with its device, or with its name in the rig file; \
+                       `rcflash ports` lists the devices";
+            Failure::new(USAGE, how)
+        })?;
+        let mut rig = RigFile::read(self.rig.as_deref())?.find(port)?;
+        rig.baud = self.baud.or(rig.baud);
+        let profile = Profile::named(self.board.as_deref().unwrap_or(&rig.board))?;
+        Ok(Target { rig, profile })
+    }
+
+    /// Whether it is said where the board is.
+    pub(super) fn has_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    /// The profile, where no port is needed.
+    pub(super) fn profile(&self) -> Result<Profile, Failure> {
+        match (&self.board, &self.port) {
+            (None, Some(_)) => Ok(self.target()?.profile),
+            (board, _) => Ok(Profile::named(board.as_deref().unwrap_or(DEFAULT_BOARD))?),
+        }
+    }
+}
+
+impl Target {
+    /// The line's speed.
+    pub(super) fn baud(&self) -> u32 {
+        self.rig.baud.unwrap_or(self.profile.uart.baud)
+    }
+
+    /// Opens the port, and sets its wires as the rig has them.
+    pub(super) fn open(&self) -> Result<Port, Failure> {
+        let port = self.rig.open(self.profile.uart.baud)?;
+        if let Some(holder) = port.left_by() {
+            program_kit::tell!(
+                "taking over from {holder}, which has ended without closing the port"
+            );
+        }
+        Ok(port)
+    }
+    /// Opens the line and makes sure that the board's monitor listens. Ctrl-C ends every wait on
+    /// this link.
+    pub(super) fn reach(&self) -> Result<(Link, Identity), Failure> {
+        let stop = stop_on_interrupt()?;
+        let mut link = Link::new(Box::new(self.open()?), self.baud());
+        link.set_stop(stop);
+        let reached = loader::reach_monitor(&mut link).map_err(Failure::from);
+        let monitor = or_interrupted(reached, UNCHANGED)?;
+        link.set_window(monitor.window);
+        program_kit::tell!("{monitor}");
+        Ok((link, monitor))
+    }
+}
+
+/// Adds to an interruption how the board is left.
+pub(super) fn or_interrupted<T>(
+    outcome: Result<T, impl Into<Failure>>,
+    state: &str,
+) -> Result<T, Failure> {
+    outcome.map_err(|error| {
+        let mut failure = error.into();
+        if failure.code == INTERRUPTED {
+            failure.message += "; ";
+            failure.message += state;
+        }
+        failure
+    })
+}

@@ -1,0 +1,20 @@
+//! ROM chips for an EPROM programmer: what a chip is to hold, as a file, and having it written.
+//!
+//! | part | in |
+//! |---|---|
+//! | the chips, and their names for `minipro` | `chip` |
+//! | pages that jumpers choose | `layout` |
+//! | binary or Intel HEX | `format` |
+//! | writing, reading back, comparing | `minipro`, `child` |
+
+mod child;
+mod chip;
+mod exit;
+mod format;
+mod layout;
+mod minipro;
+
+pub use chip::{CHIPS, Chip, Kind};
+pub use format::{Format, FormatError, check_binary};
+pub use layout::{Content, Layout, LayoutError};
+pub use minipro::{Job, PROGRAM, ProgrammerError, Step, patience, plain};

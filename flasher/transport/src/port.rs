@@ -1,0 +1,393 @@
+//! Serial ports: opening a named one, and listing what there is.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::OptionalActions;
+use serialport::{ClearBuffer, FlowControl, SerialPort, SerialPortType, TTYPort};
+
+use crate::busy;
+pub use crate::busy::User;
+use crate::lock::{Holder, LockError, PortLock};
+use crate::{Capabilities, ControlLine, Passed, Transport};
+
+/// The folder in which the system keeps names of serial devices that do not change.
+const BY_ID: &str = "/dev/serial/by-id";
+
+/// An open serial port, 8 data bits, no parity, 1 stop bit.
+///
+/// `serialport` opens, locks and sets up the device. Bytes go through a descriptor of our own that
+/// never blocks: `serialport`'s write waits for a stalled device without end.
+pub struct Port {
+    name: String,
+    device: File,
+    settings: TTYPort,
+    capabilities: Capabilities,
+    passed: Passed,
+    /// The last field, so that it is let go when all else is closed.
+    lock: PortLock,
+}
+
+/// Error returned when a port can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is none of this name.
+    #[error("there is no port {0}; `rcflash ports` lists those there are")]
+    Missing(String),
+    /// The user may not open it.
+    #[error(
+        "no permission to open {0}; join the group that owns it (often `dialout`) and log in again"
+    )]
+    Permission(String),
+    /// Another program has it.
+    #[error("{0} is in use by {who}; close that first", who = user(.1.as_ref()))]
+    Busy(String, Option<User>),
+    /// A program of this project has it, or no lock could be kept.
+    #[error("{0}: {1}{advice}", advice = advice(.1))]
+    Locked(String, LockError),
+    /// It is no serial port.
+    #[error("{0} is not a serial port")]
+    NotSerial(String),
+    /// Anything else.
+    #[error("can't open {0}: {1}")]
+    Other(String, io::Error),
+}
+
+fn user(user: Option<&User>) -> String {
+    user.map_or_else(|| "another program".to_owned(), ToString::to_string)
+}
+
+fn advice(error: &LockError) -> &'static str {
+    match error {
+        LockError::Held { .. } => "; wait until that ends",
+        LockError::Failed(..) => "; set XDG_RUNTIME_DIR to a folder of your own",
+    }
+}
+
+impl Port {
+    /// Opens the port that the user named, with the host obeying the board's RTS. To open a port
+    /// sets its wires, so that is not done while another program is known to use it.
+    ///
+    /// # Errors
+    /// [`OpenError`], whose message says what to try.
+    pub fn open(name: &str, baud: u32) -> Result<Self, OpenError> {
+        let path = Path::new(name);
+        let kind = std::fs::metadata(path).map_err(|error| Self::explain(name, error))?.file_type();
+        if !kind.is_char_device() || busy::is_no_terminal(path) {
+            return Err(OpenError::NotSerial(name.to_owned()));
+        }
+        // A program without a lock of its own is found by what it has open. A pseudo-terminal is
+        // always open at its other side.
+        let opened = || if is_pseudo_terminal(path) { None } else { busy::has_open(path) };
+        if let Some(user) = busy::has_locked(path).or_else(opened) {
+            return Err(OpenError::Busy(name.to_owned(), Some(user)));
+        }
+        let lock =
+            PortLock::take(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
+        let device = Self::open_device(name)?;
+        let mut settings = serialport::new(name, baud)
+            .flow_control(FlowControl::Hardware)
+            .open_native()
+            .map_err(|error| match error.kind() {
+                serialport::ErrorKind::NoDevice => Self::busy(name),
+                _ => Self::explain(name, error.into()),
+            })?;
+        check_speed(&settings, baud).map_err(|error| OpenError::Other(name.to_owned(), error))?;
+        // Reading a line changes none; a pseudo-terminal has none to read.
+        let has_lines = settings.read_clear_to_send().is_ok();
+        let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
+        let passed = Passed::default();
+        Ok(Self { name: name.to_owned(), device, settings, capabilities, passed, lock })
+    }
+
+    /// The program that held the port last, if it ended without letting go.
+    #[must_use]
+    pub fn left_by(&self) -> Option<&Holder> {
+        self.lock.left_by()
+    }
+
+    fn open_device(name: &str) -> Result<File, OpenError> {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(name)
+            .map_err(|error| Self::explain(name, error))?;
+        if rustix::termios::isatty(&device) {
+            Ok(device)
+        } else {
+            Err(OpenError::NotSerial(name.to_owned()))
+        }
+    }
+
+    fn busy(name: &str) -> OpenError {
+        OpenError::Busy(name.to_owned(), busy::has_open(Path::new(name)))
+    }
+
+    fn explain(name: &str, error: io::Error) -> OpenError {
+        let name = name.to_owned();
+        match error.kind() {
+            io::ErrorKind::NotFound => OpenError::Missing(name),
+            io::ErrorKind::PermissionDenied => OpenError::Permission(name),
+            io::ErrorKind::ResourceBusy => Self::busy(&name),
+            io::ErrorKind::IsADirectory => OpenError::NotSerial(name),
+            _ => OpenError::Other(name, error),
+        }
+    }
+
+    /// Leaves DTR and RTS as they are when the port is closed. By default the system drops them
+    /// then, which resets a board whose reset hangs on one.
+    ///
+    /// # Errors
+    /// The device refused.
+    pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
+        let mut modes = rustix::termios::tcgetattr(&self.device)?;
+        modes.control_modes &= !rustix::termios::ControlModes::HUPCL;
+        Ok(rustix::termios::tcsetattr(&self.device, OptionalActions::Now, &modes)?)
+    }
+
+    /// Waits until the device is ready; `false` when the time is over.
+    fn wait(&self, what: PollFlags, timeout: Duration) -> io::Result<bool> {
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&self.device, what)], Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Transport for Port {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn passed(&self) -> Option<Passed> {
+        Some(self.passed)
+    }
+
+    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        let outcome = match line {
+            _ if !self.capabilities.control_lines => return Err(io::ErrorKind::Unsupported.into()),
+            ControlLine::Dtr => self.settings.write_data_terminal_ready(on),
+            ControlLine::Rts => self.settings.write_request_to_send(on),
+            ControlLine::Break if on => self.settings.set_break(),
+            ControlLine::Break => self.settings.clear_break(),
+        };
+        Ok(outcome?)
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        if !self.wait(PollFlags::IN, timeout)? {
+            return Ok(0);
+        }
+        match self.device.read(buffer) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                self.passed.heard += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if self.wait(PollFlags::OUT, left)? {
+                match self.device.write(bytes) {
+                    Ok(count) => {
+                        self.passed.sent += count as u64;
+                        bytes = &bytes[count..];
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        let before = self.settings.flow_control()?;
+        let flow = if obey { FlowControl::Hardware } else { FlowControl::None };
+        self.settings.set_flow_control(flow)?;
+        Ok(before == FlowControl::Hardware)
+    }
+
+    fn set_baud(&mut self, baud: u32) -> io::Result<()> {
+        self.settings.set_baud_rate(baud)?;
+        check_speed(&self.settings, baud)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        Ok(self.settings.clear(ClearBuffer::Output)?)
+    }
+}
+
+/// The difference between the speed that was asked for and the one that a divider gives, in parts
+/// of a thousand: at 3 % the last bit of a character is sampled at its edge.
+const TOLERATED: u32 = 30;
+
+/// Compares the speed that the device took with the one that it was given.
+fn check_speed(settings: &TTYPort, asked: u32) -> io::Result<()> {
+    let took = settings.baud_rate()?;
+    speed_is_near(took, asked).then_some(()).ok_or_else(|| {
+        let problem =
+            format!("the device took {took} baud instead of {asked}; choose a speed that it has");
+        io::Error::new(io::ErrorKind::InvalidInput, problem)
+    })
+}
+
+fn speed_is_near(took: u32, asked: u32) -> bool {
+    u64::from(took.abs_diff(asked)) * 1000 <= u64::from(asked) * u64::from(TOLERATED)
+}
+
+/// Whether a device is one side of a pseudo-terminal.
+#[must_use]
+pub fn is_pseudo_terminal(device: &Path) -> bool {
+    let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
+    real.starts_with("/dev/pts")
+}
+
+/// A port that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortInfo {
+    /// The path to open.
+    pub path: String,
+    /// The way it is attached, in a word: `usb`, `pci`, `bluetooth`, `built in`, or `absent` for a
+    /// chip that is not there.
+    pub kind: &'static str,
+    /// USB vendor and product.
+    pub usb: Option<(u16, u16)>,
+    /// The adapter's name for itself.
+    pub product: Option<String>,
+    /// Its serial number.
+    pub serial: Option<String>,
+    /// A name that stays the same whatever is plugged in first.
+    pub by_id: Option<String>,
+}
+
+/// Lists the serial ports without opening any.
+///
+/// # Errors
+/// The system would not tell.
+pub fn list() -> io::Result<Vec<PortInfo>> {
+    // What other drivers report of themselves is not in our hands, nor how the list is made of it.
+    let ports = std::panic::catch_unwind(serialport::available_ports)
+        .map_err(|_| io::Error::other("the list of the system can't be read"))??;
+    let mut ports: Vec<PortInfo> = ports.into_iter().map(describe).collect();
+    ports.sort_by_key(|port| (rank(port), port.path.clone()));
+    let names = stable_names(Path::new(BY_ID));
+    for port in &mut ports {
+        port.by_id =
+            Path::new(&port.path).canonicalize().ok().and_then(|at| names.get(&at).cloned());
+    }
+    Ok(ports)
+}
+
+/// The links of a folder, by what they lead to.
+fn stable_names(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let links = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let target = |link: PathBuf| Some((link.canonicalize().ok()?, link.to_str()?.to_owned()));
+    links.filter_map(target).collect()
+}
+
+/// USB adapters first, and last the 16550s that a computer could have but has not.
+fn rank(port: &PortInfo) -> u8 {
+    match port.kind {
+        "usb" => 0,
+        "absent" => 3,
+        "built in" => 2,
+        _ => 1,
+    }
+}
+
+/// Whether the driver of a built-in port has found no chip: its type is 0, `PORT_UNKNOWN` of
+/// Linux's serial drivers.
+fn is_absent(path: &str) -> bool {
+    let name = Path::new(path).file_name().unwrap_or_default();
+    let kind = Path::new("/sys/class/tty").join(name).join("type");
+    std::fs::read_to_string(kind).is_ok_and(|kind| kind.trim() == "0")
+}
+
+/// Text that a device reports of itself, without control characters.
+fn plain(text: String) -> String {
+    text.replace(char::is_control, " ").trim().to_owned()
+}
+
+fn describe(port: serialport::SerialPortInfo) -> PortInfo {
+    let path = port.port_name;
+    let plain =
+        |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None, by_id: None };
+    match port.port_type {
+        SerialPortType::UsbPort(usb) => PortInfo {
+            usb: Some((usb.vid, usb.pid)),
+            product: usb.product.map(self::plain),
+            serial: usb.serial_number.map(self::plain),
+            ..plain(path, "usb")
+        },
+        SerialPortType::PciPort => plain(path, "pci"),
+        SerialPortType::BluetoothPort => plain(path, "bluetooth"),
+        SerialPortType::Unknown if is_absent(&path) => plain(path, "absent"),
+        SerialPortType::Unknown => plain(path, "built in"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adapters_come_first_and_absent_chips_last() {
+        let port = |kind| PortInfo {
+            path: "/dev/x".to_owned(),
+            kind,
+            usb: None,
+            product: None,
+            serial: None,
+            by_id: None,
+        };
+        let mut kinds = ["absent", "built in", "pci", "usb"].map(port);
+        kinds.sort_by_key(rank);
+        assert_eq!(kinds.map(|port| port.kind), ["usb", "pci", "built in", "absent"]);
+        assert_eq!(plain("FT\u{7}DI\n".to_owned()), "FT DI");
+    }
+
+    #[test]
+    fn a_speed_is_near_within_what_a_uart_bears() {
+        assert!(speed_is_near(115_200, 115_200) && speed_is_near(115_384, 115_200));
+        assert!(!speed_is_near(9600, 115_200) && !speed_is_near(111_000, 115_200));
+    }
+
+    #[test]
+    fn links_are_found_by_what_they_lead_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let device = folder.path().join("ttyUSB0");
+        std::fs::write(&device, "").expect("a file");
+        let by_id = folder.path().join("by-id");
+        std::fs::create_dir(&by_id).expect("a folder");
+        let link = by_id.join("usb-Maker_Adapter_0001-if00-port0");
+        std::os::unix::fs::symlink("../ttyUSB0", &link).expect("a link");
+        std::os::unix::fs::symlink("../gone", by_id.join("usb-gone")).expect("a link");
+        let names = stable_names(&by_id);
+        let device = device.canonicalize().expect("it is there");
+        assert_eq!(names.get(&device).map(String::as_str), link.to_str());
+        assert_eq!(names.len(), 1);
+        assert!(stable_names(&folder.path().join("none")).is_empty());
+    }
+}

@@ -1,0 +1,388 @@
+//! The Debug Adapter Protocol (1.65) over two streams: what editors speak to debuggers.
+//!
+//! Messages are JSON after a `Content-Length` header. There is one thread, the processor, and one
+//! frame for it and each open call. A board that runs answers meanwhile, and can be paused or left
+//! at any moment.
+
+mod answer;
+mod base64;
+mod inbox;
+mod marks;
+mod memory;
+mod message;
+mod types;
+mod variables;
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::Value;
+
+use super::commands::{self, Done};
+use super::debugger::{Debugger, Halt};
+use super::motion::{Ask, Motion};
+use super::show;
+use answer::{Answer, body};
+use inbox::Inbox;
+use marks::Marks;
+use types::{Capabilities, Evaluate, Message, Request, Step, Stopped};
+
+pub use types::LaunchArguments;
+
+/// The number of our one thread.
+const THREAD: u64 = 1;
+
+/// A session as `launch` makes it.
+pub struct Launched {
+    /// The board, at its first stop.
+    pub debugger: Debugger,
+    /// A sentence about a board that is not where it was asked to stop.
+    pub message: Option<String>,
+    /// Whether to run on at once instead of standing at the first stop.
+    pub runs: bool,
+    /// Whether what the board sends is text for people.
+    pub has_console: bool,
+}
+
+/// Makes a session from the arguments of `launch`, or a message why there is none. The caller's
+/// question stops a board that does not come to its first stop.
+pub type Launch<'a> = &'a dyn Fn(&LaunchArguments, Ask<'_>) -> Result<Launched, String>;
+
+/// Serves a client until it disconnects or hangs up.
+///
+/// # Errors
+/// Returns an error if a stream fails, or if what comes is no message.
+pub fn serve(
+    input: impl BufRead + Send + 'static,
+    output: &mut dyn Write,
+    launch: Launch<'_>,
+) -> io::Result<()> {
+    let line = Line { inbox: Inbox::of(input), output, seq: 0, printed: 0 };
+    let mut adapter = Adapter { line, launch, session: None, marks: Marks::default(), ran: false };
+    while let Some(request) = adapter.line.inbox.next()? {
+        if !adapter.serve(&request)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The way to the client.
+struct Line<'a> {
+    inbox: Inbox,
+    output: &'a mut dyn Write,
+    seq: u64,
+    /// The share of what the board has sent the client was shown.
+    printed: usize,
+}
+
+/// The state of a session.
+struct Adapter<'a> {
+    line: Line<'a>,
+    launch: Launch<'a>,
+    session: Option<Launched>,
+    marks: Marks,
+    /// Whether it has stopped before.
+    ran: bool,
+}
+
+impl Line<'_> {
+    fn respond(&mut self, request: &Request, answer: Answer) -> io::Result<()> {
+        self.seq += 1;
+        let success = answer.is_ok();
+        let (body, message) = match answer {
+            Ok(body) => (body, None),
+            Err(message) => (Value::Null, Some(message)),
+        };
+        message::write(
+            self.output,
+            &Message::Response {
+                seq: self.seq,
+                request_seq: request.seq,
+                command: &request.command,
+                success,
+                message,
+                body,
+            },
+        )
+    }
+
+    fn event(&mut self, event: &str, body: Value) -> io::Result<()> {
+        self.seq += 1;
+        message::write(self.output, &Message::Event { seq: self.seq, event, body })
+    }
+
+    /// Shows the client what the board has sent since it was last shown something.
+    fn print(&mut self, sent: &[u8]) -> io::Result<()> {
+        // After a way back the board has sent less, and will send the same again.
+        let new = sent.get(self.printed..).unwrap_or_default();
+        self.printed = self.printed.max(sent.len());
+        if new.is_empty() {
+            return Ok(());
+        }
+        let text: String = new.iter().map(|byte| char::from(byte & 0x7F)).collect();
+        let shown: String =
+            text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect();
+        self.event("output", serde_json::json!({ "category": "stdout", "output": shown }))
+    }
+}
+
+impl Adapter<'_> {
+    /// Answers a request; returns whether the session goes on.
+    fn serve(&mut self, request: &Request) -> io::Result<bool> {
+        match request.command.as_str() {
+            "initialize" => self.line.respond(request, body(&Capabilities::ALL))?,
+            "launch" | "attach" => self.start(request)?,
+            "configurationDone" => {
+                let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(nothing);
+                let is_launched = answer.is_ok();
+                self.line.respond(request, answer)?;
+                if is_launched {
+                    self.first_stop()?;
+                }
+            }
+            "disconnect" => {
+                self.line.respond(request, Ok(Value::Null))?;
+                return Ok(false);
+            }
+            "terminate" => {
+                self.session = None;
+                self.line.respond(request, Ok(Value::Null))?;
+                self.line.event("terminated", Value::Null)?;
+            }
+            "restart" => self.restart(request)?,
+            "evaluate" => self.evaluate(request)?,
+            command => match motion(command, request) {
+                Some(motion) => self.travel(request, motion)?,
+                None => {
+                    let answer = self.ask(request);
+                    self.line.respond(request, answer)?;
+                }
+            },
+        }
+        Ok(true)
+    }
+
+    /// `launch`: the board goes to its first stop, which the client can break off.
+    fn start(&mut self, request: &Request) -> io::Result<()> {
+        let inbox = &mut self.line.inbox;
+        let launched = request
+            .arguments()
+            .and_then(|arguments| (self.launch)(&arguments, &mut |_| inbox.wants_stop()));
+        match launched {
+            Ok(session) => {
+                self.session = Some(session);
+                self.line.printed = 0;
+                self.line.respond(request, Ok(Value::Null))?;
+                self.line.event("initialized", Value::Null)
+            }
+            Err(message) => self.line.respond(request, Err(message)),
+        }
+    }
+
+    /// After the client has set its breakpoints the board stands at its first stop, or runs on at
+    /// once.
+    fn first_stop(&mut self) -> io::Result<()> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        if session.runs {
+            session.runs = false;
+            return self.run(Motion::Go);
+        }
+        match session.message.take() {
+            None => self.stopped(Halt::Start),
+            Some(message) => {
+                let output = format!("{message}\n");
+                let category = "important";
+                let body = serde_json::json!({ "category": category, "output": output });
+                self.line.event("output", body)?;
+                self.stopped_with("pause", message, Vec::new())
+            }
+        }
+    }
+
+    fn restart(&mut self, request: &Request) -> io::Result<()> {
+        let Some(session) = &mut self.session else {
+            return self.line.respond(request, Err(nothing()));
+        };
+        session.debugger.restart();
+        self.line.printed = 0;
+        self.ran = false;
+        self.line.respond(request, Ok(Value::Null))?;
+        self.stopped(Halt::Start)
+    }
+
+    /// Answers that the board runs, has it run, and reports why it stopped.
+    fn travel(&mut self, request: &Request, motion: Motion) -> io::Result<()> {
+        if self.session.is_none() {
+            return self.line.respond(request, Err(nothing()));
+        }
+        let all = serde_json::json!({ "allThreadsContinued": true });
+        let is_continue = matches!(motion, Motion::Go | Motion::BackGo);
+        self.line.respond(request, Ok(if is_continue { all } else { Value::Null }))?;
+        self.run(motion)
+    }
+
+    fn run(&mut self, motion: Motion) -> io::Result<()> {
+        let Self { line, session, marks, .. } = self;
+        let Some(session) = session else { return Ok(()) };
+        let mut failure = None;
+        let has_console = session.has_console;
+        let halt = session.debugger.run(motion, &mut |debugger| {
+            meanwhile(line, marks, debugger, has_console).unwrap_or_else(|error| {
+                failure = Some(error);
+                true
+            })
+        });
+        failure.map_or(Ok(()), Err)?;
+        self.stopped(halt)
+    }
+
+    /// `evaluate`: an expression, or in the console also a command, after which the board may stand
+    /// elsewhere.
+    fn evaluate(&mut self, request: &Request) -> io::Result<()> {
+        let Self { line, session, marks, .. } = self;
+        let Some(session) = session else { return line.respond(request, Err(nothing())) };
+        let wanted: Evaluate = match request.arguments() {
+            Ok(wanted) => wanted,
+            Err(message) => return line.respond(request, Err(message)),
+        };
+        let is_console = wanted.context.as_deref() == Some("repl");
+        let value = answer::evaluate(&session.debugger, &wanted.expression);
+        // What can be read as an expression is one: `HL` and `M3` are meant more often than letters
+        // of commands.
+        if value.is_ok() || !is_console {
+            return line.respond(request, value);
+        }
+        let has_console = session.has_console;
+        let mut failure = None;
+        let done = commands::execute(&mut session.debugger, &wanted.expression, &mut |debugger| {
+            meanwhile(line, marks, debugger, has_console).unwrap_or_else(|error| {
+                failure = Some(error);
+                true
+            })
+        });
+        failure.map_or(Ok(()), Err)?;
+        let said = done.as_ref().map(|done| commands::report(&session.debugger, done));
+        let said = said.map_err(Clone::clone);
+        let answer =
+            said.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
+        self.line.respond(request, answer)?;
+        match done {
+            Ok(Done::Halted(halt)) => self.stopped(halt),
+            Ok(Done::Said(_)) => {
+                let areas = serde_json::json!({ "areas": ["variables", "stacks"] });
+                self.line.event("invalidated", areas)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers from what the debugger knows.
+    fn ask(&mut self, request: &Request) -> Answer {
+        let session = self.session.as_mut().ok_or_else(nothing)?;
+        answer::answer(&mut session.debugger, &mut self.marks, request)
+    }
+
+    fn stopped(&mut self, halt: Halt) -> io::Result<()> {
+        let Some(session) = &self.session else { return Ok(()) };
+        if session.has_console {
+            self.line.print(session.debugger.sent())?;
+        }
+        let reason = match halt {
+            Halt::Step => "step",
+            Halt::Breakpoint => self.marks.reason(&session.debugger),
+            Halt::Watchpoint(_) => "data breakpoint",
+            Halt::Idle | Halt::Paused => "pause",
+            Halt::Start => "entry",
+        };
+        let text = match halt {
+            Halt::Start if !self.ran => String::new(),
+            Halt::Paused => String::new(),
+            halt => show::describe(&session.debugger, halt),
+        };
+        let hits = marks::hits(&session.debugger, halt);
+        self.stopped_with(reason, text, hits)
+    }
+
+    fn stopped_with(
+        &mut self,
+        reason: &'static str,
+        text: String,
+        hit_breakpoint_ids: Vec<u32>,
+    ) -> io::Result<()> {
+        self.ran = true;
+        let stopped = Stopped {
+            reason,
+            thread_id: THREAD,
+            all_threads_stopped: true,
+            description: text.clone(),
+            text,
+            hit_breakpoint_ids,
+        };
+        self.line.event("stopped", body(&stopped).unwrap_or_default())
+    }
+}
+
+fn nothing() -> String {
+    "nothing is launched yet".to_owned()
+}
+
+/// Answers what the client asks while the board runs; returns whether it is to stop.
+fn meanwhile(
+    line: &mut Line<'_>,
+    marks: &mut Marks,
+    debugger: &mut Debugger,
+    has_console: bool,
+) -> io::Result<bool> {
+    if has_console && !debugger.searching {
+        line.print(debugger.sent())?;
+    }
+    while let Some(request) = line.inbox.take() {
+        let request = match request {
+            Ok(Some(request)) => request,
+            // The stream has ended: that is for the one who waits for requests to find.
+            other => {
+                line.inbox.put_back(other);
+                return Ok(true);
+            }
+        };
+        match request.command.as_str() {
+            "disconnect" | "terminate" | "restart" => {
+                line.inbox.put_back(Ok(Some(request)));
+                return Ok(true);
+            }
+            "pause" => {
+                line.respond(&request, Ok(Value::Null))?;
+                return Ok(true);
+            }
+            command if motion(command, &request).is_some() => {
+                line.respond(&request, Err("the board runs already".to_owned()))?;
+            }
+            "setVariable" | "writeMemory" | "evaluate" => {
+                line.respond(&request, Err("the board runs; pause it first".to_owned()))?;
+            }
+            _ => {
+                let answer = answer::answer(debugger, marks, &request);
+                line.respond(&request, answer)?;
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The motion that a request asks for, if it asks for one.
+fn motion(command: &str, request: &Request) -> Option<Motion> {
+    let step: Step = request.arguments().unwrap_or_default();
+    let by_instruction = step.granularity == "instruction";
+    Some(match (command, by_instruction) {
+        ("continue", _) => Motion::Go,
+        ("reverseContinue", _) => Motion::BackGo,
+        ("next", true) => Motion::Over,
+        ("next", false) => Motion::Line,
+        ("stepIn", true) => Motion::Step,
+        ("stepIn", false) => Motion::LineInto,
+        ("stepOut", _) => Motion::Out,
+        ("stepBack", true) => Motion::Back,
+        ("stepBack", false) => Motion::BackLine,
+        _ => return None,
+    })
+}

@@ -1,0 +1,317 @@
+//! The state of a board under a debugger, and one turn of it.
+
+use std::cell::RefCell;
+
+use super::calls::{Call, CallStack};
+use super::code::CodeMap;
+use super::history::{History, Moment};
+use super::stops::{Seen, Stops, WatchHit};
+use board_simulator::{Access, QueueLine, Registers, SimBoard, Turn};
+
+/// EI: the state right after it can't be copied exactly.
+const EI: u8 = 0xFB;
+/// SCF and CCF: the state right before them can't be copied exactly.
+const FLAG_READERS: [u8; 2] = [0x37, 0x3F];
+
+/// The reason for which the board stands still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// A step is done.
+    Step,
+    /// It is at a breakpoint.
+    Breakpoint,
+    /// The last instruction touched what is watched; going back, the next one will.
+    Watchpoint(WatchHit),
+    /// It waits in HALT, and nothing is on its way that could wake it.
+    Idle,
+    /// It is where its known past begins.
+    Start,
+    /// The caller asked it to stop.
+    Paused,
+}
+
+/// A board under a debugger. Steps pass over interrupt service unless they begin in it.
+pub struct Debugger {
+    pub(super) board: SimBoard<QueueLine>,
+    code: CodeMap,
+    /// The breakpoints and watchpoints.
+    pub stops: Stops,
+    pub(super) history: History,
+    pub(super) turn: u64,
+    /// Instructions for which EI may still matter.
+    shadow: u8,
+    calls: CallStack,
+    /// The address to which an interrupt service returns, whose breakpoint has been looked at.
+    interrupted: Option<u16>,
+    /// Whether the breakpoint at PC was looked at before the interrupt.
+    pub(super) resumed: bool,
+    /// The number of parcels of bytes that the board was sent, on the way from the beginning of its
+    /// past.
+    delivered: usize,
+    pub(super) seen: RefCell<Vec<Access>>,
+    /// The registers before the last turn, kept while a register is watched.
+    pub(super) before: Registers,
+    /// Whether the board is on its way through its past, so that its state is nobody's yet.
+    pub(super) searching: bool,
+    origin: Option<Moment>,
+}
+
+impl Debugger {
+    /// Takes a board; its past begins now.
+    #[must_use]
+    pub fn new(board: SimBoard<QueueLine>, code: CodeMap) -> Self {
+        let mut debugger = Self {
+            board,
+            code,
+            stops: Stops::default(),
+            history: History::new(),
+            turn: 0,
+            shadow: 0,
+            calls: CallStack::default(),
+            interrupted: None,
+            resumed: false,
+            delivered: 0,
+            seen: RefCell::new(Vec::new()),
+            before: Registers::default(),
+            searching: false,
+            origin: None,
+        };
+        debugger.origin = debugger.moment();
+        debugger
+    }
+
+    /// The lines and names of the programs.
+    #[must_use]
+    pub fn code(&self) -> &CodeMap {
+        &self.code
+    }
+
+    /// The registers.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        self.board.registers()
+    }
+
+    /// T-states since power came on.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        self.board.clock()
+    }
+
+    /// Processor clock in Hz.
+    #[must_use]
+    pub fn clock_hz(&self) -> u64 {
+        self.board.clock_hz()
+    }
+
+    /// Instructions and waits since the debugger took the board.
+    #[must_use]
+    pub fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    /// A byte of memory, without a bus cycle that a device would notice.
+    #[must_use]
+    pub fn peek(&self, address: u16) -> u8 {
+        self.board.bus().peek(address)
+    }
+
+    /// The word at an address, low byte first.
+    #[must_use]
+    pub fn peek_word(&self, address: u16) -> u16 {
+        u16::from_le_bytes([self.peek(address), self.peek(address.wrapping_add(1))])
+    }
+
+    /// Bytes of memory, wrapping at FFFFH.
+    #[must_use]
+    pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
+        self.board.bus().dump(address, count)
+    }
+
+    /// Whether the board is on its way through its past, so that its state is not the one that will
+    /// be shown.
+    #[must_use]
+    pub fn is_searching(&self) -> bool {
+        self.searching
+    }
+
+    /// Changes the registers. The past before it is forgotten, as by [`Self::poke`].
+    pub fn set_registers(&mut self, registers: &Registers) {
+        self.board.set_registers(registers);
+        self.forget();
+    }
+
+    /// Changes memory, ROM as well. The past before it is forgotten: nothing in it leads to this
+    /// state.
+    pub fn poke(&mut self, address: u16, bytes: &[u8]) {
+        self.board.bus_mut().load(address, bytes);
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.history.forget();
+        self.delivered = 0;
+    }
+
+    /// Sends bytes to the board. What was sent later, before a way back, has not happened then; a
+    /// board that is on its way through its past takes nothing, and the bytes are handed back.
+    ///
+    /// # Errors
+    /// The bytes, if the board can't take them now.
+    pub fn send<'b>(&mut self, bytes: &'b [u8]) -> Result<(), &'b [u8]> {
+        if self.searching {
+            return Err(bytes);
+        }
+        self.history.send(self.turn, self.delivered, bytes);
+        Ok(())
+    }
+
+    /// All that the board has sent since the debugger took it, up to where it is.
+    #[must_use]
+    pub fn sent(&self) -> &[u8] {
+        &self.board.line().from_board
+    }
+
+    /// The calls that are open, the innermost first: those that were seen, then those that the
+    /// stack seems to hold.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Call> {
+        self.calls.list(self)
+    }
+
+    /// Returns how many calls were seen that are open.
+    pub(super) fn depth(&self) -> usize {
+        self.calls.depth()
+    }
+
+    /// Puts the board back to where the debugger took it, or, if it waited in HALT then, to where
+    /// its known past begins. Breakpoints stay.
+    pub fn restart(&mut self) {
+        self.stops.forget_hits();
+        match self.origin.take() {
+            Some(origin) => {
+                self.restore(&origin);
+                self.origin = Some(origin);
+                self.history = History::new();
+            }
+            None => {
+                let start = self.history.start().unwrap_or(self.turn);
+                self.rewind(start);
+            }
+        }
+    }
+
+    /// One turn, with a copy of the board before it if it is time for one.
+    pub(super) fn advance(&mut self) -> Turn {
+        let registers = self.registers();
+        let opcode = self.peek(registers.pc);
+        // After EI and before SCF and CCF the core keeps a state to itself that a copy would lack.
+        if self.shadow == 0
+            && self.history.wants(self.turn)
+            && !FLAG_READERS.contains(&opcode)
+            && let Some(moment) = self.moment()
+        {
+            self.history.keep(moment);
+        }
+        while let Some(bytes) = self.history.due(self.turn, self.delivered) {
+            self.board.line_mut().to_board.extend(bytes);
+            self.delivered += 1;
+        }
+        let was_served = self.board.in_service();
+        let turn = self.board.watched_turn(&self.seen);
+        if turn != Turn::Idle {
+            self.turn += 1;
+        }
+        self.shadow = if opcode == EI { 2 } else { self.shadow.saturating_sub(1) };
+        self.before = registers;
+        if turn == Turn::Ran {
+            self.note_calls(&registers, opcode, was_served);
+        }
+        turn
+    }
+
+    fn note_calls(&mut self, before: &Registers, opcode: u8, was_served: bool) {
+        let now = self.registers();
+        let accepted = self.board.accepted_interrupt();
+        if accepted && !was_served {
+            self.interrupted = Some(before.pc);
+        }
+        // The instruction that was interrupted has not run: arriving at it again is no second
+        // passage.
+        let returned = was_served && !self.board.in_service();
+        self.resumed = returned && self.interrupted.take_if(|at| *at == now.pc).is_some();
+        self.calls.note(before, &now, opcode, accepted);
+    }
+
+    /// A copy of the state, unless the board is in one that can't be copied.
+    fn moment(&self) -> Option<Moment> {
+        Some(Moment {
+            turn: self.turn,
+            board: self.board.duplicate()?,
+            calls: self.calls.clone(),
+            interrupted: self.interrupted,
+            resumed: self.resumed,
+            delivered: self.delivered,
+        })
+    }
+
+    fn restore(&mut self, moment: &Moment) -> Option<()> {
+        self.board = moment.board.duplicate()?;
+        self.turn = moment.turn;
+        self.calls = moment.calls.clone();
+        self.interrupted = moment.interrupted;
+        self.resumed = moment.resumed;
+        self.delivered = moment.delivered;
+        self.shadow = 0;
+        Some(())
+    }
+
+    /// Puts the board where it was at the last copy before or at `turn`; returns that turn.
+    pub(super) fn rewind(&mut self, turn: u64) -> Option<u64> {
+        // Taken out, since restoring borrows all of the debugger; nothing else looks at it
+        // meanwhile.
+        let history = std::mem::take(&mut self.history);
+        let moment = history.before(turn);
+        let found = moment.and_then(|moment| self.restore(moment).map(|()| moment.turn));
+        self.history = history;
+        found
+    }
+
+    /// The reason to stop after a turn, if there is one. Counts the passage of a breakpoint.
+    pub(super) fn reason(&mut self, turn: Turn) -> Option<Halt> {
+        if turn != Turn::Ran {
+            return None;
+        }
+        if let Some(hit) = self.touched() {
+            return Some(Halt::Watchpoint(hit));
+        }
+        let registers = self.registers();
+        let board = &self.board;
+        let arrives = !self.resumed;
+        let stops = arrives && self.stops.arrives(&registers, &|at| board.bus().peek(at));
+        stops.then_some(Halt::Breakpoint)
+    }
+
+    /// The watchpoint that the last turn touched.
+    pub(super) fn touched(&self) -> Option<WatchHit> {
+        let seen = self.seen.borrow();
+        let after = self.registers();
+        self.stops.touched(&Seen { accesses: &seen, before: &self.before, after: &after })
+    }
+
+    /// Bytes of the instruction at an address; 1 for what is none.
+    pub(crate) fn length(&self, address: u16) -> u16 {
+        tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
+    }
+}
+
+/// Whether an opcode is CALL, CALL on condition, or RST.
+#[must_use]
+pub(crate) fn is_call(opcode: u8) -> bool {
+    opcode == 0xCD || matches!(opcode & 0xC7, 0xC4 | 0xC7)
+}
+
+/// Whether an opcode is RET, RET on condition, or the prefix of RETI and RETN.
+pub(super) fn is_return(opcode: u8) -> bool {
+    opcode == 0xC9 || opcode & 0xC7 == 0xC0 || opcode == 0xED
+}

@@ -1,0 +1,80 @@
+//! The line table of an ELF executable, from its DWARF: ours, or one of GNU as.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
+use object::{Object, ObjectSection};
+use tdlasm::link::LinkedLine;
+use tdlasm::module::Place;
+
+type Slice<'d> = EndianSlice<'d, LittleEndian>;
+
+/// The lines in ascending order of addresses; none if the file has no line table that can be read,
+/// since a program without one can be looked at all the same.
+pub(super) fn lines(elf: &[u8]) -> Vec<LinkedLine> {
+    let Ok(file) = object::File::parse(elf) else { return Vec::new() };
+    let section = |id: SectionId| -> Result<Cow<'_, [u8]>, gimli::Error> {
+        let found = file.section_by_name(id.name());
+        Ok(found.and_then(|found| found.data().ok()).map_or(Cow::Borrowed(&[]), Cow::Borrowed))
+    };
+    let Ok(sections) = gimli::DwarfSections::load(section) else { return Vec::new() };
+    let dwarf = sections.borrow(|data| EndianSlice::new(data, LittleEndian));
+    let mut lines = Vec::new();
+    let mut units = dwarf.units();
+    let mut module = 0;
+    while let Ok(Some(header)) = units.next() {
+        // A unit that is damaged costs its own lines only.
+        let _ = add_unit(&dwarf, header, module, &mut lines);
+        module += 1;
+    }
+    lines.sort_by_key(|line| line.address);
+    lines.dedup_by_key(|line| line.address);
+    lines
+}
+
+fn add_unit(
+    dwarf: &Dwarf<Slice<'_>>,
+    header: gimli::UnitHeader<Slice<'_>>,
+    module: usize,
+    lines: &mut Vec<LinkedLine>,
+) -> gimli::Result<()> {
+    let unit = dwarf.unit(header)?;
+    let Some(program) = unit.line_program.clone() else { return Ok(()) };
+    let mut rows = program.rows();
+    let mut open: Option<LinkedLine> = None;
+    while let Some((header, row)) = rows.next_row()? {
+        let address = u32::try_from(row.address()).unwrap_or(u32::MAX).min(0x1_0000);
+        // A row says where its line begins; that it ends is for the next row to say.
+        if let Some(mut line) = open.take() {
+            line.size = address.saturating_sub(line.address.into());
+            if line.size > 0 {
+                lines.push(line);
+            }
+        }
+        let (Some(file), Some(number)) = (row.file(header), row.line()) else { continue };
+        let Ok(address) = u16::try_from(address) else { continue };
+        if !row.end_sequence() {
+            let name = file_name(dwarf, &unit, header, file)?;
+            let line = u32::try_from(number.get()).unwrap_or(u32::MAX);
+            let place = Place { file: Arc::from(name), line };
+            open = Some(LinkedLine { address, size: 0, module, place, is_code: true });
+        }
+    }
+    Ok(())
+}
+
+/// The name of a file with its folder, if it has one of its own.
+fn file_name(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &gimli::Unit<Slice<'_>>,
+    header: &gimli::LineProgramHeader<Slice<'_>>,
+    file: &gimli::FileEntry<Slice<'_>>,
+) -> gimli::Result<String> {
+    let name = dwarf.attr_string(unit, file.path_name())?.to_string_lossy().into_owned();
+    let folder = match file.directory(header).filter(|_| file.directory_index() != 0) {
+        Some(folder) => dwarf.attr_string(unit, folder)?.to_string_lossy().into_owned(),
+        None => return Ok(name),
+    };
+    Ok(if name.starts_with('/') { name } else { format!("{folder}/{name}") })
+}

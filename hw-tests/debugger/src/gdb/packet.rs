@@ -1,0 +1,147 @@
+//! Packets on the line to gdb, and the byte by which it interrupts a board that runs.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+/// The byte that asks a running target to stop.
+const INTERRUPT: u8 = 3;
+/// The byte before a packet.
+const BEGIN: u8 = b'$';
+
+/// A line to gdb.
+pub trait Stream: Read + Write {
+    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the line.
+    ///
+    /// # Errors
+    /// Returns an error of kind `WouldBlock` if nothing has arrived, and any other if the line
+    /// fails.
+    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+impl Stream for TcpStream {
+    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.set_nonblocking(true)?;
+        let result = self.read(buffer);
+        self.set_nonblocking(false)?;
+        result
+    }
+}
+
+/// gdb at the other end of a line.
+pub struct Client<'s> {
+    stream: &'s mut dyn Stream,
+    /// Bytes that arrived while the board ran and are no interrupt.
+    arrived: VecDeque<u8>,
+    has_gone: bool,
+}
+
+impl<'s> Client<'s> {
+    /// Takes a line.
+    pub fn new(stream: &'s mut dyn Stream) -> Self {
+        Self { stream, arrived: VecDeque::new(), has_gone: false }
+    }
+
+    /// Whether gdb asks a running board to stop, or has gone; does not wait. Other bytes before the
+    /// interrupt, such as an acknowledgement that is late, do not hide it.
+    pub fn is_interrupted(&mut self) -> bool {
+        let mut buffer = [0; 256];
+        match self.stream.read_now(&mut buffer) {
+            Ok(0) => self.has_gone = true,
+            Ok(count) => self.arrived.extend(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => self.has_gone = true,
+        }
+        let before_packet = self.arrived.iter().take_while(|byte| **byte != BEGIN);
+        let found = before_packet.into_iter().position(|byte| *byte == INTERRUPT);
+        if let Some(at) = found {
+            self.arrived.drain(..=at);
+        }
+        found.is_some() || self.has_gone
+    }
+
+    /// The next packet whose check is right; `None` when gdb has hung up. What is longer than
+    /// `most` is cut, and its check is wrong then.
+    pub(super) fn receive(
+        &mut self,
+        acknowledges: bool,
+        most: usize,
+    ) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            match self.byte()? {
+                None => return Ok(None),
+                Some(BEGIN) => {}
+                Some(_) => continue,
+            }
+            let Some((packet, good)) = self.body(most)? else { return Ok(None) };
+            if acknowledges {
+                self.stream.write_all(if good { b"+" } else { b"-" })?;
+            }
+            if good {
+                return Ok(Some(packet));
+            }
+        }
+    }
+
+    /// The bytes up to the check, and whether that is right.
+    fn body(&mut self, most: usize) -> io::Result<Option<(Vec<u8>, bool)>> {
+        let mut packet = Vec::new();
+        let mut sum = 0u8;
+        loop {
+            match self.byte()? {
+                None => return Ok(None),
+                Some(b'#') => break,
+                Some(byte) if packet.len() < most => {
+                    packet.push(byte);
+                    sum = sum.wrapping_add(byte);
+                }
+                Some(_) => {}
+            }
+        }
+        let (Some(high), Some(low)) = (self.byte()?, self.byte()?) else { return Ok(None) };
+        Ok(Some((packet, hex(&[high, low]) == Some(u64::from(sum)))))
+    }
+
+    fn byte(&mut self) -> io::Result<Option<u8>> {
+        if let Some(byte) = self.arrived.pop_front() {
+            return Ok(Some(byte));
+        }
+        if self.has_gone {
+            return Ok(None);
+        }
+        let mut byte = [0];
+        Ok((self.stream.read(&mut byte)? == 1).then_some(byte[0]))
+    }
+
+    /// Sends a packet.
+    pub(super) fn send(&mut self, text: &str) -> io::Result<()> {
+        self.stream.write_all(packed(text).as_bytes())?;
+        self.stream.flush()
+    }
+}
+
+/// A packet with its check.
+pub(super) fn packed(text: &str) -> String {
+    let sum = text.bytes().fold(0u8, u8::wrapping_add);
+    format!("${text}#{sum:02x}")
+}
+
+/// A number in hexadecimal digits.
+pub(super) fn hex(digits: &[u8]) -> Option<u64> {
+    let are_digits = digits.iter().all(u8::is_ascii_hexdigit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| are_digits)?;
+    u64::from_str_radix(text, 16).ok()
+}
+
+/// Bytes in pairs of hexadecimal digits.
+pub(super) fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs
+        .map(|pair| (pair.len() == 2).then(|| hex(pair).map(|byte| byte as u8)).flatten())
+        .collect()
+}
+
+/// Text as pairs of hexadecimal digits.
+pub(super) fn text_of(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,101 @@
+//! A simulated board on a line of its own, with the programs on it: what debugger, profile and
+//! coverage run.
+
+use firmware::ProgramKind;
+use firmware::build::{BuildError, BuiltImage, build, build_with};
+use firmware::evaluator::Evaluator;
+use firmware::profile::Profile;
+use firmware_wire::{Decoder, Event, Reply, Request};
+
+use super::code::CodeMap;
+use board_simulator::board_spec;
+use board_simulator::{QueueLine, SimBoard, Stop, Turn};
+
+/// T-states after which a board is taken not to come to rest: half a minute of its own time.
+const PATIENCE: u64 = 250_000_000;
+/// The sequence number of our requests; one is enough where nothing is lost.
+const SEQ: u8 = 1;
+
+/// A board, and the programs for it.
+pub struct Machine {
+    /// The board.
+    pub board: SimBoard<QueueLine>,
+    /// The boot monitor, in ROM.
+    pub monitor: BuiltImage,
+    /// The application; it may not be loaded yet.
+    pub application: BuiltImage,
+}
+
+impl Machine {
+    /// A board that is just powered up, with the monitor in its ROM.
+    ///
+    /// # Errors
+    /// Returns `BuildError` if a program can't be built.
+    pub fn new(
+        profile: &Profile,
+        kind: ProgramKind,
+        evaluator: &Evaluator,
+    ) -> Result<Self, BuildError> {
+        let monitor = build(profile, ProgramKind::Monitor)?;
+        let application = build_with(profile, kind, evaluator)?;
+        let board = SimBoard::new(board_spec(profile), &monitor.bytes, QueueLine::default());
+        Ok(Self { board, monitor, application })
+    }
+
+    /// A board on which the application for RAM runs and waits for requests.
+    ///
+    /// # Errors
+    /// Returns `BuildError` if a program can't be built.
+    pub fn with_application(profile: &Profile, evaluator: &Evaluator) -> Result<Self, BuildError> {
+        let mut machine = Self::new(profile, ProgramKind::Application, evaluator)?;
+        machine.rest();
+        let Self { board, application, .. } = &mut machine;
+        board.bus_mut().load(application.address, &application.bytes);
+        machine.send(&Request::Run { address: machine.application.address });
+        machine.rest();
+        machine.board.line_mut().from_board.clear();
+        Ok(machine)
+    }
+
+    /// The lines and names of both programs.
+    #[must_use]
+    pub fn code(&self) -> CodeMap {
+        CodeMap::new(&[&self.monitor, &self.application])
+    }
+
+    /// Puts a request on the line.
+    pub fn send(&mut self, request: &Request) {
+        let frame = request.frame(SEQ).expect("it fits a frame");
+        self.board.line_mut().to_board.extend(frame.encode());
+    }
+
+    /// Runs until nothing can happen any more without the host; returns whether that came about.
+    pub fn rest(&mut self) -> bool {
+        self.board.run_for(PATIENCE) == Stop::Idle
+    }
+
+    /// Has the monitor, which waits for requests, jump to an address, and stops there; returns
+    /// whether it came there.
+    pub fn enter(&mut self, address: u16) -> bool {
+        self.send(&Request::Run { address });
+        let end = self.board.clock() + PATIENCE;
+        while self.board.clock() < end && self.board.registers().pc != address {
+            if self.board.advance() == Turn::Idle {
+                return false;
+            }
+        }
+        self.board.line_mut().from_board.clear();
+        self.board.registers().pc == address
+    }
+
+    /// Takes what the board has sent since this was last called.
+    pub fn replies(&mut self) -> Vec<Reply> {
+        let mut decoder = Decoder::default();
+        let heard = std::mem::take(&mut self.board.line_mut().from_board);
+        let frames = heard.into_iter().filter_map(|byte| match decoder.push(byte) {
+            Some(Event::Frame(frame)) => Reply::parse(frame.kind, &frame.payload).ok(),
+            _ => None,
+        });
+        frames.collect()
+    }
+}

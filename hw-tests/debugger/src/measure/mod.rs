@@ -1,0 +1,23 @@
+//! The work of the Z80 code on a board: T-states by routine and line, and lines and branches that
+//! have run.
+
+pub mod bare;
+mod callgrind;
+mod calls;
+mod coverage;
+mod flame;
+mod meter;
+mod profile;
+mod regions;
+mod speedscope;
+mod workout;
+
+pub use callgrind::callgrind;
+pub use calls::{Calls, Node};
+pub use coverage::{Coverage, FileCoverage, coverage_table};
+pub use flame::svg;
+pub use meter::{Count, Meter};
+pub use profile::{LineTime, RoutineTime, annotated, line_table, lines, routine_table, routines};
+pub use regions::Regions;
+pub use speedscope::speedscope;
+pub use workout::Workout;

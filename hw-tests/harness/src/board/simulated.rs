@@ -1,0 +1,77 @@
+//! The simulated board in a thread of its own, reached as a real one: by the path of a serial
+//! device.
+
+use firmware::profile::Profile;
+use program_kit::text::Show;
+use rcflash_transport::Transport;
+use rcflash_transport::port::Port;
+
+use super::{Board, BoardError, Button, Instruments};
+use board_simulator::board_spec;
+use board_simulator::{CallRecord, Pace, Probe, Registers, ServerOptions, SimServer};
+
+/// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
+pub struct SimulatedBoard {
+    server: SimServer,
+    name: String,
+    baud: u32,
+}
+
+impl SimulatedBoard {
+    /// Powers a board up with these bytes in its ROM.
+    ///
+    /// # Errors
+    /// There was no pseudo-terminal or no thread to be had.
+    pub fn start(
+        profile: &Profile,
+        rom: &[u8],
+        pace: Pace,
+        probe: Probe,
+    ) -> Result<Self, BoardError> {
+        let options = ServerOptions { pace, probe: Some(probe), ..ServerOptions::default() };
+        let server = SimServer::start(board_spec(profile), rom, options);
+        let server = server.map_err(BoardError::Simulator)?;
+        let name = format!("simulated {} at {}", profile.name, server.path().shown());
+        Ok(Self { server, name, baud: profile.uart.baud })
+    }
+}
+
+impl Board for SimulatedBoard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        Ok(Box::new(Port::open(&self.server.path().to_string_lossy(), self.baud)?))
+    }
+
+    fn button(&self) -> Option<Button> {
+        Some(self.server.reset_button())
+    }
+
+    fn instruments(&self) -> Option<&dyn Instruments> {
+        Some(&self.server)
+    }
+}
+
+impl Instruments for SimServer {
+    fn program_counter(&self) -> u16 {
+        self.program_counter()
+    }
+
+    fn clock(&self) -> u64 {
+        self.clock()
+    }
+
+    fn halted_time(&self) -> u64 {
+        self.halted_time()
+    }
+
+    fn take_records(&self) -> Vec<CallRecord> {
+        self.take_records()
+    }
+
+    fn take_passages(&self) -> Vec<Registers> {
+        self.take_passages()
+    }
+}

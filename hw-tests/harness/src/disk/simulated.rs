@@ -1,0 +1,336 @@
+//! A disk in memory that fills up, fails by a seed, and loses what was not flushed when power
+//! fails.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{Disk, DiskFile, Found};
+
+/// The way an access to the disk can fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DiskFault {
+    /// The disk is full; of what is written a part arrives.
+    Full,
+    /// The device fails (EIO).
+    Broken,
+}
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Clone)]
+pub struct SimulatedDisk(Arc<Mutex<State>>);
+
+struct State {
+    files: BTreeMap<PathBuf, Content>,
+    /// Files that someone writes.
+    kept: Vec<PathBuf>,
+    random: ChaCha8Rng,
+    /// The number of accesses that there were.
+    accesses: u64,
+    /// From which access on the disk fails, for how many accesses, and how.
+    fault: Option<(u64, u64, DiskFault)>,
+    /// Faults made.
+    faults: u64,
+}
+
+/// A file.
+#[derive(Clone, Default)]
+struct Content {
+    bytes: Vec<u8>,
+    /// The content that a power cut leaves; `None` if not even the name.
+    flushed: Option<Vec<u8>>,
+}
+
+impl SimulatedDisk {
+    /// An empty disk. The seed decides what a power cut leaves.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            files: BTreeMap::new(),
+            kept: Vec::new(),
+            random: ChaCha8Rng::seed_from_u64(seed),
+            accesses: 0,
+            fault: None,
+            faults: 0,
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the disk fail from its access number `first` on, counted from 0, for `count` accesses.
+    pub fn fail(&self, first: u64, count: u64, fault: DiskFault) {
+        self.lock().fault = Some((first, count, fault));
+    }
+
+    /// Ends all faults.
+    pub fn mend(&self) {
+        self.lock().fault = None;
+    }
+
+    /// Returns how many accesses there were.
+    #[must_use]
+    pub fn accesses(&self) -> u64 {
+        self.lock().accesses
+    }
+
+    /// Returns how many accesses failed by a fault.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        self.lock().faults
+    }
+
+    /// Cuts the power. Of what was not flushed a part is left: each file keeps a piece of what was
+    /// added, of which a block may be zeros, and a name that was not flushed may be gone. What was
+    /// open is not kept by anybody any more.
+    pub fn cut_power(&self) {
+        let mut state = self.lock();
+        let State { files, random, .. } = &mut *state;
+        files.retain(|_, content| {
+            let is_named = content.flushed.is_some() || random.next_u64().is_multiple_of(2);
+            let safe = content.flushed.clone().unwrap_or_default();
+            content.bytes = after_power_cut(&safe, &content.bytes, random);
+            content.flushed = Some(content.bytes.clone());
+            is_named
+        });
+        state.kept.clear();
+        state.fault = None;
+    }
+
+    /// Returns the content of a file, if it is there.
+    #[must_use]
+    pub fn content(&self, path: &Path) -> Option<Vec<u8>> {
+        self.lock().files.get(path).map(|content| content.bytes.clone())
+    }
+
+    /// Puts a file onto the disk, flushed.
+    pub fn put(&self, path: &Path, bytes: &[u8]) {
+        let content = Content { bytes: bytes.to_vec(), flushed: Some(bytes.to_vec()) };
+        self.lock().files.insert(path.to_owned(), content);
+    }
+
+    /// Returns the paths of all files.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.lock().files.keys().cloned().collect()
+    }
+}
+
+/// Returns what is left of a file whose first bytes were flushed.
+fn after_power_cut(safe: &[u8], bytes: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
+    let Some(added) = bytes.strip_prefix(safe) else {
+        // It was cut off or replaced without a flush: either state may be what is found.
+        let whole = if random.next_u64().is_multiple_of(2) { bytes } else { safe };
+        return whole.to_vec();
+    };
+    let kept = random.next_u64() as usize % (added.len() + 1);
+    let mut left = bytes[..safe.len() + kept].to_vec();
+    // File systems that know a file's new length before its data find zeros there.
+    if kept > 0 && random.next_u64().is_multiple_of(4) {
+        let from = safe.len() + random.next_u64() as usize % kept;
+        left[from..].fill(0);
+    }
+    left
+}
+
+impl State {
+    /// Counts an access; of one that fails, returns how.
+    fn access(&mut self) -> Result<(), DiskFault> {
+        let number = self.accesses;
+        self.accesses += 1;
+        match self.fault {
+            Some((first, count, fault))
+                if (first..first.saturating_add(count)).contains(&number) =>
+            {
+                self.faults += 1;
+                Err(fault)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn file(&mut self, path: &Path) -> io::Result<&mut Content> {
+        self.files.get_mut(path).ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    fn keep(&mut self, path: &Path) -> io::Result<()> {
+        if self.kept.iter().any(|kept| kept == path) {
+            return Err(ErrorKind::ResourceBusy.into());
+        }
+        self.kept.push(path.to_owned());
+        Ok(())
+    }
+}
+
+impl From<DiskFault> for io::Error {
+    fn from(fault: DiskFault) -> Self {
+        match fault {
+            DiskFault::Full => ErrorKind::StorageFull.into(),
+            DiskFault::Broken => Self::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()),
+        }
+    }
+}
+
+impl Disk for SimulatedDisk {
+    fn look(&self, path: &Path) -> io::Result<Found> {
+        let mut state = self.lock();
+        state.access()?;
+        let length = state.files.get(path).map(|content| content.bytes.len() as u64);
+        Ok(length.map_or(Found::Nothing, Found::File))
+    }
+
+    fn beginning(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let mut state = self.lock();
+        state.access()?;
+        let bytes = &state.file(path)?.bytes;
+        let end = usize::try_from(limit).map_or(bytes.len(), |limit| limit.min(bytes.len()));
+        Ok(bytes[..end].to_vec())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.lock();
+        state.access()?;
+        if state.files.contains_key(path) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        state.keep(path)?;
+        // As with the system's files, the name is flushed when the file is made.
+        let content = Content { bytes: Vec::new(), flushed: Some(Vec::new()) };
+        state.files.insert(path.to_owned(), content);
+        Ok(Box::new(SimulatedFile { disk: self.clone(), path: path.to_owned() }))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.lock();
+        state.access()?;
+        state.file(path)?;
+        state.keep(path)?;
+        Ok(Box::new(SimulatedFile { disk: self.clone(), path: path.to_owned() }))
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.lock();
+        state.access()?;
+        let content = Content { bytes: bytes.to_vec(), flushed: Some(bytes.to_vec()) };
+        state.files.insert(path.to_owned(), content);
+        Ok(())
+    }
+
+    fn make_folder(&self, _path: &Path) -> io::Result<()> {
+        Ok(self.lock().access()?)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.lock();
+        state.access()?;
+        state.file(path)?;
+        state.files.remove(path);
+        Ok(())
+    }
+}
+
+/// A file on the disk that someone writes.
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    path: PathBuf,
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        self.disk.lock().kept.retain(|kept| *kept != self.path);
+    }
+}
+
+impl DiskFile for SimulatedFile {
+    fn read_all(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        let mut state = self.disk.lock();
+        state.access()?;
+        let bytes = &state.file(&self.path)?.bytes;
+        if bytes.len() as u64 > limit {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        Ok(bytes.clone())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.lock();
+        let access = state.access();
+        // A disk that is full has often taken the beginning.
+        let taken = match access {
+            Ok(()) => bytes.len(),
+            Err(DiskFault::Full) => state.random.next_u64() as usize % (bytes.len() + 1),
+            Err(DiskFault::Broken) => 0,
+        };
+        state.file(&self.path)?.bytes.extend(&bytes[..taken]);
+        Ok(access?)
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        let mut state = self.disk.lock();
+        // Making room needs none: only a broken device refuses it.
+        match state.access() {
+            Err(DiskFault::Broken) => return Err(DiskFault::Broken.into()),
+            Ok(()) | Err(DiskFault::Full) => {}
+        }
+        let content = state.file(&self.path)?;
+        content.bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut state = self.disk.lock();
+        state.access()?;
+        let content = state.file(&self.path)?;
+        content.flushed = Some(content.bytes.clone());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_cut_leaves_what_was_flushed_and_no_more_than_was_written() {
+        let path = Path::new("file");
+        let mut lost = 0;
+        for seed in 0..200 {
+            let disk = SimulatedDisk::new(seed);
+            let mut file = disk.create(path).expect("it is new");
+            file.append(b"flushed").expect("written");
+            file.flush().expect("flushed");
+            file.append(b" and not").expect("written");
+            disk.cut_power();
+            let left = disk.content(path).expect("its name was flushed");
+            assert!(left.starts_with(b"flushed"), "{left:?}");
+            let added = left[7..].iter().zip(b" and not");
+            assert!(left.len() <= 15 && added.into_iter().all(|(a, b)| a == b || *a == 0));
+            lost += u32::from(left.len() < 15);
+        }
+        assert!(lost > 50, "{lost}");
+    }
+
+    #[test]
+    fn faults_begin_and_end_where_they_are_told_to() {
+        let disk = SimulatedDisk::new(1);
+        let mut file = disk.create(Path::new("file")).expect("access 0");
+        disk.fail(2, 1, DiskFault::Full);
+        file.append(b"one").expect("access 1");
+        let error = file.append(b"two").expect_err("access 2");
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        file.cut(3).expect("access 3");
+        disk.fail(4, u64::MAX, DiskFault::Broken);
+        for _ in 0..3 {
+            let error = file.flush().expect_err("from 4 on");
+            assert_eq!(error.raw_os_error(), Some(5));
+        }
+        disk.mend();
+        assert_eq!(file.read_all(9).expect("mended"), b"one");
+        assert_eq!(disk.faults(), 4);
+    }
+}

@@ -1,0 +1,17 @@
+//! Hardware-in-the-loop regression: boards, rigs, the runner with its verdicts, and reports.
+
+pub mod answers;
+pub mod board;
+pub mod campaign;
+pub mod compare;
+pub mod disk;
+pub mod doctor;
+pub mod exhaust;
+pub mod live;
+pub mod mutants;
+pub mod pair;
+pub mod report;
+pub mod residues;
+pub mod results;
+pub mod runner;
+pub mod simulation;

@@ -1,0 +1,304 @@
+//! A board ready to be questioned, with the application loaded, verified and running.
+
+mod ask;
+mod load;
+mod programs;
+mod recover;
+mod under_way;
+mod watch;
+
+pub use load::Load;
+pub use recover::Recovery;
+pub use under_way::CaseReply;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use firmware::build::BuildError;
+use firmware::evaluator::{self, Behaviour as Built, Evaluator};
+use firmware::profile::Profile;
+use firmware_wire::{Identity, status};
+use program_kit::exit::{Failure, RIG, USAGE};
+use rcflash_link::flash::FlashError;
+use rcflash_link::loader::LoadError;
+use rcflash_link::{Link, LinkError, LinkStats};
+use tdlasm::link::LinkedLine;
+
+use crate::board::{
+    Board, BoardError, Choice, FaultCounts, FaultyBoard, Outfit, Ready, RecordedBoard, Recording,
+};
+use crate::compare::Standard;
+use crate::disk::{Disk, SystemDisk};
+use board_debugger::CodeMap;
+use board_simulator::Pace;
+use load::Mark;
+pub use programs::Programs;
+use sargon_cases::encode;
+use sargon_reference::Behaviour;
+use watch::Watch;
+
+/// A plan for a board.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The profile of the board.
+    pub profile: Profile,
+    /// Which board it is.
+    pub board: Choice,
+    /// The evaluator in the application.
+    pub evaluator: Evaluator,
+    /// The application to load, if not the one built here: its address and bytes.
+    pub application: Option<(u16, Vec<u8>)>,
+    /// Whether the application goes to flash instead of RAM.
+    pub in_flash: bool,
+    /// Whether a monitor of another build will do.
+    pub any_monitor: bool,
+    /// The place to write down all that passes over the line.
+    pub recording: Option<Recording>,
+    /// The seed of faults to be made on the line.
+    pub faults: Option<u64>,
+    /// Ends every wait when set.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Plan {
+    fn power_up(&self, programs: &Programs, watch: &Watch) -> Result<Box<dyn Board>, BoardError> {
+        let (profile, probe) = (&self.profile, watch.probe());
+        self.board.power_up(Outfit { profile, monitor: &programs.monitor.bytes, probe })
+    }
+
+    /// The board on a line with faults and a transcript, where these are wanted. What is recorded
+    /// is what the faults leave, so that a replay needs none.
+    fn disturbed_and_recorded(
+        &self,
+        mut board: Box<dyn Board>,
+        disk: &dyn Disk,
+    ) -> Result<Box<dyn Board>, BoardError> {
+        if let Some(seed) = self.faults {
+            board = Box::new(FaultyBoard::new(board, seed));
+        }
+        if let Some(recording) = &self.recording {
+            let heading = recording.heading(board.name(), &self.profile.name);
+            board = Box::new(RecordedBoard::new(board, disk, recording, &heading)?);
+        }
+        Ok(board)
+    }
+
+    fn link(&self, board: &mut dyn Board) -> Result<Link, BoardError> {
+        let mut link = Link::new(board.open()?, self.profile.uart.baud);
+        link.set_slowness(board.slowness());
+        if let Some(stop) = &self.stop {
+            link.set_stop(Arc::clone(stop));
+        }
+        Ok(link)
+    }
+
+    /// The simulated board with what is built here.
+    #[must_use]
+    pub fn simulated(profile: Profile) -> Self {
+        let board = Choice::Simulated { rom: None, pace: Pace::Free };
+        let evaluator = Evaluator::default();
+        Self {
+            profile,
+            board,
+            evaluator,
+            application: None,
+            in_flash: false,
+            any_monitor: false,
+            recording: None,
+            faults: None,
+            stop: None,
+        }
+    }
+}
+
+/// Error returned when no board is ready.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The images could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The board can't be reached.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The application is not on the board.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It is not in the board's flash.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
+    /// The link failed.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// Another monitor than the one of this program is in the ROM.
+    #[error(
+        "the ROM holds another monitor ({0}) than this program's (build {1:08X}); put the current one into \
+         the ROM (`rcflash image`), or accept any with --any-monitor"
+    )]
+    StaleMonitor(Box<Identity>, u32),
+    /// Something else than what was loaded answers.
+    #[error("{0} answers instead of the application that was loaded")]
+    WrongApplication(Box<Identity>),
+    /// It behaves in another way than the reference that was asked for.
+    #[error("{0} behaves in the way of --behaviour {1}; say so, that the reference does the same")]
+    OtherBehaviour(Box<Identity>, Built),
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Build(error) => error.into(),
+            SetupError::Load(error) => error.into(),
+            SetupError::Flash(error) => error.into(),
+            SetupError::Board(
+                error @ (BoardError::NoMachine(..) | BoardError::NoTranscript(_)),
+            ) => Self::new(USAGE, error),
+            SetupError::Link(error) => error.into(),
+            other => Self::new(RIG, other),
+        }
+    }
+}
+
+/// A board that answers.
+pub struct LiveBoard {
+    link: Link,
+    clock_hz: u64,
+    /// The program that runs on it.
+    pub application: Identity,
+    /// The routines of the user's own in it.
+    pub own: Vec<&'static str>,
+    behaviour: Behaviour,
+    watch: Watch,
+    began: Mark,
+    plan: Plan,
+    programs: Arc<Programs>,
+    /// Dropped last: the line goes before the board does.
+    board: Box<dyn Board>,
+}
+
+impl LiveBoard {
+    /// Builds the programs, reaches the board, loads the application and starts it.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn prepare(plan: &Plan) -> Result<Self, SetupError> {
+        let programs = Arc::new(Programs::build(plan)?);
+        Self::prepare_with(plan, programs, &SystemDisk, |board| board)
+    }
+
+    /// The same with programs that are built, with files on this disk, and with a line that `wrap`
+    /// may stand in.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn prepare_with(
+        plan: &Plan,
+        programs: Arc<Programs>,
+        disk: &dyn Disk,
+        wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
+    ) -> Result<Self, SetupError> {
+        let watch = Watch::new(&programs.application.program);
+        let board = wrap(plan.power_up(&programs, &watch)?);
+        let mut board = plan.disturbed_and_recorded(board, disk)?;
+        let mut link = plan.link(&mut *board)?;
+        let ready = programs.make_ready(plan, &mut *board, &mut link)?;
+        link.set_seq(ready.seq);
+        link.set_window(ready.application.window);
+        Ok(Self::over(board, link, ready, watch, programs, plan))
+    }
+
+    fn over(
+        board: Box<dyn Board>,
+        link: Link,
+        ready: Ready,
+        watch: Watch,
+        programs: Arc<Programs>,
+        plan: &Plan,
+    ) -> Self {
+        let is_own = |routine: &&str| ready.own.iter().any(|own| own == routine);
+        let own = evaluator::ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own);
+        let mut live = Self {
+            link,
+            clock_hz: plan.profile.clock_hz,
+            own: own.collect(),
+            behaviour: encode::behaviour(programs::behaviour(&ready.application)),
+            application: ready.application,
+            watch,
+            began: Mark::default(),
+            plan: plan.clone(),
+            programs,
+            board,
+        };
+        live.began = live.mark();
+        live
+    }
+
+    /// Returns how the evaluator on the board behaves.
+    #[must_use]
+    pub fn behaviour(&self) -> Behaviour {
+        self.behaviour
+    }
+
+    /// Returns what its word is held against. A status bit counts only if all routines that set it
+    /// are ours.
+    #[must_use]
+    pub fn standard(&self) -> Standard {
+        let are_ours = |routines: [&str; 2]| !self.own.iter().any(|own| routines.contains(own));
+        let short = if are_ours(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
+        let overflow = if are_ours(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };
+        Standard { behaviour: self.behaviour, status: short | overflow }
+    }
+
+    /// The traffic of the line.
+    #[must_use]
+    pub fn stats(&self) -> LinkStats {
+        self.link.stats()
+    }
+
+    /// Returns where the board's program counter is, by its own word or by its instruments, told by
+    /// the symbols of the programs built here.
+    pub fn whereabouts(&mut self) -> String {
+        let told = self.link.locate().ok().flatten();
+        let seen = || self.board.instruments().map(|board| board.program_counter());
+        let silent = told.map_or("; it takes no interrupts", |_| "");
+        match told.or_else(seen) {
+            Some(at) => format!("the program counter was at {}{silent}", self.place(at)),
+            None => "asked where its program is, it says nothing: it takes no interrupts, or it hears nothing"
+                .to_owned(),
+        }
+    }
+
+    /// An address with its label and line.
+    fn place(&self, at: u16) -> String {
+        let code = CodeMap::new(&[&self.programs.application, &self.programs.monitor]);
+        let place = |line: &LinkedLine| format!(" ({}:{})", line.place.file, line.place.line);
+        let line = code.line_at(at).map_or(String::new(), place);
+        format!("{at:04X}H, {}{line}", code.name_of(at))
+    }
+
+    /// The faults made on the line so far, where some are made.
+    #[must_use]
+    pub fn faults(&self) -> Option<FaultCounts> {
+        self.board.faults()
+    }
+
+    /// The time by the clock of the line.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.link.now()
+    }
+
+    /// Returns what the board is called.
+    #[must_use]
+    pub fn board(&self) -> &str {
+        self.board.name()
+    }
+
+    /// Returns how long the board has been at work since power came on, where its T-states can be
+    /// counted.
+    #[must_use]
+    pub fn board_time(&self) -> Option<Duration> {
+        let clock = self.board.instruments()?.clock();
+        Some(Duration::from_secs_f64(clock as f64 / self.clock_hz.max(1) as f64))
+    }
+}

@@ -1,0 +1,127 @@
+//! The programs for a board, and how they get onto it.
+
+use firmware::ProgramKind;
+use firmware::build::{BuildError, BuiltImage, build, build_with};
+use firmware::evaluator::Behaviour;
+use firmware_wire::{Identity, Role, capability};
+use rcflash_link::Link;
+use rcflash_link::flash::{self, Content, FlashError};
+use rcflash_link::loader;
+use sargon_cases::encode;
+
+use super::watch::Watch;
+use super::{Plan, SetupError};
+use crate::board::{Board, Ready};
+use board_simulator::Probe;
+
+/// Monitor and application as they are built here.
+pub struct Programs {
+    /// The program in the ROM.
+    pub monitor: BuiltImage,
+    /// The program under test.
+    pub application: BuiltImage,
+}
+
+impl Programs {
+    /// Builds the programs for a plan.
+    ///
+    /// # Errors
+    /// Assembly or linking failed.
+    pub fn build(plan: &Plan) -> Result<Self, BuildError> {
+        let monitor = build(&plan.profile, ProgramKind::Monitor)?;
+        let kind =
+            if plan.in_flash { ProgramKind::FlashApplication } else { ProgramKind::Application };
+        let application = build_with(&plan.profile, kind, &plan.evaluator)?;
+        Ok(Self { monitor, application })
+    }
+
+    /// Returns what measures the evaluator on a board that can be looked into.
+    #[must_use]
+    pub fn probe(&self) -> Probe {
+        Watch::new(&self.application.program).probe()
+    }
+
+    /// Makes the board ready to be questioned, unless it is so without our doing, as a replayed
+    /// one.
+    pub(super) fn make_ready(
+        &self,
+        plan: &Plan,
+        board: &mut dyn Board,
+        link: &mut Link,
+    ) -> Result<Ready, SetupError> {
+        let ready = match board.take_ready() {
+            Some(ready) => ready,
+            None => self.bring_up(plan, link)?,
+        };
+        board.note_ready(&ready);
+        // What the probe measured during the set-up belongs to no question.
+        if let Some(instruments) = board.instruments() {
+            let _ = instruments.take_records();
+        }
+        Ok(ready)
+    }
+
+    /// Reaches the monitor, loads the application, starts it, and makes sure that it is the one
+    /// that answers.
+    pub(super) fn bring_up(&self, plan: &Plan, link: &mut Link) -> Result<Ready, SetupError> {
+        let found = loader::reach_monitor(link)?;
+        if found.build != self.monitor.build && !plan.any_monitor {
+            return Err(SetupError::StaleMonitor(Box::new(found), self.monitor.build));
+        }
+        let built = &self.application;
+        let (address, bytes) = match &plan.application {
+            Some((address, bytes)) => (*address, bytes),
+            None => (built.address, &built.bytes),
+        };
+        if plan.in_flash {
+            put_into_flash(link, &found, address, bytes)?;
+        } else {
+            loader::load(link, &found, address, bytes, |_| {})?;
+        }
+        let application = loader::run(link, address)?;
+        self.check(plan, &application)?;
+        let own = built.own.iter().map(|&routine| routine.to_owned()).collect();
+        Ok(Ready { application, own, seq: link.seq() })
+    }
+
+    /// Whether this is the application that was loaded.
+    pub(super) fn check(&self, plan: &Plan, running: &Identity) -> Result<(), SetupError> {
+        let is_ours = plan.application.is_some() || running.build == self.application.build;
+        if running.role != Role::Application || !is_ours {
+            return Err(SetupError::WrongApplication(Box::new(running.clone())));
+        }
+        let behaviour = behaviour(running);
+        // An identity tells the faults of 1978, not how fast their absence is.
+        if encode::behaviour(behaviour) != encode::behaviour(plan.evaluator.behaviour) {
+            return Err(SetupError::OtherBehaviour(Box::new(running.clone()), behaviour));
+        }
+        Ok(())
+    }
+}
+
+/// Makes flash hold a program, whether it is to be started after a reset or not; what is there
+/// already is left alone.
+fn put_into_flash(
+    link: &mut Link,
+    monitor: &Identity,
+    entry: u16,
+    bytes: &[u8],
+) -> Result<(), FlashError> {
+    let chip = flash::chip(link, monitor)?;
+    let mut compare = |autostart| {
+        let content = Content::program(bytes, entry, autostart)?;
+        flash::compare(link, &chip, &content, false, |_| {})
+    };
+    let sectors = compare(false)?;
+    if sectors.is_empty() || compare(true)?.is_empty() {
+        return Ok(());
+    }
+    flash::write(link, &sectors, |_| {})?;
+    Ok(())
+}
+
+/// Returns how an application says that it behaves.
+pub(super) fn behaviour(application: &Identity) -> Behaviour {
+    let faulty = application.capabilities & capability::AS_IN_1978 != 0;
+    if faulty { Behaviour::AsIn1978 } else { Behaviour::Mended }
+}

@@ -1,0 +1,116 @@
+//! Getting a board back that was unplugged, reset, or runs something else.
+
+use std::time::Duration;
+
+use firmware_wire::Role;
+use rcflash_link::LinkError;
+use rcflash_link::loader::{self, LoadError};
+
+use super::{LiveBoard, SetupError};
+use crate::board::BoardError;
+
+/// The number of times to look whether a device that is gone has come back.
+const LOOKS: u32 = 30;
+/// The time to wait between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+/// The time that a board may take until its banner after a reset.
+const BOOT: Duration = Duration::from_secs(1);
+/// The number of times to try before the board is given up.
+const ATTEMPTS: u32 = 3;
+
+/// The cause of a recovery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing: the application still runs, as it did.
+    Answers,
+    /// It had to be started again, and why.
+    Restarted(String),
+}
+
+impl LiveBoard {
+    /// Forgets what is under way, and makes sure that the application runs and answers.
+    ///
+    /// # Errors
+    /// What the last attempt failed by.
+    pub fn recover(&mut self) -> Result<Recovery, SetupError> {
+        self.link.abandon();
+        self.watch.forget();
+        let mut why = None;
+        let mut attempt = 1;
+        while let Err(error) = self.revive(&mut why) {
+            if attempt == ATTEMPTS {
+                return Err(error);
+            }
+            attempt += 1;
+            if is_line(&error) {
+                self.reopen()?;
+            } else {
+                why.get_or_insert_with(|| format!("the board was reset, because: {error}"));
+                self.reset()?;
+            }
+        }
+        self.board.note_recovered();
+        Ok(why.map_or(Recovery::Answers, Recovery::Restarted))
+    }
+
+    /// Whether the application still is the one that was loaded.
+    ///
+    /// # Errors
+    /// Nobody says.
+    pub fn is_itself(&mut self) -> Result<bool, LinkError> {
+        loader::identify(&mut self.link).map(|identity| identity == self.application)
+    }
+
+    /// Starts the application if another program answers, and notes which.
+    fn revive(&mut self, why: &mut Option<String>) -> Result<(), SetupError> {
+        let found = loader::identify(&mut self.link)?;
+        if found == self.application {
+            return Ok(());
+        }
+        why.get_or_insert_with(|| match found.role {
+            Role::Monitor => "the board was reset: its monitor answered".to_owned(),
+            Role::Application => format!("another program answered: {found}"),
+        });
+        let ready = self.programs.bring_up(&self.plan, &mut self.link)?;
+        self.link.set_window(ready.application.window);
+        self.board.note_ready(&ready);
+        self.application = ready.application;
+        Ok(())
+    }
+
+    /// Opens the line anew, as soon as the device is there.
+    fn reopen(&mut self) -> Result<(), BoardError> {
+        let mut looks = 1;
+        while let Err(error) = self.link.reconnect(|| self.board.open()) {
+            // A file of ours that can't be written does not come back as a device does.
+            if looks == LOOKS || matches!(error, BoardError::Transcript(..)) {
+                return Err(error);
+            }
+            looks += 1;
+            self.board.rest(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Presses the button where there is one, and opens the line anew where there is none.
+    fn reset(&mut self) -> Result<(), SetupError> {
+        match self.board.button() {
+            Some(press) => press(),
+            None => self.reopen()?,
+        }
+        match self.link.hear_out("resetting the board", BOOT) {
+            Err(LinkError::Line { .. }) => Ok(self.reopen()?),
+            other => Ok(other?),
+        }
+    }
+}
+
+/// Whether the line failed, not the board.
+fn is_line(error: &SetupError) -> bool {
+    let line = |error: &LinkError| matches!(error, LinkError::Line { .. });
+    match error {
+        SetupError::Link(error) | SetupError::Load(LoadError::Link(error)) => line(error),
+        SetupError::Board(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,90 @@
+//! Questions of the corpus's cases, several of them under way at a time.
+
+use std::time::Duration;
+
+use firmware_wire::{Reply, capability};
+use rcflash_link::{Answer, LinkError, Question, Repeats, Ticket};
+
+use super::LiveBoard;
+use crate::answers::CaseAnswer;
+use sargon_cases::Subject;
+
+/// The board's word on a question.
+#[derive(Debug)]
+pub struct CaseReply {
+    /// Which request it answers.
+    pub ticket: Ticket,
+    /// The reply, or why there is none.
+    pub said: Result<CaseAnswer, LinkError>,
+    /// The number of times the request was repeated, and why.
+    pub repeats: Repeats,
+    /// The time it was under way, by the line's clock.
+    pub took: Duration,
+}
+
+impl LiveBoard {
+    /// Returns why the application can't answer a case; nothing if it can.
+    #[must_use]
+    pub fn lacks(&self, subject: &Subject) -> Option<String> {
+        let (bit, request) = match subject {
+            Subject::Position { .. } => (capability::POSITION, "POSITION"),
+            Subject::Array { .. } => (capability::EXCHANGE, "EXCHANGE"),
+        };
+        (!self.can(bit)).then(|| format!("{} does not answer {request}", self.application.name))
+    }
+
+    /// Whether the application has a capability.
+    pub(crate) fn can(&self, bit: u8) -> bool {
+        self.application.capabilities & bit != 0
+    }
+
+    /// Whether the board has room for one more question.
+    #[must_use]
+    pub fn has_room(&self, question: &Question) -> bool {
+        self.link.has_room(&question.request)
+    }
+
+    /// Puts a question to the board; its word comes by [`Self::next_word`].
+    ///
+    /// # Errors
+    /// The line failed.
+    pub fn submit(&mut self, question: &Question) -> Result<Ticket, LinkError> {
+        self.link.submit(question)
+    }
+
+    /// Waits for the board's word on one of the questions under way; `None` when there is none.
+    ///
+    /// # Errors
+    /// The line failed. The questions are under way until the board is recovered.
+    pub fn next_word(&mut self) -> Result<Option<CaseReply>, LinkError> {
+        let answer = self.link.next_answer()?;
+        Ok(answer.map(|answer| self.word(answer)))
+    }
+
+    /// The words that came while something else was waited for.
+    pub fn heard_words(&mut self) -> Vec<CaseReply> {
+        let answers = self.link.take_finished();
+        answers.into_iter().map(|answer| self.word(answer)).collect()
+    }
+
+    fn word(&mut self, answer: Answer) -> CaseReply {
+        let said = match answer.replies {
+            Err(error) => Err(error),
+            Ok(replies) => self.said(replies, answer.seq),
+        };
+        CaseReply { ticket: answer.ticket, said, repeats: answer.repeats, took: answer.took }
+    }
+
+    fn said(&mut self, mut replies: Vec<Reply>, seq: u8) -> Result<CaseAnswer, LinkError> {
+        let said = match &mut replies[..] {
+            [Reply::Residue { residue, status }] => CaseAnswer::Exchange(*residue, *status),
+            [Reply::Points(found)] => CaseAnswer::Points(*found),
+            [Reply::Trace { residue, status, steps }] => {
+                CaseAnswer::Steps(*residue, *status, std::mem::take(steps))
+            }
+            _ => return self.observation(replies, seq).map(CaseAnswer::Position),
+        };
+        let _ = self.claim_records(seq);
+        Ok(said)
+    }
+}

@@ -1,0 +1,83 @@
+//! Measurements by a board's instruments: T-states of the evaluator's routines, and the bookings of
+//! XCHNG.
+
+use firmware_wire::SquareRecord;
+use tdlasm::link::Program;
+
+use board_simulator::{CallRecord, Probe};
+
+/// The place where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours
+/// may lack them.
+const BOOKINGS: [&str; 2] = ["XCBOOK", "XCLAST"];
+
+/// Calls kept for answers that may still come.
+const LIMIT: usize = 1 << 14;
+
+/// The place where the evaluator's routines are, and what was measured of them.
+pub(super) struct Watch {
+    pin_finder: u16,
+    attack: u16,
+    exchange: u16,
+    /// The variable that holds the square under examination.
+    square: u16,
+    /// The sequence number of the request that is worked on.
+    seq: u16,
+    bookings: Vec<u16>,
+    /// Calls whose answer has not come yet.
+    records: Vec<CallRecord>,
+}
+
+impl Watch {
+    pub(super) fn new(application: &Program) -> Self {
+        let symbol = |name| application.symbol(name).unwrap_or(0);
+        Self {
+            pin_finder: symbol("PINFND"),
+            attack: symbol("ATTACK"),
+            exchange: symbol("XCHNG"),
+            square: symbol("M3"),
+            seq: symbol("REQ").wrapping_add(1),
+            bookings: BOOKINGS.iter().filter_map(|name| application.symbol(name)).collect(),
+            records: Vec::new(),
+        }
+    }
+
+    pub(super) fn probe(&self) -> Probe {
+        Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
+            .with_owner(self.seq)
+            .with_places(self.bookings.iter().copied())
+    }
+
+    /// Forgets calls that no answer has claimed.
+    pub(super) fn forget(&mut self) {
+        self.records.clear();
+    }
+
+    /// Adds what the probe measured. The oldest goes when nobody claims it, as after a request was
+    /// given up.
+    pub(super) fn add(&mut self, records: Vec<CallRecord>) {
+        self.records.extend(records);
+        if self.records.len() > 2 * LIMIT {
+            self.records.drain(..LIMIT);
+        }
+    }
+
+    /// Takes the calls that a request made.
+    pub(super) fn claim(&mut self, seq: u8) -> Vec<CallRecord> {
+        self.records.extract_if(.., |record| record.owner == seq).collect()
+    }
+
+    /// T-states of each call of XCHNG.
+    pub(super) fn exchanges(&self, records: &[CallRecord]) -> Vec<u64> {
+        let calls = records.iter().filter(|call| call.routine == self.exchange);
+        calls.map(|call| call.t_states).collect()
+    }
+
+    /// T-states of ATTACK and XCHNG for each square, after the last pins were found: a request that
+    /// was repeated is worked on more than once.
+    pub(super) fn per_square(&self, squares: &[SquareRecord], records: &[CallRecord]) -> Vec<u64> {
+        let after = records.iter().rposition(|record| record.routine == self.pin_finder);
+        let times = &records[after.map_or(0, |index| index + 1)..];
+        let of = |square: u8| times.iter().filter(|r| r.tag == square).map(|r| r.t_states).sum();
+        squares.iter().map(|record| of(record.square)).collect()
+    }
+}

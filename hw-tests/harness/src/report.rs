@@ -1,0 +1,240 @@
+//! The report of a run: on the terminal a table by tag, the cases that did not pass, and a summary;
+//! in files all of it.
+
+mod facts;
+mod files;
+mod gather;
+mod junit;
+mod limit;
+mod markdown;
+mod model;
+mod page;
+
+pub use files::{WriteError, prepare_folder, write};
+pub use gather::Gathered;
+pub use model::{Board, Report, SCHEMA};
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+use std::time::Duration;
+
+use firmware_wire::status;
+use program_kit::text::Show;
+use rcflash_link::LinkStats;
+
+use crate::runner::{CaseResult, Conclusion, Counts, Course, RunEnd, Verdict, shortfall};
+
+/// Differences shown for one case.
+const DIFFERENCES_SHOWN: usize = 6;
+/// Cases shown that did not pass.
+const CASES_SHOWN: usize = 20;
+/// Cases shown for each status bit.
+const FLAGS_SHOWN: usize = 100;
+/// Status bits, and what is said of the squares that have them.
+const FLAGS: [(u8, &str); 2] = [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")];
+
+/// Totals of a run, gathered case by case: they do not grow with the number of cases.
+#[derive(Debug, Clone, Default)]
+pub struct Overview {
+    all: Counts,
+    by_tag: BTreeMap<String, Counts>,
+    flags: [Lines; FLAGS.len()],
+    troubles: Lines,
+}
+
+/// The first lines of a list.
+#[derive(Debug, Clone, Default)]
+struct Lines {
+    shown: String,
+    count: usize,
+}
+
+impl Lines {
+    fn add(&mut self, most: usize, line: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.count <= most {
+            self.shown += &line();
+        }
+    }
+
+    fn show(&self, most: usize) -> String {
+        match self.count.checked_sub(most + 1) {
+            Some(more) => format!("{}... and {} more\n", self.shown, more + 1),
+            None => self.shown.clone(),
+        }
+    }
+}
+
+impl Overview {
+    /// Takes one more result in.
+    pub fn add(&mut self, result: &CaseResult) {
+        self.all.add(result);
+        for tag in &result.tags {
+            self.by_tag.entry(tag.clone()).or_default().add(result);
+        }
+        for (lines, (bit, what)) in self.flags.iter_mut().zip(FLAGS) {
+            let squares: Vec<_> = result.flagged(bit).collect();
+            if !squares.is_empty() {
+                let id = result.id.shown();
+                lines.add(FLAGS_SHOWN, || format!("{what} {id}: {}\n", squares.join(" ").shown()));
+            }
+        }
+        if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
+            self.troubles.add(CASES_SHOWN, || trouble(result));
+        }
+    }
+
+    /// All verdicts.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.all
+    }
+
+    /// The table: a row for each tag, and one for all.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::word));
+        line(&mut text, "", head);
+        for (tag, counts) in &self.by_tag {
+            row(&mut text, &tag.shown(), *counts);
+        }
+        row(&mut text, "all", self.all);
+        text
+    }
+
+    /// The squares whose arrays overflowed, and those whose counts were wrong, case by case;
+    /// nothing if there are none.
+    #[must_use]
+    pub fn flags(&self) -> String {
+        self.flags.iter().map(|lines| lines.show(FLAGS_SHOWN)).collect()
+    }
+
+    /// The cases that failed or had no answer, with what was wrong.
+    #[must_use]
+    pub fn troubles(&self) -> String {
+        self.troubles.show(CASES_SHOWN)
+    }
+}
+
+/// A case that did not pass.
+fn trouble(result: &CaseResult) -> String {
+    let fen = result.fen.as_deref().unwrap_or("").shown();
+    let mut text = format!("{} {} {fen}\n", result.verdict, result.id.shown());
+    if let Some(why) = &result.why {
+        let _ = writeln!(text, "    {}", why.shown());
+    }
+    for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
+        let _ = writeln!(text, "    {}", difference.to_string().shown());
+    }
+    if let Some(more) = result.differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
+        let _ = writeln!(text, "    ... and {} more differences", more + 1);
+    }
+    text
+}
+
+fn row(text: &mut String, name: &str, counts: Counts) {
+    let verdicts = Verdict::ALL.map(|verdict| counts.with(verdict));
+    line(text, name, [counts.cases, counts.squares].into_iter().chain(verdicts));
+}
+
+fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Display>) {
+    let _ = write!(text, "{name:<10}");
+    for cell in cells {
+        let _ = write!(text, "{cell:>9}");
+    }
+    text.push('\n');
+}
+
+/// Returns why a run is incomplete; nothing if all cases had their turn.
+#[must_use]
+pub fn incomplete(ended: &RunEnd) -> Option<String> {
+    match ended {
+        RunEnd::Complete => None,
+        RunEnd::Interrupted => Some("interrupted".to_owned()),
+        RunEnd::BoardLost(why) => Some(format!("the board is lost: {why}")),
+        RunEnd::FileFailed(why) => Some(why.clone()),
+        RunEnd::FirstFailure => Some("ended at the first case that does not pass".to_owned()),
+    }
+}
+
+/// The last lines: what came of it, and how board and line fared.
+#[must_use]
+pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration) -> String {
+    let why = incomplete(&course.ended);
+    let conclusion = Conclusion::of(counts, why.is_some());
+    let why = match why {
+        None if conclusion == Conclusion::Incomplete => format!(": {}", shortfall(counts)),
+        why => why.map_or(String::new(), |why| format!(": {}", why.shown())),
+    };
+    let verdict = format!("{conclusion}{why}");
+    let Counts { pass, cases, squares, .. } = counts;
+    let seconds = took.as_secs_f64();
+    let mut text = format!(
+        "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s\n"
+    );
+    if let Some(why) = course.last_restart.as_deref().map(Show::shown) {
+        let _ =
+            writeln!(text, "board: started again {} times, at last because {why}", course.restarts);
+    }
+    if course.losses > 0 {
+        let _ = writeln!(text, "board: lost and found again {} times", course.losses);
+    }
+    text + &line_quality(stats)
+}
+
+/// Returns how the line fared, as a line of text.
+#[must_use]
+pub fn line_quality(stats: LinkStats) -> String {
+    format!(
+        "line: {} requests, {} repeated ({} without answer, {} damaged there, {} overruns, {} replies \
+         missing), {} frames damaged here, {} bytes out, {} in\n",
+        stats.requests,
+        stats.repeated(),
+        stats.repeats.silence,
+        stats.repeats.damaged_there,
+        stats.repeats.overrun,
+        stats.repeats.missing,
+        stats.damaged_here,
+        stats.bytes.0,
+        stats.bytes.1
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sargon_cases::{Case, Stated, Subject};
+    use sargon_reference::{AttackersArray, Colour, Kind, Piece};
+
+    fn case(verdict: Verdict) -> CaseResult {
+        let subject = Subject::Array {
+            piece: Piece { colour: Colour::White, kind: Kind::Pawn },
+            array: AttackersArray::default(),
+            expected: Stated { residue: 0, short: false },
+            printed: None,
+        };
+        let tags = vec!["play".to_owned()];
+        CaseResult::new(&Case { id: "x".to_owned(), tags, subject }, verdict)
+    }
+
+    fn verdict(results: &[CaseResult], ended: RunEnd) -> String {
+        let course = Course { ended, ..Course::default() };
+        summary(Counts::of(results), &course, LinkStats::default(), Duration::ZERO)
+    }
+
+    #[test]
+    fn every_verdict_is_counted_once_and_only_passes_make_a_pass() {
+        let all = Verdict::ALL.map(case);
+        let counts = Counts::of(&all);
+        assert!(counts.is_consistent());
+        assert_eq!((counts.cases, counts.pass), (7, 1));
+        assert!(Verdict::ALL.iter().all(|verdict| counts.with(*verdict) == 1));
+        assert!(verdict(&all[..1], RunEnd::Complete).starts_with("PASS"));
+        for other in &all[1..] {
+            let text = verdict(std::slice::from_ref(other), RunEnd::Complete);
+            assert!(text.starts_with("FAIL") || text.starts_with("INCOMPLETE"), "{text}");
+        }
+        assert!(verdict(&all[..1], RunEnd::BoardLost("gone".into())).starts_with("INCOMPLETE"));
+    }
+}

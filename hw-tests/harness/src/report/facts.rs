@@ -1,0 +1,58 @@
+//! The facts that every form of the report shows: what ran where, the counts by tag.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::Report;
+use crate::runner::Counts;
+
+impl Report {
+    /// Returns what ran where, as names and values.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let told = |value: &dyn Display| value.to_string();
+        let run = &self.run;
+        let mut facts = Vec::new();
+        if let Some(board) = &self.board {
+            let (mhz, baud) = (board.clock_hz as f64 / 1e6, board.baud);
+            facts.push(("board", told(&board.name)));
+            facts.push(("profile", format!("{}: {}", run.profile, board.title)));
+            facts.push(("clock and line", format!("{mhz} MHz, {baud} baud")));
+        } else {
+            facts.push(("profile", run.profile.clone()));
+        }
+        let image = self.image.as_ref().map(ToString::to_string);
+        facts.push(("image", image.unwrap_or_else(|| "none: the set-up failed".to_owned())));
+        facts.push(("behaviour", run.behaviour.clone()));
+        if !self.own.is_empty() {
+            facts.push(("own routines", self.own.join(", ")));
+        }
+        facts.extend(run.seed.map(|seed| ("seed", told(&seed))));
+        facts.extend(run.shard.clone().map(|shard| ("shard", shard)));
+        if run.repeat > 1 {
+            facts.push(("each case put", format!("{} times", run.repeat)));
+        }
+        if let Some(rounds) = self.rounds {
+            facts.push(("over and over", format!("{} of {} passed", rounds.pass, rounds.cases)));
+        }
+        facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
+        facts.push(("began", self.started.clone()));
+        facts.push(("took", format!("{:.1} s", self.took_ms as f64 / 1e3)));
+        facts.extend(self.limit.map(|load| ("limit", told(&load))));
+        facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));
+        facts.push(("program", run.program.clone()));
+        facts
+    }
+
+    /// The cases with each tag.
+    #[must_use]
+    pub fn counts_by_tag(&self) -> BTreeMap<&str, Counts> {
+        let mut by_tag = BTreeMap::<_, Counts>::new();
+        for case in &self.cases {
+            for tag in &case.tags {
+                by_tag.entry(tag.as_str()).or_default().add(case);
+            }
+        }
+        by_tag
+    }
+}

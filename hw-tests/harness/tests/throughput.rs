@@ -1,0 +1,106 @@
+//! The share of the line an upload uses, and of the processor a run: counted in the board's own
+//! T-states.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use board_simulator::board_spec;
+use board_simulator::{QueueLine, SimBoard, Stop};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::board::Choice;
+use hil_harness::live::{LiveBoard, Plan};
+use hil_harness::runner::{Options, Verdict, run_cases};
+use rcflash_link::Link;
+use rcflash_link::loader::{reach_monitor, update};
+use rcflash_transport::Transport;
+use sargon_cases::{self as corpus, Case};
+
+/// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
+const CHARACTER: f64 = 640.0;
+/// T-states in which the board answers anything or never will.
+const PATIENCE: u64 = 100_000_000;
+
+/// A board in the test's own thread, at the end of a line without delays.
+#[derive(Clone)]
+struct Near(Arc<Mutex<SimBoard<QueueLine>>>);
+
+impl Near {
+    fn with<T>(&self, act: impl FnOnce(&mut SimBoard<QueueLine>) -> T) -> T {
+        act(&mut self.0.lock().expect("nobody has failed with it"))
+    }
+}
+
+impl Transport for Near {
+    fn name(&self) -> &str {
+        "a board near by"
+    }
+
+    fn read(&mut self, buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        self.with(|board| {
+            let end = board.clock() + PATIENCE;
+            while board.line_mut().from_board.is_empty() && board.clock() < end {
+                if board.run_for(CHARACTER as u64) == Stop::Idle {
+                    break;
+                }
+            }
+            let heard = std::mem::take(&mut board.line_mut().from_board);
+            buffer[..heard.len()].copy_from_slice(&heard);
+            Ok(heard.len())
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.with(|board| board.line_mut().to_board.extend(bytes));
+        Ok(())
+    }
+}
+
+#[test]
+fn an_upload_fills_nine_tenths_of_the_line() {
+    for name in Profile::names() {
+        let used = used_by_an_upload(name);
+        assert!(used >= 0.9, "on {name} an upload uses {:.1} % of the line", used * 100.0);
+    }
+}
+
+/// The part of the time on the line that carried bytes of the program.
+fn used_by_an_upload(board: &str) -> f64 {
+    let profile = Profile::named(board).expect("it ships");
+    let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let board = SimBoard::new(board_spec(&profile), &rom.bytes, QueueLine::default());
+    let near = Near(Arc::new(Mutex::new(board)));
+    let mut link = Link::new(Box::new(near.clone()), profile.uart.baud);
+    let monitor = reach_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
+    let program: Vec<u8> = (0..28 * 1024_u32).map(|at| ((at * at) >> 7) as u8).collect();
+    let began = near.with(|board| board.clock());
+    let mut ended = began;
+    let progress = |_| ended = near.with(|board| board.clock());
+    update(&mut link, &monitor, 0x8000, &program, progress).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(link.stats().repeated(), 0, "{:?}", link.stats());
+    program.len() as f64 * CHARACTER / (ended - began) as f64
+}
+
+#[test]
+fn a_run_of_whole_positions_keeps_the_processor_busy() {
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
+        let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+        let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(60);
+        let stop = AtomicBool::new(false);
+        let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+        let mut passed = 0;
+        run_cases(&mut rig, cases, options, |result| {
+            passed += u32::from(result.verdict == Verdict::Pass);
+        });
+        assert_eq!(passed, 60);
+        let load = rig.load().expect("the board has a clock");
+        assert!(load.limit().0 >= 0.95, "on {name}: {load}");
+        assert!(load.processor.is_some_and(|busy| busy <= 1.0), "on {name}: {load}");
+    }
+}

@@ -1,0 +1,72 @@
+//! The contents of a line of positions.
+
+use crate::{Move, Position};
+
+/// A position and what its line says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The position, its clocks set by operations too.
+    pub position: Position,
+    /// The operations in the line's order, none lost.
+    pub operations: Vec<Operation>,
+    /// The moves of operations that hold moves, as far as they are legal.
+    pub moves: Vec<Moves>,
+    /// The question of a suite of exchange values.
+    pub suite: Option<Suite>,
+    /// Text that is no operation, carried along as it stands.
+    pub rest: Option<String>,
+    /// Remarks on text that was dropped or not understood, though the position is read.
+    pub notes: Vec<String>,
+}
+
+impl Entry {
+    /// Returns the operands of the first operation of a name.
+    #[must_use]
+    pub fn operands(&self, opcode: &str) -> Option<&[String]> {
+        let found = self.operations.iter().find(|operation| operation.opcode == opcode)?;
+        Some(&found.operands)
+    }
+
+    /// Returns the text of the operation `id`.
+    #[must_use]
+    pub fn id(&self) -> Option<String> {
+        self.operands("id").filter(|words| !words.is_empty()).map(|words| words.join(" "))
+    }
+
+    /// Returns the notes as one text; `None` if there is none.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        (!self.notes.is_empty()).then(|| self.notes.join("; "))
+    }
+}
+
+/// An operation: its name and its operands, quotes removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// The name, such as `bm`.
+    pub opcode: String,
+    /// The operands, in order.
+    pub operands: Vec<String>,
+}
+
+/// The legal moves among the operands of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moves {
+    /// The operation's name.
+    pub opcode: String,
+    /// The moves in UCI.
+    pub uci: Vec<String>,
+}
+
+/// A line of a suite: position, move, expected exchange value, note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suite {
+    /// The move as the line has it.
+    pub text: String,
+    /// The move.
+    pub played: Move,
+    /// The expected value, in the suite's own unit.
+    pub value: Option<i32>,
+    /// The text after the value.
+    pub note: Option<String>,
+}

@@ -1,0 +1,7 @@
+//! Positions, moves and lines judged by files, by `cozy-chess` and by hand.
+
+mod file;
+mod lines;
+mod moves;
+mod samples;
+mod truth;

@@ -1,0 +1,86 @@
+//! `hw-tests dap`: the Debug Adapter Protocol on standard input and output.
+
+use std::io;
+
+use board_debugger::dap::{self, LaunchArguments, Launched};
+use board_debugger::{Ask, at_exchange, at_program};
+use clap::Args;
+use firmware::evaluator::Evaluator;
+use firmware::profile::Profile;
+use program_kit::exit::{Failure, Outcome, RIG};
+use rcflash_rig::DEFAULT_BOARD;
+
+use super::session::{Begun, ProgramArgs, definition, parse_position};
+use super::square_name;
+
+/// Seconds of the board's time within which it must come to the call.
+const WITHIN: f64 = 10.0;
+
+#[derive(Args)]
+pub(super) struct DapArgs {}
+
+pub(super) fn serve(_args: &DapArgs) -> Outcome {
+    let input = io::BufReader::new(io::stdin());
+    let mut output = io::stdout().lock();
+    dap::serve(input, &mut output, &launch)
+        .map_err(|error| Failure::new(RIG, format!("the client: {error}")))?;
+    Ok(0)
+}
+
+/// The session that the arguments of `launch` ask for.
+fn launch(arguments: &LaunchArguments, ask: Ask<'_>) -> Result<Launched, String> {
+    let board = arguments.board.as_deref().unwrap_or(DEFAULT_BOARD);
+    let profile = Profile::named(board).map_err(|error| error.to_string())?;
+    let begun = match (&arguments.program, &arguments.fen) {
+        (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
+        (Some(program), None) => launch_program(arguments, program, &profile)?,
+        (None, _) => launch_position(arguments, &profile, ask)?,
+    };
+    Ok(Launched {
+        runs: begun.is_program && arguments.stop_on_entry == Some(false),
+        has_console: begun.is_program,
+        debugger: begun.debugger,
+        message: begun.message,
+    })
+}
+
+fn launch_program(
+    arguments: &LaunchArguments,
+    program: &str,
+    profile: &Profile,
+) -> Result<Begun, String> {
+    let define: Result<_, String> = arguments.define.iter().map(|one| definition(one)).collect();
+    let program_args = ProgramArgs {
+        layout: arguments.layout.as_ref().map(Into::into),
+        define: define?,
+        include: arguments.include.iter().map(Into::into).collect(),
+        symbols: arguments.symbols.as_ref().map(Into::into),
+        entry: arguments.entry.clone(),
+    };
+    let loaded = program_args.file(program).load(profile).map_err(|error| error.to_string())?;
+    let debugger = at_program(profile, loaded).map_err(|error| error.to_string())?;
+    Ok(Begun::program(debugger))
+}
+
+fn launch_position(
+    arguments: &LaunchArguments,
+    profile: &Profile,
+    ask: Ask<'_>,
+) -> Result<Begun, String> {
+    let missing = "launch needs \"fen\", a position, and \"square\", such as e4; or \"program\"";
+    let fen = arguments.fen.as_deref().ok_or(missing)?;
+    let square = square_name(arguments.square.as_deref().ok_or(missing)?)?;
+    let behaviour = arguments.behaviour.as_deref().unwrap_or("mended").parse()?;
+    let own = arguments.sargon_dir.as_ref().map(Into::into);
+    let evaluator = Evaluator { behaviour, own };
+    let position = parse_position(fen)?;
+    let within = arguments.within.unwrap_or(WITHIN);
+    let session = at_exchange(profile, &evaluator, &position, square, within, ask);
+    let begun = Begun::from(session.map_err(|error| error.to_string())?);
+    // A square without a piece has no call to look into: that is a mistake in the arguments, not a
+    // program that hangs.
+    match (begun.arrival, &begun.message) {
+        (board_debugger::Arrival::Missed(_), Some(message)) => Err(message.clone()),
+        _ => Ok(begun),
+    }
+}

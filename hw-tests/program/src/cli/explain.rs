@@ -1,0 +1,142 @@
+//! `hw-tests explain`: how the residue of one square comes about, on host and board.
+
+mod show;
+
+use clap::Args;
+use firmware_wire::StepRecord;
+use hil_harness::live::LiveBoard;
+use program_kit::exit::{Failure, NOTHING, Outcome, RIG, USAGE, WRONG};
+use sargon_analysis::{revalued, trace};
+use sargon_cases::encode;
+use sargon_reference::{
+    AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, examine_as,
+};
+
+use super::session::position;
+use super::{BoardArgs, print, square_name};
+
+#[derive(Args)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    board: BoardArgs,
+    /// The position, in FEN with 4 or 6 fields
+    #[arg(value_name = "FEN")]
+    fen: String,
+    /// The square, such as e4
+    #[arg(value_name = "SQUARE", value_parser = square_name)]
+    square: Square,
+    /// The worth of pieces, each 1 to 15: P,N,B,R,Q,K. A third knight on one side goes for a bishop
+    #[arg(long, value_name = "VALUES", default_value = "1,3,3,5,9,10")]
+    values: PointValues,
+}
+
+/// The worth of each kind of piece, in numbers that the attackers array can hold.
+#[derive(Clone, Copy)]
+struct PointValues([u8; 6]);
+
+impl std::str::FromStr for PointValues {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<u8>> = (text.split(','))
+            .map(|number| number.trim().parse().ok().filter(|value| (1..=15).contains(value)))
+            .collect();
+        let six = numbers.and_then(|numbers| numbers.try_into().ok());
+        six.map(Self).ok_or_else(|| "six numbers from 1 to 15 with commas between".to_owned())
+    }
+}
+
+impl PointValues {
+    fn of(self, kind: Kind) -> u8 {
+        self.0[kind as usize]
+    }
+}
+
+/// The battle for a square, by host and board.
+struct Battle {
+    position: Position,
+    square: Square,
+    piece: Piece,
+    values: PointValues,
+    pins: Vec<Pin>,
+    host: Word,
+    board: Word,
+    /// XCHNG's own residue on the board, for the same values.
+    xchng: u8,
+}
+
+/// The findings of host or board.
+struct Word {
+    /// With Sargon's values.
+    array: AttackersArray,
+    steps: Vec<StepRecord>,
+}
+
+impl Word {
+    fn residue(&self) -> u8 {
+        self.steps.last().map_or(0, |step| step.residue)
+    }
+}
+
+pub(super) fn explain(args: &ExplainArgs) -> Outcome {
+    let position = position(&args.fen)?;
+    if position.on(args.square).is_none() {
+        let nothing = format!("{} is empty: nothing can be lost there", args.square);
+        return Err(Failure::new(NOTHING, nothing));
+    }
+    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let battle = Battle::fight(&mut rig, position, args.square, args.values)?;
+    print(&show::battle(&battle))?;
+    let board = &battle.board;
+    if battle.host.array != board.array || battle.host.steps != board.steps {
+        return Err(Failure::new(WRONG, "host and board differ"));
+    }
+    if battle.xchng != board.residue() {
+        return Err(Failure::new(WRONG, "the board's XCHNG and its own trace differ"));
+    }
+    Ok(0)
+}
+
+impl Battle {
+    fn fight(
+        rig: &mut LiveBoard,
+        position: Position,
+        square: Square,
+        values: PointValues,
+    ) -> Result<Self, Failure> {
+        let failed = |error| Failure::new(RIG, error);
+        let Examination { pins, verdicts, .. } = examine_as(&position, rig.behaviour());
+        let seen = rig.position(&position).map_err(failed)?;
+        let verdict = verdicts.into_iter().find(|verdict| verdict.square == square);
+        let record = seen.squares.iter().find(|record| record.square == encode::square(square));
+        let (Some(verdict), Some(record)) = (verdict, record) else {
+            return Err(Failure::new(WRONG, format!("the board takes {square} for empty")));
+        };
+        let piece = verdict.piece;
+        if promises_too_much(&verdict.array) {
+            let problem = "as in 1978, the array promises more pieces than it holds, and the exchange runs \
+                           on into other memory: that can't be explained";
+            return Err(Failure::new(USAGE, format!("{square}: {problem}")));
+        }
+        let stake = values.of(piece.kind);
+        let array = AttackersArray::from_bytes(&record.array);
+        let worth = revalued(&array, |kind| values.of(kind));
+        let (xchng, _, steps) = rig.steps(piece, stake, &worth).map_err(failed)?;
+        let host = Word { array: verdict.array, steps: host_steps(piece, &verdict.array, values) };
+        let board = Word { array, steps };
+        Ok(Self { position, square, piece, values, pins, host, board, xchng })
+    }
+}
+
+/// Whether a count is higher than the entries of its section.
+fn promises_too_much(array: &AttackersArray) -> bool {
+    let is_short = |colour| array.in_order(colour).len() < usize::from(array.count(colour));
+    is_short(Colour::White) || is_short(Colour::Black)
+}
+
+fn host_steps(piece: Piece, array: &AttackersArray, values: PointValues) -> Vec<StepRecord> {
+    let array = revalued(array, |kind| values.of(kind));
+    let [attackers, defenders] =
+        [piece.colour.other(), piece.colour].map(|colour| array.in_order(colour));
+    trace(values.of(piece.kind), &attackers, &defenders).iter().map(encode::step).collect()
+}

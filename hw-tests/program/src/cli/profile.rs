@@ -1,0 +1,146 @@
+//! `hw-tests profile`: where the T-states of the Z80 code go.
+
+use program_kit::text::Show;
+use std::path::{Path, PathBuf};
+
+use board_debugger::measure::{
+    Meter, annotated, callgrind, line_table, lines, routine_table, routines, speedscope, svg,
+};
+use board_debugger::{CodeMap, Machine};
+use clap::Args;
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use firmware_wire::Request;
+use program_kit::exit::{Failure, Outcome, RIG, USAGE};
+use program_kit::files::write_whole;
+use rcflash_rig::DEFAULT_BOARD;
+use sargon_cases::encode;
+use serde_json::json;
+
+use super::positions::{PositionArgs, Positions};
+use super::workload::Workload;
+use super::{json_line, print};
+
+/// T-states that the board may take for a position before it is taken for lost.
+const PATIENCE: u64 = 20_000_000;
+
+#[derive(Args)]
+pub(super) struct ProfileArgs {
+    #[command(flatten)]
+    positions: PositionArgs,
+    #[command(flatten)]
+    workload: Workload,
+    /// The simulated board's profile
+    #[arg(long, value_name = "PROFILE", default_value = DEFAULT_BOARD)]
+    board: String,
+    /// The evaluator's behaviour
+    #[arg(long, value_name = "mended|1978|fast", default_value_t)]
+    behaviour: Behaviour,
+    /// The number of lines to show, those with most T-states
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    lines: usize,
+    /// Show the listing of a file instead, such as xchng.asm, with the T-states and runs of each
+    /// line; may be given again
+    #[arg(long, value_name = "FILE")]
+    annotate: Vec<String>,
+    /// Write a flame graph: who called whom, and for how long
+    #[arg(long, value_name = "FILE.svg")]
+    flame: Option<PathBuf>,
+    /// Write a profile for speedscope (speedscope.app)
+    #[arg(long, value_name = "FILE.json")]
+    speedscope: Option<PathBuf>,
+    /// Write a profile for KCachegrind and callgrind_annotate
+    #[arg(long, value_name = "FILE")]
+    callgrind: Option<PathBuf>,
+    /// Print all routines and lines as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn profile(args: &ProfileArgs) -> Outcome {
+    let profile = Profile::named(&args.board)?;
+    if args.workload.is_some() && !args.positions.is_empty() {
+        return Err(Failure::new(USAGE, "--program runs a program; leave the positions out"));
+    }
+    let mut positions = None;
+    let Measured { meter, code, title } = match args.workload.run(&profile)? {
+        Some((meter, code)) => {
+            let title = format!("{} on {}", args.workload.name(), args.board);
+            Measured { meter, code, title }
+        }
+        None => measure_positions(positions.insert(args.positions.read(false)?), args, &profile)?,
+    };
+    for file in &args.annotate {
+        check_file(&code, file)?;
+    }
+    let title = format!("{title}, T-states");
+    if let Some(file) = &args.flame {
+        write(file, &svg(meter.calls(), &code, &title))?;
+    }
+    if let Some(file) = &args.speedscope {
+        write(file, &json_line(&speedscope(&meter, &code, &title))?)?;
+    }
+    if let Some(file) = &args.callgrind {
+        write(file, &callgrind(&meter, &code, &title))?;
+    }
+    print(&shown(args, &meter, &code)?)?;
+    positions.map_or(Ok(0), |positions| positions.conclude(Ok(0)))
+}
+
+/// The measurements.
+struct Measured {
+    meter: Meter,
+    code: CodeMap,
+    title: String,
+}
+
+/// The application answers positions.
+fn measure_positions(
+    positions: &Positions,
+    args: &ProfileArgs,
+    profile: &Profile,
+) -> Result<Measured, Failure> {
+    let evaluator = Evaluator { behaviour: args.behaviour, own: None };
+    let mut machine = Machine::with_application(profile, &evaluator)?;
+    let code = machine.code();
+    let mut meter = Meter::new(&code);
+    positions.each(false, |named| {
+        machine.send(&Request::Position { squares: encode::squares(&named.position) });
+        if !meter.run(&mut machine.board, PATIENCE) || machine.replies().is_empty() {
+            return Err(Failure::new(RIG, format!("{}: the board does not answer", named.id)));
+        }
+        Ok(())
+    })?;
+    let title = format!("{} positions on {}", positions.count(), args.board);
+    Ok(Measured { meter, code, title })
+}
+
+/// The text for standard output.
+fn shown(args: &ProfileArgs, meter: &Meter, code: &CodeMap) -> Result<String, Failure> {
+    let (routines, lines) = (routines(meter, code), lines(meter, code));
+    if args.json {
+        return json_line(&json!({ "routines": routines, "lines": lines }));
+    }
+    if !args.annotate.is_empty() {
+        let files: Vec<String> =
+            args.annotate.iter().map(|file| annotated(file, meter, code)).collect();
+        return Ok(files.join("\n"));
+    }
+    Ok(format!("{}\n{}", routine_table(&routines), line_table(&lines, args.lines, code)))
+}
+
+fn check_file(code: &CodeMap, file: &str) -> Result<(), Failure> {
+    if !code.text(file).is_empty() {
+        return Ok(());
+    }
+    let known = code.files().join(", ");
+    Err(Failure::new(
+        USAGE,
+        format!("no program on the board is made of {file}; there are {known}"),
+    ))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(file, text.as_bytes())
+        .map_err(|error| Failure::new(RIG, format!("can't write {}: {error}", file.shown())))
+}

@@ -1,0 +1,186 @@
+//! `hw-tests run`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use firmware_wire::status;
+use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
+use hil_harness::disk::SystemDisk;
+use hil_harness::live::LiveBoard;
+use hil_harness::report;
+use indicatif::{ProgressBar, ProgressStyle};
+use program_kit::exit::{INCOMPLETE, Outcome};
+use program_kit::text::{tell, visible};
+use rcflash_rig::DEFAULT_BOARD;
+use sargon_cases::Case;
+
+use super::boards::BoardArgs;
+use super::select::SelectArgs;
+use super::{interruption, print};
+
+#[derive(Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    board: BoardArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    /// Write down how each case ended, as soon as it has, one line of JSON each (docs/TESTING.md)
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// Continue the run that wrote the results file
+    #[arg(long, requires = "results", conflicts_with = "force")]
+    resume: bool,
+    /// Write report.html, report.json, report.md and junit.xml into this folder (docs/REPORTS.md)
+    #[arg(long, value_name = "DIR")]
+    report_dir: Option<PathBuf>,
+    /// Only print the cases that are selected: name and tags
+    #[arg(long)]
+    list: bool,
+    /// Put each case to the board so many times; one that passes only sometimes is flaky
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// End with the first case that does not pass
+    #[arg(long)]
+    fail_fast: bool,
+    /// Run the cases over and over for so long: 90s, 30m, 8h. With --results, only cases that do
+    /// not pass are written
+    #[arg(long = "for", value_name = "TIME", value_parser = duration, conflicts_with = "resume")]
+    time: Option<Duration>,
+    /// Run so many cases, the same over and over. With --results, only cases that do not pass are
+    /// written
+    #[arg(long, value_name = "CASES", conflicts_with = "resume")]
+    count: Option<u64>,
+}
+
+pub(super) fn run(args: &RunArgs) -> Outcome {
+    let cases = args.select.cases(args.board.replay.as_deref())?;
+    if args.list {
+        let line = |case: &Case| format!("{} {}\n", case.id, case.tags.join(" "));
+        print(&cases.iter().map(line).collect::<String>())?;
+        return Ok(0);
+    }
+    let here = Surroundings {
+        disk: &SystemDisk,
+        clock: Arc::new(Instant::now),
+        stop: interruption()?,
+        prepare: &LiveBoard::prepare,
+        observer: &mut Terminal(ProgressBar::hidden()),
+    };
+    let done = campaign::run(&args.settings(cases), args.board.plan(), here)?;
+    conclude(&done)
+}
+
+impl RunArgs {
+    fn settings(&self, cases: Vec<Case>) -> Settings {
+        let arguments = std::env::args_os().skip(1);
+        Settings {
+            cases,
+            profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
+            behaviour: self.board.behaviour.to_string(),
+            seed: self.select.seed,
+            shard: self.select.shard.map(|shard| shard.to_string()),
+            faults: self.board.faults,
+            repeat: self.repeat,
+            fail_fast: self.fail_fast,
+            time: self.time,
+            count: self.count,
+            results: self.results.clone(),
+            resume: self.resume,
+            force: self.board.force,
+            report: self.report_dir.clone(),
+            arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
+            board: self.board.described(),
+        }
+    }
+}
+
+/// Shows the progress of a run.
+struct Terminal(ProgressBar);
+
+impl Observer for Terminal {
+    fn ready(&mut self, rig: &LiveBoard) {
+        tell(format!("{} on {}", rig.application, rig.board()));
+        if !rig.own.is_empty() {
+            let own = rig.own.join(", ");
+            tell(format!("with routines of your own: {own}{}", not_judged(rig)));
+        }
+    }
+
+    fn round(&mut self, cases: usize) {
+        self.0 = progress_bar(cases);
+    }
+
+    fn judged(&mut self, count: usize) {
+        self.0.set_position(count as u64);
+    }
+
+    fn round_ended(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints how a run ended, and returns its exit code.
+fn conclude(done: &Done) -> Outcome {
+    let Done { overview, course, stats, limit, faults, took, report_failure } = done;
+    print(&overview.table())?;
+    print(&overview.flags())?;
+    print(&overview.troubles())?;
+    print(&report::summary(overview.counts(), course, *stats, *took))?;
+    if let Some(load) = limit {
+        print(&format!("limit: {load}\n"))?;
+    }
+    let code = done.exit_code();
+    if let Some(faults) = faults {
+        print(&format!("faults: {faults}\n"))?;
+        if !matches!(code, 0 | INCOMPLETE) {
+            tell(format!("the same again: {}", command_line()));
+        }
+    }
+    if let Some(failure) = report_failure {
+        tell(format!("hw-tests: {failure}"));
+    }
+    Ok(code)
+}
+
+/// Returns the command line as a shell takes it.
+fn command_line() -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: std::ffi::OsString| {
+        let word = word.to_string_lossy().into_owned();
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word
+        } else {
+            format!("'{}'", visible(&word).replace('\'', "'\\''"))
+        }
+    };
+    std::env::args_os().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A number and a unit: seconds, minutes, hours or days.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
+    let found = units.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    found
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("'{text}' is no time; 8h is, or 30m, or 90s"))
+}
+
+/// The status bits that routines of the user's own need not set.
+fn not_judged(rig: &LiveBoard) -> String {
+    let judged = rig.standard().status;
+    let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
+    let left: Vec<_> =
+        bits.iter().filter(|(bit, _)| judged & bit == 0).map(|(_, name)| *name).collect();
+    if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
+}
+
+/// Draws on a terminal only.
+fn progress_bar(cases: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left");
+    ProgressBar::new(cases as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,189 @@
+//! Subjects of a debugger: a position and the call for a square, or any program.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use board_debugger::{
+    Arrival, Ask, Debugger, ProgramError, ProgramFile, Session, SessionError, at_exchange,
+    at_program,
+};
+use clap::Args;
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use program_kit::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
+use rcflash_rig::DEFAULT_BOARD;
+use sargon_reference::{Position, Square};
+
+use super::positions::single;
+use super::square_name;
+
+#[derive(Args)]
+pub(super) struct SessionArgs {
+    /// A position, in FEN with 4 or 6 fields; or a program: source (.asm), ELF (.elf) or Intel HEX
+    /// (.hex)
+    #[arg(value_name = "FEN|PROGRAM")]
+    target: String,
+    /// The square of the position, such as e4; the board is stopped at XCHNG for it
+    #[arg(value_name = "SQUARE", value_parser = square_name)]
+    square: Option<Square>,
+    /// The simulated board's profile
+    #[arg(long, value_name = "PROFILE", default_value = DEFAULT_BOARD)]
+    board: String,
+    /// Seconds of the board's time within which the board must come to XCHNG; then it is stopped
+    /// where it is
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub(super) within: f64,
+    /// The evaluator's behaviour
+    #[arg(long, value_name = "mended|1978|fast", default_value_t)]
+    behaviour: Behaviour,
+    /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
+    #[arg(long, value_name = "DIR")]
+    sargon_dir: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// The way a program of the user's is put on the board.
+#[derive(Args, Default)]
+pub(super) struct ProgramArgs {
+    /// A program's layout file (TOML); without it `.PROG.` begins where the board's RAM does
+    #[arg(long, value_name = "FILE")]
+    pub(super) layout: Option<PathBuf>,
+    /// Define a symbol before a program's first line
+    #[arg(long, value_name = "NAME=VALUE", value_parser = definition)]
+    pub(super) define: Vec<(String, u16)>,
+    /// Look for inserted files in this folder too
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    pub(super) include: Vec<PathBuf>,
+    /// The symbols of a program that has none, `VALUE NAME` a line; without it the file beside it
+    /// that ends in .sym
+    #[arg(long, value_name = "FILE")]
+    pub(super) symbols: Option<PathBuf>,
+    /// The place where a program is entered: a label or a number
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) entry: Option<String>,
+}
+
+impl ProgramArgs {
+    /// The program of a file.
+    pub(super) fn file(&self, path: impl Into<PathBuf>) -> ProgramFile {
+        ProgramFile {
+            path: path.into(),
+            layout: self.layout.clone(),
+            defines: self.define.clone(),
+            include: self.include.clone(),
+            symbols: self.symbols.clone(),
+            entry: self.entry.clone(),
+        }
+    }
+}
+
+/// A board to look into.
+pub(super) struct Begun {
+    pub(super) debugger: Debugger,
+    /// The way it came to stand there.
+    pub(super) arrival: Arrival,
+    /// A sentence about a board that is not where it was asked to stop.
+    pub(super) message: Option<String>,
+    /// Whether it runs a program of the user's, whose line carries text for people.
+    pub(super) is_program: bool,
+}
+
+impl Begun {
+    /// The exit code of a session that can't be watched: 1 if the program did not come to the call,
+    /// 4 if there is no such call.
+    pub(super) fn code(&self) -> u8 {
+        match self.arrival {
+            Arrival::There => 0,
+            Arrival::Missed(_) => NOTHING,
+            Arrival::TooLong(_) => WRONG,
+            Arrival::Interrupted => program_kit::exit::INTERRUPTED,
+        }
+    }
+}
+
+impl SessionArgs {
+    /// The board at the call, or about to run the program's first instruction. `stop` breaks off a
+    /// way that takes long.
+    pub(super) fn begin(&self, stop: &AtomicBool) -> Result<Begun, Failure> {
+        let profile = Profile::named(&self.board)?;
+        let Some(square) = self.square else { return self.program(&profile) };
+        let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
+        let position = position(&self.target)?;
+        let ask: Ask<'_> = &mut |_| stop.load(Ordering::Relaxed);
+        let session = at_exchange(&profile, &evaluator, &position, square, self.within, ask);
+        Ok(Begun::from(session.map_err(failure)?))
+    }
+
+    fn program(&self, profile: &Profile) -> Result<Begun, Failure> {
+        if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
+            let problem = "a position needs a square, such as e4, after it";
+            return Err(Failure::new(USAGE, problem));
+        }
+        let program = self.program.file(&self.target).load(profile).map_err(program_failure)?;
+        if !program.warnings.is_empty() {
+            eprint!("{}", program.warnings);
+        }
+        Ok(Begun::program(at_program(profile, program).map_err(program_failure)?))
+    }
+}
+
+impl Begun {
+    /// A program of the user's at its first instruction.
+    pub(super) fn program(debugger: Debugger) -> Self {
+        Self { debugger, arrival: Arrival::There, message: None, is_program: true }
+    }
+}
+
+impl From<Session> for Begun {
+    fn from(session: Session) -> Self {
+        let Session { debugger, arrival } = session;
+        let message = arrival.explained(&debugger);
+        Self { debugger, arrival, message, is_program: false }
+    }
+}
+
+/// An error that keeps a session from beginning, with its exit code.
+pub(super) fn failure(error: SessionError) -> Failure {
+    match error {
+        SessionError::Build(error) => error.into(),
+        SessionError::NoLabel(_) => Failure::new(RIG, error),
+    }
+}
+
+/// An error of a program, with its exit code: 3 for files that can't be read, 2 for what was asked
+/// for wrongly, 1 for what is wrong in the program.
+pub(super) fn program_failure(error: ProgramError) -> Failure {
+    match error {
+        ProgramError::Build(error) => error.into(),
+        ProgramError::Read(..) => Failure::new(RIG, error),
+        ProgramError::Kind(_) | ProgramError::NoEntry(_) => Failure::new(USAGE, error),
+        _ => Failure::new(WRONG, error),
+    }
+}
+
+/// `NAME` or `NAME=VALUE`; without a value it is 1.
+pub(super) fn definition(text: &str) -> Result<(String, u16), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let number = board_debugger::number(value.trim());
+    let number = number.ok_or_else(|| format!("'{value}' is no number; it is like 12 or 1FH"))?;
+    let is_symbol =
+        tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
+    if is_symbol { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
+}
+
+/// A time of the board's, longer than nothing.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
+    seconds.ok_or_else(|| "it is a number of seconds above 0".to_owned())
+}
+
+/// The one position of a FEN.
+pub(super) fn position(fen: &str) -> Result<Position, Failure> {
+    parse_position(fen).map_err(|problem| Failure::new(USAGE, problem))
+}
+
+/// The same, or a message about what is wrong with it.
+pub(super) fn parse_position(fen: &str) -> Result<Position, String> {
+    single(fen).map(|named| named.position)
+}

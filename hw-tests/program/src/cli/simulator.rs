@@ -1,0 +1,84 @@
+//! `hw-tests sim`.
+
+use program_kit::text::Show;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use board_simulator::board_spec;
+use board_simulator::{Pace, Packets, ServerOptions, SimServer};
+use clap::Args;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::live::SetupError;
+use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+
+use super::{interruption, print, read};
+
+/// The number of times Ctrl-C is looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+#[derive(Args)]
+pub(super) struct SimArgs {
+    /// The board's profile
+    #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
+    board: String,
+    /// The content of the ROM socket instead of the built-in monitor
+    #[arg(long, value_name = "FILE")]
+    rom: Option<PathBuf>,
+    /// Run as fast as this computer can instead of at the board's clock
+    #[arg(long)]
+    free: bool,
+    /// Hand characters over as FTDI's USB adapters do: 62 at a time, or what there is after 16 ms
+    #[arg(long)]
+    usb: bool,
+    /// The host does not obey RTS, so that a slow board loses characters
+    #[arg(long)]
+    ignore_rts: bool,
+}
+
+pub(super) fn serve(args: &SimArgs) -> Outcome {
+    let profile = Profile::named(&args.board).map_err(|error| Failure::new(USAGE, error))?;
+    let rom = match &args.rom {
+        Some(path) => read(path)?,
+        None => build(&profile, ProgramKind::Monitor).map_err(SetupError::from)?.bytes,
+    };
+    let interrupted = interruption()?;
+    let mut spec = board_spec(&profile);
+    spec.host_obeys_rts = !args.ignore_rts;
+    let pace = if args.free { Pace::Free } else { Pace::RealTime };
+    let packets = if args.usb { Packets::Usb } else { Packets::None };
+    let server = SimServer::start(
+        spec,
+        &rom,
+        ServerOptions { pace, packets, ..ServerOptions::default() },
+    )
+    .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
+    print(&format!("{}\n", server.path().shown()))?;
+    let title = &profile.title;
+    program_kit::tell!("{title} on {}; Enter resets it, Ctrl-C ends it", server.path().shown());
+    let pressed = button();
+    while !interrupted.load(Ordering::Relaxed) {
+        match pressed.recv_timeout(TICK) {
+            Ok(()) => {
+                server.reset();
+                program_kit::tell!("reset");
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+        }
+    }
+    Ok(INTERRUPTED)
+}
+
+/// The reset button: a message for each line at standard input.
+fn button() -> Receiver<()> {
+    let (press, pressed) = channel();
+    std::thread::spawn(move || {
+        let lines = std::io::stdin().lines();
+        lines.map_while(Result::ok).all(|_| press.send(()).is_ok())
+    });
+    pressed
+}

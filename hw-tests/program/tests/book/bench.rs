@@ -1,0 +1,217 @@
+//! The surroundings of a reader who types the command lines of a page in turn: a folder with files,
+//! boards, the programs.
+//!
+//! The lines go to a shell as they are, but for three things: names of ports become those of
+//! simulated boards or stand-ins; programs that are not ours, and `cargo`, are the scripts of
+//! `files/bin`; and long runs are shortened.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::commands::CommandLine;
+use crate::programs;
+use crate::sim::Board;
+
+/// The names of ports on the pages.
+const PORTS: [&str; 3] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5"];
+/// Commands that stay until they are told to end; they are told as soon as they are there.
+const STAYING: [&str; 3] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb"];
+/// No command line of a book takes longer, shortened.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The command lines of a page that did not end as they should.
+pub(crate) fn run_all(page: &str, lines: &[CommandLine]) -> Vec<String> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut bench = Bench::new();
+    let run = |one: &CommandLine| {
+        let fault = bench.run(&one.text)?;
+        Some(format!("{page}:{}: {}\n{fault}", one.line, one.text.trim()))
+    };
+    lines.iter().filter_map(run).collect()
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    boards: BTreeMap<String, Board>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/book/files"), folder.path());
+        let bench = Self { folder, boards: BTreeMap::new() };
+        let made = bench.shell("sh prepare").output().expect("there is a shell");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        bench
+    }
+
+    /// Runs a command line; what is wrong with how it ended.
+    fn run(&mut self, line: &str) -> Option<String> {
+        if line.starts_with("gdb-multiarch") && absent("gdb-multiarch") {
+            eprintln!("not run, since there is no gdb-multiarch: {line}");
+            return None;
+        }
+        let line = shortened(line);
+        let line = self.with_ports(&line).replace("127.0.0.1:3333", "127.0.0.1:0");
+        let staying = STAYING.iter().any(|command| line.starts_with(command));
+        // a shell that became the program can be killed with it
+        let mut shell = self.shell(&if staying { format!("exec {line}") } else { line.clone() });
+        let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("there is a shell");
+        if line.contains("rcflash reset") {
+            self.press_reset();
+        }
+        if staying {
+            return stays(child);
+        }
+        match ended(child) {
+            Some(output) if output.status.success() => None,
+            // A line with faults may spoil cases; that none is failed on its account is the
+            // promise.
+            Some(output) if line.contains("--faults") && output.status.code() != Some(1) => None,
+            Some(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+            None => Some(format!("it did not end within {PATIENCE:?}")),
+        }
+    }
+
+    /// Presses the buttons that a reader is asked to press.
+    fn press_reset(&mut self) {
+        std::thread::sleep(Duration::from_secs(2)); // while the message is read
+        for board in self.boards.values_mut() {
+            let button = board.process.stdin.as_mut().expect("it is piped");
+            std::io::Write::write_all(button, b"\n").expect("the board is there");
+        }
+    }
+
+    /// The line as typed, with a board behind each name of a port.
+    fn with_ports(&mut self, line: &str) -> String {
+        if !line.contains("--port bench") && !PORTS.iter().any(|port| line.contains(port)) {
+            return line.to_owned();
+        }
+        let zed = ["rc2014-zed", "--flash", "rcflash erase"].iter().any(|word| line.contains(word));
+        let model = if zed { "rc2014-zed" } else { "rc2014-classic" };
+        let board = match argument(line, "--via") {
+            Some("monitor") | None => {
+                let start = || Board::start(&["--board", model, "--free"]);
+                let key = if line.contains("rcflash erase") { "to be erased" } else { model };
+                self.boards.entry(key.to_owned()).or_insert_with(start)
+            }
+            Some(part) => {
+                let part = if part == "xmodem" { "cpm" } else { part };
+                // what runs after one line does not let go of the port for the next
+                self.boards.insert(part.to_owned(), Board::of("standin", &[part]));
+                &self.boards[part]
+            }
+        };
+        let rig = format!("[boards.bench]\nport = \"{}\"\nboard = \"{model}\"\n", board.path);
+        let settings = self.folder.path().join("settings/rcflash");
+        fs::create_dir_all(&settings).expect("a folder");
+        fs::write(settings.join("rig.toml"), rig).expect("the rig file");
+        PORTS.iter().fold(line.to_owned(), |line, port| line.replace(port, &board.path))
+    }
+
+    /// A shell in the folder that finds our programs first, and nothing at its input.
+    fn shell(&self, line: &str) -> Command {
+        let programs = ["tdlasm", "rcflash"].map(programs::path)[0].with_file_name("");
+        let own = self.folder.path().join("bin");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(self.folder.path()).stdin(Stdio::null());
+        shell.env("PATH", format!("{}:{}:{path}", own.display(), programs.display()));
+        shell.env("REPOSITORY", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        shell.env("XDG_CONFIG_HOME", self.folder.path().join("settings"));
+        shell.env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
+        shell
+    }
+}
+
+/// Whether a program of somebody else's is not there. CI has them all.
+fn absent(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    assert!(found || std::env::var_os("CI").is_none(), "CI must have {program}");
+    !found
+}
+
+/// The word behind a flag.
+fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
+    line.split_whitespace().skip_while(|word| *word != flag).nth(1)
+}
+
+/// The words that make a command take a part of what it runs over, unless it has one of them
+/// already.
+const SHORTER: [(&str, &[&str], &str); 5] = [
+    ("hw-tests exhaust", &["--range"], "--range 0..2000"),
+    ("hw-tests run", &["--filter", "--replay"], "--filter document"),
+    ("hw-tests diff ", &["--filter"], "--filter document"),
+    ("hw-tests profile", &[" - -", "--program"], "positions.epd"),
+    (
+        "hw-tests coverage",
+        &["--every", "--program"],
+        "--every 300 --board rc2014-classic --least 90",
+    ),
+];
+
+/// The same command where a reader's computer takes long.
+fn shortened(line: &str) -> String {
+    let (command, comment) = line.split_once("  #").unwrap_or((line, ""));
+    let short = |(of, unless, _): &&(&str, &[&str], &str)| {
+        line.contains(of) && !unless.iter().any(|word| line.contains(word))
+    };
+    let more = SHORTER.iter().find(short).map_or("", |(_, _, more)| more);
+    let command = command.trim().replace("--count 10000", "--count 100");
+    format!("{command} {more} #{comment}")
+}
+
+/// Waits for a program to end, and kills it when that takes too long.
+fn ended(mut child: Child) -> Option<Output> {
+    let began = Instant::now();
+    let (mut out, mut err) = (child.stdout.take()?, child.stderr.take()?);
+    let read = std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+    let said = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut err, &mut said);
+        said
+    });
+    while began.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            let _ = read.join();
+            let stderr = said.join().unwrap_or_default();
+            return Some(Output { status, stdout: Vec::new(), stderr });
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    None
+}
+
+/// Waits for the first line of a program that stays, and ends it.
+fn stays(mut child: Child) -> Option<String> {
+    let out = child.stdout.take()?;
+    let mut line = String::new();
+    let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line);
+    let ended = child.try_wait().expect("it is ours");
+    let _ = child.kill();
+    let _ = child.wait();
+    match (read, ended) {
+        (Ok(1..), None) => None,
+        (_, status) => Some(format!("it did not stay: {status:?}, {line}")),
+    }
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("the files").flatten() {
+        let target: PathBuf = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).expect("a file");
+        }
+    }
+}

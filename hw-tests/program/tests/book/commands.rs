@@ -1,0 +1,44 @@
+//! The command lines in a page: indented, or fenced as `sh`, and begun by one of the programs.
+
+/// The words that begin a command line in these documents.
+const PROGRAMS: [&str; 8] =
+    ["tdlasm", "rcflash", "hw-tests", "cargo", "minipro", "ar", "gdb-multiarch", "git"];
+
+/// A command line, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandLine {
+    /// Counted from 1.
+    pub(crate) line: usize,
+    pub(crate) text: String,
+}
+
+/// All that a page tells its readers to type.
+pub(crate) fn command_lines(page: &str) -> Vec<CommandLine> {
+    let mut fence = None;
+    let mut found = Vec::new();
+    for (index, line) in page.lines().enumerate() {
+        if let Some(language) = line.strip_prefix("```") {
+            fence = if fence.is_some() { None } else { Some(language) };
+            continue;
+        }
+        let text = match (fence, line.strip_prefix("    ")) {
+            (Some("sh"), _) => line,
+            (None, Some(indented)) => indented,
+            _ => continue,
+        };
+        let program = text.split_whitespace().next().unwrap_or_default();
+        if PROGRAMS.contains(&program) {
+            found.push(CommandLine { line: index + 1, text: text.to_owned() });
+        }
+    }
+    found
+}
+
+#[test]
+fn command_lines_are_found_where_they_are_shown_as_such() {
+    let page = "text `tdlasm asm`\n\n    tdlasm asm a.asm   # why\n    other thing\n\n```sh\nrcflash ports\n```\n\
+                ```toml\n    hw-tests = 1\n```\n    cargo test\n";
+    let found: Vec<_> = command_lines(page).into_iter().map(|one| (one.line, one.text)).collect();
+    let expected = [(3, "tdlasm asm a.asm   # why"), (7, "rcflash ports"), (12, "cargo test")];
+    assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+}

@@ -1,0 +1,63 @@
+//! A cable between the host and a board that can be pulled while bytes pass.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use board_simulator::{Line, PtyLine};
+use rcflash_transport::Transport;
+use rcflash_transport::port::Port;
+
+const BAUD: u32 = 115_200;
+/// The time either side is listened to before the other is.
+const LOOK: Duration = Duration::from_millis(1);
+/// The time that the board may take to take in what was sent.
+const TAKEN: Duration = Duration::from_secs(10);
+
+/// The cable: a pseudo-terminal for the host, whose bytes go to the board's.
+pub(crate) struct Cable {
+    path: PathBuf,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<usize>,
+}
+
+impl Cable {
+    /// Joins host and board until the host has sent `at_most` bytes or it is taken away.
+    pub(crate) fn new(board: &Path, at_most: usize) -> Self {
+        let host = PtyLine::open(BAUD).expect("a pseudo-terminal");
+        let path = host.path().to_owned();
+        let board = Port::open(&board.to_string_lossy(), BAUD).expect("it opens");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || carry(host, board, at_most, &stopped));
+        Self { path, stop, thread }
+    }
+
+    /// The device that the host opens.
+    pub(crate) fn port(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
+    /// Takes it away; how many bytes the host has sent.
+    pub(crate) fn carried(self) -> usize {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().expect("it ends")
+    }
+}
+
+/// Carries bytes both ways. The host's end is gone when this returns.
+fn carry(mut host: PtyLine, mut board: Port, at_most: usize, stop: &AtomicBool) -> usize {
+    let mut sent = 0;
+    let mut heard = [0; 256];
+    while sent < at_most && !stop.load(Ordering::Acquire) {
+        host.flush(Some(LOOK));
+        let bytes: Vec<u8> = std::iter::from_fn(|| host.receive()).take(at_most - sent).collect();
+        board.write(&bytes, Instant::now() + TAKEN).expect("the board listens");
+        sent += bytes.len();
+        let count = board.read(&mut heard, LOOK).expect("the board is there");
+        heard[..count].iter().for_each(|byte| host.transmit(*byte));
+    }
+    sent
+}

@@ -1,0 +1,46 @@
+//! A simulated board, or a stand-in, in a process of its own, for tests in which others use its
+//! port.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use assert_cmd::cargo::CommandCargoExt;
+
+/// A command of `hw-tests` that serves a port; killed when dropped.
+pub(crate) struct Board {
+    /// The process.
+    pub(crate) process: Child,
+    /// Its serial device.
+    pub(crate) path: String,
+}
+
+impl Board {
+    /// Starts `hw-tests sim` with these options, and waits until the port is there.
+    pub(crate) fn start(options: &[&str]) -> Self {
+        Self::of("sim", options)
+    }
+
+    /// Starts a command that prints the path of the port that it serves.
+    pub(crate) fn of(command: &str, options: &[&str]) -> Self {
+        let mut process = Command::cargo_bin("hw-tests")
+            .expect("it is built")
+            .arg(command)
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut path = String::new();
+        let out = process.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut path).expect("the path of the device");
+        Self { process, path: path.trim().to_owned() }
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,219 @@
+//! Any program on the board: assembled, from ELF and from Intel HEX, by a script of commands.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+
+use crate::hw_tests;
+
+/// Counts down in memory, says `ok` on the 68B50's line, and echoes what comes.
+const PROGRAM: &str = "\
+\t.INTERN START,COUNT
+STATUS\t== 80H
+DATA\t== 81H
+\t.LOC .PROG.
+START:\tLXI H,COUNT
+\tMVI M,3
+AGAIN:\tCALL ONE
+\tJRNZ AGAIN
+\tMVI A,'O'
+\tCALL SAY
+\tMVI A,'K'
+\tCALL SAY
+ECHO:\tIN STATUS
+\tRAR
+\tJRNC ECHO
+\tIN DATA
+\tCALL SAY
+\tJMPR ECHO
+; ONE - counts down.
+ONE:\tDCR M
+\tRET
+; SAY - sends A.
+SAY:\tPUSH PSW
+..WAIT:\tIN STATUS
+\tANI 2
+\tJRZ ..WAIT
+\tPOP PSW
+\tOUT DATA
+\tRET
+\t.LOC .DATA.
+COUNT:\t.BLKB 1
+\t.END START
+";
+
+/// A folder with the program in it.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self { folder: tempfile::tempdir().expect("a folder") };
+        bench.write("prog.asm", PROGRAM);
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// Runs a script of the debugger: what it prints.
+    fn script(&self, program: &Path, commands: &str, more: &[&str]) -> String {
+        let script = self.write("script", commands);
+        let mut arguments = vec!["debug".to_owned(), program.display().to_string()];
+        arguments.extend(["--script".to_owned(), script.display().to_string()]);
+        arguments.extend(more.iter().map(|one| (*one).to_owned()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (code, out, said) = hw_tests(&arguments);
+        assert_eq!(code, Some(0), "{out}{said}");
+        out
+    }
+}
+
+/// Assembles and links the program to RAM with the library that `tdlasm` is.
+fn linked(source: &Path) -> tdlasm::link::Program {
+    let options = tdlasm::Options { lines: true, ..Default::default() };
+    let loader = tdlasm::source::DiskLoader;
+    let assembly = tdlasm::assemble(&loader, &[source.to_owned()], &options);
+    let assembly = assembly.unwrap_or_else(|error| panic!("{error}"));
+    let layout = "[[region]]\nname=\"ram\"\nstart=0x9000\nsize=0x1000\n\
+                  [[place]]\nsection=\".PROG.\"\nregion=\"ram\"\n\
+                  [[place]]\nsection=\".DATA.\"\nregion=\"ram\"\n";
+    let layout = tdlasm::link::Layout::parse(layout).expect("a layout");
+    tdlasm::link::link(&assembly.modules, &layout).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn source_is_assembled_and_stepped_by_line_label_condition_and_count() {
+    let bench = Bench::new();
+    let out = bench.script(
+        &bench.path("prog.asm"),
+        "registers\nbreak ONE hits 2\nrun\ncalls\nout\nbreak :22\nrun\nprint [COUNT]\nback 3\n\
+         watch COUNT\ndelete all\nwho COUNT\nprint [COUNT]\nto ECHO\nstep 900\nconsole\nsend hello\\r\n\
+         watch port 81H w\nrun\n",
+        &[],
+    );
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(out.contains("PC 8000") || out.contains("PC  8000"), "it begins in RAM: {out}");
+    assert!(
+        out.contains("breakpoint 1 at") && out.contains("ONE (") && out.contains("prog.asm:20)"),
+        "{out}"
+    );
+    assert!(out.contains("from 8005H, AGAIN ("), "the caller is known: {out}");
+    assert!(out.contains("AGAIN+3 ("), "out of the routine: {out}");
+    assert!(lines.contains(&"OK"), "the console: {out}");
+    assert!(out.contains("port 81H written, value 68H"), "it echoes the h: {out}");
+}
+
+#[test]
+fn registers_flags_and_memory_are_edited() {
+    let bench = Bench::new();
+    let out = bench.script(
+        &bench.path("prog.asm"),
+        "set A = 12H\nset HL' = 0BEEFH\nset FZ = 1\nset [COUNT] = 1 2 HL'-0BEECH\nmemory COUNT\n\
+         print A\nprint HL'\nprint FZ\n",
+        &[],
+    );
+    assert!(out.contains("01 02 03"), "{out}");
+    assert!(
+        out.contains("0012H = 18") && out.contains("BEEFH = 48879") && out.contains("0001H = 1"),
+        "{out}"
+    );
+}
+
+#[test]
+fn elf_files_bring_lines_and_labels_and_hex_files_their_symbols() {
+    let bench = Bench::new();
+    let program = linked(&bench.path("prog.asm"));
+    let elf = bench.path("prog.elf");
+    std::fs::write(&elf, tdlasm::object::write_executable(&program)).expect("written");
+    let out = bench.script(&elf, "code\nlist\nbreak SAY\nrun\n", &[]);
+    assert!(
+        out.contains("9000  21") && out.contains("START:\tLXI") || out.contains("START:  LXI"),
+        "{out}"
+    );
+    assert!(out.contains("prog.asm:23): PUSH PSW; at a breakpoint"), "{out}");
+    let hex = bench.path("prog.hex");
+    std::fs::write(&hex, tdlasm::image::intel_hex(&program.image, program.entry)).expect("written");
+    bench.write("prog.sym", &program.symbol_file());
+    let out = bench.script(&hex, "break SAY if A == 4BH\nrun\nprint A\n", &[]);
+    assert!(out.contains("SAY: PUSH PSW; at a breakpoint") && out.contains("= 75"), "{out}");
+}
+
+#[test]
+fn a_hex_file_without_symbols_is_seen_as_instructions() {
+    let bench = Bench::new();
+    let program = linked(&bench.path("prog.asm"));
+    let hex = bench.path("bare.hex");
+    std::fs::write(&hex, tdlasm::image::intel_hex(&program.image, program.entry)).expect("written");
+    let out = bench.script(&hex, "step 2\nto 9005H\n", &[]);
+    assert!(out.starts_with("9005H: CALL 90") && out.lines().count() == 2, "{out}");
+    let symbols = bench.write("other.sym", &program.symbol_file());
+    let symbols = symbols.display().to_string();
+    let out = bench.script(&hex, "break SAY if A == 4BH\nrun\n", &["--symbols", &symbols]);
+    assert!(out.contains("SAY: PUSH PSW; at a breakpoint"), "{out}");
+}
+
+#[test]
+fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
+    let bench = Bench::new();
+    let rom = bench.write(
+        "rom.asm",
+        "\t.LOC 0\n\tDI\n\tJMP MAIN\n\t.LOC 100H\nMAIN:\tMVI A,5\n\tSTA 8000H\n\tHLT\n\t.END\n",
+    );
+    for board in ["rc2014-classic", "rc2014-pro", "sc114"] {
+        let out = bench.script(&rom, "step 2\nrun\nprint [8000H]\n", &["--board", board]);
+        assert!(out.contains("0100H, MAIN") && out.contains("0005H = 5"), "{board}: {out}");
+    }
+}
+
+#[test]
+fn programs_that_are_none_are_refused_where_they_are_wrong() {
+    let bench = Bench::new();
+    let wrong = bench.write("wrong.asm", "\t.LOC .PROG.\n\tNONSENSE\n\t.END\n");
+    let odd = bench.write("odd.txt", "x");
+    let damaged = bench.write("damaged.hex", ":zz\n");
+    let missing = bench.path("missing.asm");
+    let good = bench.path("prog.asm");
+    for (file, more, expected, text) in [
+        (&wrong, None, 1, "wrong.asm:2"),
+        (&odd, None, 2, ".asm"),
+        (&damaged, None, 1, "damaged.hex"),
+        (&missing, None, 3, "missing.asm"),
+        (&good, Some(["--entry", "NOWHERE"]), 2, "NOWHERE"),
+        (&good, Some(["--break", "NOWHERE"]), 2, "NOWHERE"),
+    ] {
+        let file = file.display().to_string();
+        let mut arguments = vec!["debug", &*file];
+        arguments.extend(more.iter().flatten());
+        let (code, _, said) = hw_tests(&arguments);
+        assert!(code == Some(expected) && said.contains(text), "{file}: {code:?} {said}");
+    }
+    let (code, _, said) = hw_tests(&["debug", crate::debugger::FIGURE_1]);
+    assert!(code == Some(2) && said.contains("square"), "{said}");
+}
+
+#[test]
+fn a_mistake_in_a_script_is_located() {
+    let bench = Bench::new();
+    let script = bench.write("bad.txt", "step\nfly away\n");
+    let output = Command::cargo_bin("hw-tests")
+        .expect("it is built")
+        .arg("debug")
+        .arg(bench.path("prog.asm"))
+        .arg("--script")
+        .arg(&script)
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("bad.txt:2") && said.contains("fly"), "{said}");
+}

@@ -1,0 +1,253 @@
+//! gdb's remote protocol, packet by packet, against the real program.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::CommandCargoExt;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+
+use crate::debugger::FIGURE_1;
+
+/// `hw-tests gdb` and a line to it.
+pub(crate) struct Server {
+    process: Child,
+    stream: TcpStream,
+    /// A connection that is open and says nothing.
+    silent: Option<TcpStream>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// A server with more arguments.
+    pub(crate) fn with(more: &[&str]) -> Self {
+        let mut process = Command::cargo_bin("hw-tests")
+            .expect("it is built")
+            .args(["gdb", "--listen", "127.0.0.1:0", FIGURE_1, "e5"])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut address = String::new();
+        let out = process.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut address).expect("its address");
+        let stream = TcpStream::connect(address.trim()).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+        Self { process, stream, silent: None }
+    }
+
+    /// A server to which a connection was made first that says nothing.
+    fn silent_first() -> Self {
+        let mut server = Self::start();
+        let peer = server.stream.peer_addr().expect("an address");
+        let stream = TcpStream::connect(peer).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+        server.silent = Some(std::mem::replace(&mut server.stream, stream));
+        server
+    }
+
+    /// Sends a packet and returns the answer to it.
+    fn ask(&mut self, packet: &str) -> String {
+        self.write(&packed(packet));
+        assert_eq!(self.byte(), b'+', "{packet}");
+        self.answer()
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("sent");
+    }
+
+    pub(crate) fn answer(&mut self) -> String {
+        assert_eq!(self.byte(), b'$');
+        let mut answer = Vec::new();
+        loop {
+            match self.byte() {
+                b'#' => break,
+                byte => answer.push(byte),
+            }
+        }
+        let check = [self.byte(), self.byte()];
+        let sum = answer.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        assert_eq!(String::from_utf8_lossy(&check), format!("{sum:02x}"));
+        self.stream.write_all(b"+").expect("sent");
+        String::from_utf8(answer).expect("text")
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.stream.read_exact(&mut byte).expect("a byte");
+        byte[0]
+    }
+
+    /// A register by its number in gdb's order: 4 is SP, 5 is PC.
+    fn register(&mut self, number: usize) -> u16 {
+        let all = self.ask("g");
+        assert_eq!(all.len(), 52, "thirteen registers of two bytes");
+        let one = self.ask(&format!("p{number:x}"));
+        assert_eq!(one, all[number * 4..number * 4 + 4]);
+        u16::from_str_radix(&one, 16).expect("digits").swap_bytes()
+    }
+}
+
+/// A packet with its check.
+pub(crate) fn packed(packet: &str) -> Vec<u8> {
+    let sum = packet.bytes().fold(0u8, u8::wrapping_add);
+    format!("${packet}#{sum:02x}").into_bytes()
+}
+
+fn symbol(name: &str) -> u16 {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
+    app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn a_session_goes_forward_and_back() {
+    let mut gdb = Server::start();
+    let features = gdb.ask("qSupported:multiprocess+;swbreak+");
+    assert!(
+        features.contains("ReverseStep+") && features.contains("ReverseContinue+"),
+        "{features}"
+    );
+    assert_eq!((gdb.ask("?"), gdb.ask("vMustReplyEmpty")), ("S05".to_owned(), String::new()));
+    let xchng = symbol("XCHNG");
+    assert_eq!(gdb.register(5), xchng);
+    // LXI H is 21H, and three bytes long.
+    assert!(gdb.ask(&format!("m{xchng:x},3")).starts_with("21"));
+    assert_eq!((gdb.ask("s"), gdb.register(5)), ("S05".to_owned(), xchng + 3));
+    assert_eq!(gdb.register(3), symbol("BACT"), "HL");
+    assert_eq!((gdb.ask("bs"), gdb.register(5)), ("S05".to_owned(), xchng));
+    // ATKSAV was there before; the past begins before PINFND.
+    let atksav = symbol("ATKSAV");
+    assert_eq!(gdb.ask(&format!("Z0,{atksav:x},1")), "OK");
+    assert_eq!((gdb.ask("bc"), gdb.register(5)), ("S05".to_owned(), atksav));
+    assert_eq!(gdb.ask(&format!("z0,{atksav:x},1")), "OK");
+    assert_eq!(gdb.ask("bc"), "T05replaylog:begin;");
+    // The residue is what XCHNG leaves in E: watch who writes the first count of the array.
+    let array = symbol("ATKLST");
+    assert_eq!(gdb.ask(&format!("Z2,{array:x},1")), "OK");
+    assert_eq!(gdb.ask("c"), format!("T05watch:{array:04x};"));
+    assert_eq!(gdb.ask(&format!("z2,{array:x},1")), "OK");
+    assert_eq!(gdb.ask("c"), "S05", "it answers, and waits for more");
+}
+
+#[test]
+fn registers_and_memory_are_changed_and_nonsense_is_refused() {
+    let mut gdb = Server::start();
+    assert_eq!((gdb.ask("P3=3412"), gdb.register(3)), ("OK".to_owned(), 0x1234));
+    assert_eq!((gdb.ask("M9f00,2:aa55"), gdb.ask("m9f00,2")), ("OK".to_owned(), "aa55".to_owned()));
+    let all = gdb.ask("g");
+    assert_eq!((gdb.ask(&format!("G{all}")), gdb.ask("g")), ("OK".to_owned(), all));
+    for wrong in [
+        "P3=34",
+        "P99=3412",
+        "G00",
+        "mzz,1",
+        "M9f00,2:aa",
+        "Z0,nothing",
+        "p20",
+        "m12345,4",
+        "mffff1,1",
+        "Z0,12345,1",
+        "M12345,1:00",
+        "m+1,1",
+    ] {
+        assert_eq!(gdb.ask(wrong), "E01", "{wrong}");
+    }
+    assert_eq!(gdb.ask("Z9,0,1"), "", "no such kind");
+    gdb.stream.write_all(b"$g#00").expect("sent");
+    assert_eq!(gdb.byte(), b'-', "a wrong check");
+    assert_eq!(gdb.ask("?"), "S05");
+}
+
+#[test]
+fn a_board_that_runs_is_stopped_and_killed() {
+    let mut gdb = Server::start();
+    // A loop without end: JMPR to itself.
+    assert_eq!(gdb.ask("M9f00,2:18fe"), "OK");
+    assert_eq!(gdb.ask("P5=009f"), "OK");
+    let packet = "$c#63";
+    gdb.stream.write_all(packet.as_bytes()).expect("sent");
+    assert_eq!(gdb.byte(), b'+');
+    gdb.stream.write_all(&[3]).expect("sent");
+    assert_eq!(gdb.answer(), "S02");
+    assert_eq!(gdb.register(5), 0x9F00);
+    gdb.stream.write_all(b"$k#6b").expect("sent");
+    assert_eq!(gdb.process.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn memory_ends_at_the_last_address() {
+    let mut gdb = Server::start();
+    assert_eq!(gdb.ask("mfffe,8").len(), 4, "two bytes are left");
+    assert_eq!(gdb.ask("Mffff,2:0000"), "E01");
+}
+
+#[test]
+fn commands_of_the_debugger_come_through_monitor() {
+    let mut gdb = Server::start();
+    let digits = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let said = gdb.ask(&format!("qRcmd,{}", digits("print HL")));
+    assert!(said.starts_with('O') && said.contains(&digits("H = ")), "{said}");
+    assert_eq!(gdb.answer(), "OK");
+    let said = gdb.ask(&format!("qRcmd,{}", digits("fly")));
+    assert!(said.contains(&digits("no command fly")), "{said}");
+    assert_eq!(gdb.answer(), "OK");
+}
+
+#[test]
+fn a_watchpoint_on_both_is_reported_as_one_on_both() {
+    let mut gdb = Server::start();
+    let array = symbol("ATKLST");
+    assert_eq!(gdb.ask(&format!("Z4,{array:x},1")), "OK");
+    assert_eq!(gdb.ask("c"), format!("T05awatch:{array:04x};"));
+}
+
+#[test]
+fn a_second_gdb_is_refused_and_a_silent_connection_keeps_nobody_out() {
+    let mut gdb = Server::silent_first();
+    assert_eq!(gdb.ask("?"), "S05", "the silent one is not served");
+    let peer = gdb.stream.peer_addr().expect("an address");
+    let mut second = TcpStream::connect(peer).expect("it listens");
+    second.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+    second.write_all(&packed("qSupported:x")).expect("sent");
+    let mut said = String::new();
+    second.read_to_string(&mut said).expect("it hangs up");
+    assert!(said.contains("E.another gdb is connected"), "{said}");
+    assert_eq!(gdb.ask("?"), "S05", "the first one goes on");
+    assert_eq!(gdb.ask("D"), "OK");
+    // The line is free again once the server has seen the first one go.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        assert!(Instant::now() < deadline, "nobody is let in any more");
+        let stream = TcpStream::connect(peer).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+        gdb.stream = stream;
+        gdb.write(&packed("?"));
+        assert_eq!(gdb.byte(), b'+');
+        if gdb.answer() == "S05" {
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_flag() {
+    let arguments = ["gdb", "--listen", "0.0.0.0:0", FIGURE_1, "e5"];
+    let (code, _, said) = crate::hw_tests(&arguments);
+    assert!(code == Some(2) && said.contains("--allow-remote"), "{said}");
+}

@@ -1,0 +1,135 @@
+//! Files of others are safe: nothing is replaced, cut off or written to that is not recognised as
+//! this program's own, and full disks end a run with whole lines.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
+
+use super::{command, records, told};
+
+/// Positions of one name.
+const ONE: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"same\";\n";
+const OTHER: &str = "4k3/8/8/3p4/4N3/8/8/4K3 w - - id \"same\";\n";
+
+/// A scratch folder with a file of this content, and the file's path.
+fn with_file(content: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("precious");
+    fs::write(&file, content).expect("a scratch file");
+    let name = file.to_string_lossy().into_owned();
+    (folder, name)
+}
+
+#[test]
+fn a_file_that_is_not_a_results_file_is_never_changed() {
+    for content in [&b"a letter without a line break"[..], b"one\ntwo\n", b"\0\0\0\0", b"{}\n"] {
+        let (_folder, name) = with_file(content);
+        let run = |more: &[&str]| {
+            told(&[&["run", "--direct", "byte.figure4", "--results", &name], more].concat())
+        };
+        let (code, said) = run(&["--resume"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("is not a results file; it was not changed"), "{said}");
+        assert_eq!(fs::read(&name).expect("it is there"), content);
+        let (code, said) = run(&[]);
+        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(fs::read(&name).expect("it is there"), content);
+        let (code, said) = run(&["--force"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(records(Path::new(&name)).len(), 4, "head, ready, case, end");
+    }
+}
+
+#[test]
+fn a_position_that_was_never_run_has_no_result_by_its_name() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let [corpus, results] = ["corpus.epd", "results"].map(|name| folder.path().join(name));
+    let [corpus, results] = [&corpus, &results].map(|path| path.to_string_lossy().into_owned());
+    let run = |more: &[&str]| {
+        let arguments = ["run", "--direct", "--corpus", &corpus, "--results", &results];
+        told(&[&arguments, more].concat())
+    };
+    fs::write(&corpus, ONE).expect("a scratch file");
+    assert_eq!(run(&[]).0, Some(0));
+    fs::write(&corpus, OTHER).expect("a scratch file");
+    let (code, said) = run(&["--resume"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is of another run: the digest of the cases is "), "{said}");
+    assert!(!said.contains("PASS"), "{said}");
+}
+
+#[test]
+fn an_edited_result_is_found() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let results = folder.path().join("results");
+    let name = results.to_string_lossy();
+    let run = ["run", "--direct", "byte.figure4", "--results", &name];
+    assert_eq!(told(&run).0, Some(0));
+    let edited = fs::read_to_string(&results).expect("text").replace("\"board\":1", "\"board\":2");
+    fs::write(&results, &edited).expect("a scratch file");
+    let (code, said) = told(&[&run[..], &["--resume"]].concat());
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("results:3: a damaged line"), "{said}");
+    assert_eq!(fs::read_to_string(&results).expect("text"), edited);
+}
+
+#[test]
+fn a_transcript_replaces_transcripts_only() {
+    let (_folder, name) = with_file(b"a letter\n");
+    let run = |more: &[&str]| {
+        told(&[&["run", "--direct", "byte.figure4", "--record", &name], more].concat())
+    };
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is not a transcript; it was not changed"), "{said}");
+    assert_eq!(fs::read(&name).expect("it is there"), b"a letter\n");
+    assert_eq!(run(&["--force"]).0, Some(0));
+    assert_eq!(run(&[]).0, Some(0), "an earlier transcript is replaced");
+    assert_eq!(told(&["run", "--replay", &name]).0, Some(0));
+}
+
+#[test]
+fn a_report_replaces_reports_only() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let precious = folder.path().join("report.md");
+    fs::write(&precious, "# My thesis\n").expect("a scratch file");
+    let name = folder.path().to_string_lossy();
+    let run = |more: &[&str]| {
+        told(&[&["run", "--direct", "byte.figure4", "--report-dir", &name], more].concat())
+    };
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("report.md is not of a report of this program"), "{said}");
+    assert_eq!(fs::read_to_string(&precious).expect("text"), "# My thesis\n");
+    assert_eq!(run(&["--force"]).0, Some(0));
+    assert_eq!(run(&[]).0, Some(0), "an earlier report is replaced");
+}
+
+#[test]
+fn devices_folders_and_links_that_lead_nowhere_are_no_files() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let dangling = folder.path().join("dangling");
+    symlink("nowhere", &dangling).expect("a link");
+    let inside = folder.path().to_string_lossy();
+    for name in ["/dev/full", "/dev/null", &inside, &dangling.to_string_lossy()] {
+        for option in ["--results", "--record"] {
+            let (code, said) = told(&["run", "--direct", "byte.figure4", "--force", option, name]);
+            assert!(matches!(code, Some(2 | 3)), "{option} {name}: {said}");
+            assert!(said.contains(name), "{option} {name}: {said}");
+        }
+    }
+    assert!(!folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_full_disk_behind_standard_error_changes_neither_verdict_nor_exit_code() {
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+    let run = |arguments: &[&str], out: Stdio| {
+        let mut run = command(arguments);
+        run.stdout(out).stderr(full()).status().expect("it starts").code()
+    };
+    assert_eq!(run(&["run", "--direct", "byte.figure4"], Stdio::null()), Some(0));
+    assert_eq!(run(&["run", "--port", "/dev/nonexistent"], Stdio::null()), Some(3));
+    assert_eq!(run(&["run", "--direct", "byte.figure4"], full().into()), Some(3));
+}

@@ -1,0 +1,132 @@
+//! docs/report.schema.json against real reports: all that is written is described, and all that
+//! must be there is.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hil_harness::report::SCHEMA;
+use serde_json::Value;
+
+use super::reports::Written;
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Holds reports against the schema; knows the words of JSON Schema that it uses, and no others.
+struct Checker {
+    schema: Value,
+    /// The properties that were met, as KIND.NAME.
+    met: BTreeSet<String>,
+}
+
+impl Checker {
+    /// Returns what is wrong with a value.
+    fn check(&mut self, rule: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("{at}: {what}: {value} against {rule}"));
+        for (word, operand) in rule.as_object().expect("a rule") {
+            match word.as_str() {
+                "$ref" => {
+                    let kind = operand.as_str().and_then(|path| path.strip_prefix("#/$defs/"));
+                    let kind = kind.expect("a definition");
+                    let rule = self.schema["$defs"][kind].clone();
+                    self.check(&rule, value, &format!("{at}|{kind}"))?;
+                }
+                "type" if !is_any_of(operand, value) => return wrong("the type"),
+                "const" if operand != value => return wrong("the value"),
+                "enum" if !operand.as_array().is_some_and(|all| all.contains(value)) => {
+                    return wrong("the value");
+                }
+                "minimum" if value.as_f64() < operand.as_f64() => return wrong("too low"),
+                "maximum" if value.as_f64() > operand.as_f64() => return wrong("too high"),
+                "anyOf" => {
+                    let mut rules = operand.as_array().expect("rules").clone().into_iter();
+                    if !rules.any(|rule| self.check(&rule, value, at).is_ok()) {
+                        return wrong("none of them");
+                    }
+                }
+                "items" => {
+                    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                        self.check(operand, item, &format!("{at}[{index}]"))?;
+                    }
+                }
+                "required" => {
+                    let names = operand.as_array().expect("names").iter();
+                    for name in names.filter_map(Value::as_str) {
+                        if value.get(name).is_none() {
+                            return wrong(&format!("{name} is missing"));
+                        }
+                    }
+                }
+                "properties" => self.properties(operand, value, at)?,
+                "type" | "const" | "enum" | "minimum" | "maximum" | "description" => {}
+                other => panic!("this checker does not know '{other}'"),
+            }
+        }
+        Ok(())
+    }
+
+    fn properties(&mut self, rules: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let kind = at.rsplit(['|', '.']).next().unwrap_or_default().to_owned();
+        for (name, inner) in value.as_object().into_iter().flatten() {
+            let rule = rules.get(name).ok_or(format!("{at}: {name} is not described"))?;
+            self.met.insert(format!("{kind}.{name}"));
+            self.check(rule, inner, &format!("{at}.{name}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_any_of(kinds: &Value, value: &Value) -> bool {
+    let is = |kind: &str| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "null" => value.is_null(),
+        other => panic!("'{other}' is no type"),
+    };
+    let several = || kinds.as_array().into_iter().flatten().filter_map(Value::as_str).any(is);
+    kinds.as_str().map_or_else(several, is)
+}
+
+/// Fields that these runs can't have: boards that get lost, full disks, and a seed with a shard.
+const ELSEWHERE: [&str; 5] =
+    ["course.last_restart", "ended.board-lost", "ended.file-failed", "report.own", "run.shard"];
+
+#[test]
+fn real_reports_are_as_the_schema_says() {
+    let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
+    let mut checker = Checker { schema, met: BTreeSet::new() };
+    let runs = [
+        Written::by(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
+        Written::by(&["--direct", "byte.*", "--for", "1s"]),
+        Written::of_a_cheap_rook(&["--tag", "document"]),
+        Written::by(&["--port", "/dev/no-such-board", "--tag", "document"]),
+    ];
+    let root = serde_json::json!({ "$ref": "#/$defs/report" });
+    for run in runs {
+        let report = serde_json::from_str(&run.text("report.json")).expect("JSON");
+        checker.check(&root, &report, "").unwrap_or_else(|wrong| panic!("{wrong}"));
+        assert_eq!(report["schema"], SCHEMA);
+    }
+    let kinds = checker.schema["$defs"].as_object().expect("definitions").clone();
+    for (kind, rule) in &kinds {
+        for name in rule["properties"].as_object().into_iter().flat_map(|all| all.keys()) {
+            let field = format!("{kind}.{name}");
+            let is_met = checker.met.contains(&field) || ELSEWHERE.contains(&field.as_str());
+            assert!(is_met || field == "case.why", "{field} is described, but in no report");
+        }
+    }
+}
+
+#[test]
+fn the_page_on_reports_names_every_field_of_a_report() {
+    let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
+    let page = document("REPORTS.md");
+    for name in schema["$defs"]["report"]["properties"].as_object().expect("fields").keys() {
+        assert!(page.contains(&format!("| `{name}` |")), "docs/REPORTS.md does not name {name}");
+    }
+}

@@ -1,0 +1,123 @@
+//! The attackers array: who takes part in the battle for a square, and in which order.
+
+use std::fmt;
+
+use super::position::{Colour, Kind, Piece};
+
+/// Slots of a section: pawns, knights, bishops, rooks, queen, king. Each has room for two.
+const SLOTS: usize = 6;
+
+/// One side's part: a count and six slots of two entries, first comer first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Section {
+    count: u8,
+    slots: [(u8, u8); SLOTS],
+}
+
+/// Both sides' parts. Entries are point values; 0 is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AttackersArray {
+    white: Section,
+    black: Section,
+}
+
+/// An array and whether everyone found room in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filing {
+    /// The array.
+    pub array: AttackersArray,
+    /// Whether a piece found no room and was left out.
+    pub overflow: bool,
+}
+
+impl Filing {
+    /// Files a piece in its own slot, or in the queen's when a queen stands before it on its line
+    /// (she herself included). The second of a slot comes after the first. From a full slot it goes
+    /// on to the next with room, where it comes before who is there. Without room up to the king's
+    /// slot it is left out.
+    pub fn file(&mut self, piece: Piece, behind_queen: bool) {
+        let slot = if behind_queen { Kind::Queen } else { piece.kind } as usize;
+        let section = self.array.section_mut(piece.colour);
+        let value = piece.kind.value();
+        match section.slots[slot] {
+            (0, _) => section.slots[slot].0 = value,
+            (_, 0) => section.slots[slot].1 = value,
+            _ => match section.slots[slot + 1..].iter_mut().find(|entries| entries.1 == 0) {
+                Some(entries) => *entries = (value, entries.0),
+                None => {
+                    self.overflow = true;
+                    return;
+                }
+            },
+        }
+        section.count += 1;
+    }
+}
+
+impl AttackersArray {
+    /// Returns the number of a side's pieces that take part.
+    #[must_use]
+    pub fn count(&self, colour: Colour) -> u8 {
+        self.section(colour).count
+    }
+
+    /// The values of a side's pieces in the order in which they capture: as many as the count says,
+    /// or as there are.
+    #[must_use]
+    pub fn in_order(&self, colour: Colour) -> Vec<u8> {
+        let section = self.section(colour);
+        let entries = section.slots.iter().flat_map(|&(first, second)| [first, second]);
+        entries.filter(|value| *value != 0).take(usize::from(section.count)).collect()
+    }
+
+    /// The article's form (Table 1): White's section, then Black's, each a count and six bytes with
+    /// the first entry in the low half.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 14] {
+        let mut bytes = [0; 14];
+        for (half, section) in bytes.chunks_mut(7).zip([&self.white, &self.black]) {
+            half[0] = section.count;
+            for (byte, (first, second)) in half[1..].iter_mut().zip(section.slots) {
+                *byte = first | second << 4;
+            }
+        }
+        bytes
+    }
+
+    /// Reads the article's form.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; 14]) -> Self {
+        let section = |half: &[u8]| {
+            let mut slots = [(0, 0); SLOTS];
+            for (slot, byte) in slots.iter_mut().zip(&half[1..]) {
+                *slot = (byte & 0x0F, byte >> 4);
+            }
+            Section { count: half[0], slots }
+        };
+        Self { white: section(&bytes[..7]), black: section(&bytes[7..]) }
+    }
+
+    fn section(&self, colour: Colour) -> &Section {
+        match colour {
+            Colour::White => &self.white,
+            Colour::Black => &self.black,
+        }
+    }
+
+    fn section_mut(&mut self, colour: Colour) -> &mut Section {
+        match colour {
+            Colour::White => &mut self.white,
+            Colour::Black => &mut self.black,
+        }
+    }
+}
+
+impl fmt::Display for AttackersArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |section: &Section| {
+            let slots = section.slots.map(|(first, second)| format!("{second:X}{first:X}"));
+            format!("{} {}", section.count, slots.join(" "))
+        };
+        write!(f, "white {} | black {}", side(&self.white), side(&self.black))
+    }
+}

@@ -1,0 +1,102 @@
+//! The attackers of a square and the defenders of the piece on it.
+
+use super::array::{AttackersArray, Filing};
+use super::pins::Pin;
+use super::position::{Direction, Kind, Piece, Position, Square};
+
+/// A piece that bears on a square.
+pub(super) struct Met {
+    /// Its square.
+    pub(super) square: Square,
+    /// The piece.
+    pub(super) piece: Piece,
+    /// From the attacked square towards it.
+    pub(super) direction: Direction,
+    /// A queen stands before it on its line, or it is one.
+    pub(super) behind_queen: bool,
+}
+
+/// Files everyone who bears on a square, of both colours, directly or through pieces of their own
+/// colour that attack along the same line. Nobody is seen through a piece of the other colour,
+/// through a knight or through a king. The piece on the square itself is not looked at.
+#[must_use]
+pub fn attackers(position: &Position, target: Square, pins: &[Pin]) -> Filing {
+    let mut filing = Filing { array: AttackersArray::default(), overflow: false };
+    scan(position, target, &mut |met| {
+        if may_leave(met.square, met.direction, pins) {
+            filing.file(met.piece, met.behind_queen);
+        }
+    });
+    filing
+}
+
+/// Finds everyone who bears on a square, pinned or not, in the program's order.
+pub(super) fn scan(position: &Position, target: Square, found: &mut impl FnMut(Met)) {
+    for (slider, directions) in
+        [(Kind::Bishop, Direction::DIAGONAL), (Kind::Rook, Direction::STRAIGHT)]
+    {
+        for direction in directions {
+            along_line(position, target, slider, direction, found);
+        }
+    }
+    for direction in Direction::LEAPS {
+        let there = target.step(direction).and_then(|at| Some((at, position.on(at)?)));
+        if let Some((square, piece)) = there
+            && piece.kind == Kind::Knight
+        {
+            found(Met { square, piece, direction, behind_queen: false });
+        }
+    }
+}
+
+fn along_line(
+    position: &Position,
+    target: Square,
+    slider: Kind,
+    direction: Direction,
+    found: &mut impl FnMut(Met),
+) {
+    let squares = std::iter::successors(target.step(direction), |square| square.step(direction));
+    let pieces = squares
+        .enumerate()
+        .filter_map(|(distance, square)| Some((distance == 0, square, position.on(square)?)));
+    let mut side = None;
+    let mut behind_queen = false;
+    for (adjacent, square, piece) in pieces {
+        let colour = *side.get_or_insert(piece.colour);
+        if piece.colour != colour || !attacks(piece, slider, direction, adjacent) {
+            return;
+        }
+        behind_queen |= piece.kind == Kind::Queen;
+        found(Met { square, piece, direction, behind_queen });
+        if piece.kind == Kind::King {
+            return;
+        }
+    }
+}
+
+/// Whether a piece met along `direction` from the target attacks it. White's pawns attack upwards,
+/// so they are met downwards.
+fn attacks(piece: Piece, slider: Kind, direction: Direction, adjacent: bool) -> bool {
+    use super::position::Colour::{Black, White};
+    match piece.kind {
+        Kind::Queen => true,
+        Kind::King => adjacent,
+        Kind::Pawn => {
+            let met = if direction.ranks < 0 { White } else { Black };
+            adjacent && slider == Kind::Bishop && piece.colour == met
+        }
+        kind => kind == slider,
+    }
+}
+
+/// Whether pins let a piece move along `direction` or back: one pin along the same line does, two
+/// never do.
+fn may_leave(square: Square, direction: Direction, pins: &[Pin]) -> bool {
+    let mut own = pins.iter().filter(|pin| pin.square == square);
+    match (own.next(), own.next()) {
+        (None, _) => true,
+        (Some(pin), None) => pin.direction == direction || pin.direction == direction.reversed(),
+        _ => false,
+    }
+}

@@ -1,0 +1,131 @@
+//! Exact times of chosen routines, and the registers at chosen places, while the board runs.
+
+use super::cpu::Registers;
+
+/// Records and passages kept at least for somebody who does not fetch them.
+const LIMIT: usize = 1 << 16;
+
+/// One call of a watched routine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallRecord {
+    /// The routine's address.
+    pub routine: u16,
+    /// T-states from its first instruction to its return, without interrupt service.
+    pub t_states: u64,
+    /// The byte at the probe's tag address when the routine was entered.
+    pub tag: u8,
+    /// The byte at the address that tells whose work it is, if there is one.
+    pub owner: u8,
+}
+
+/// The access to an address that is watched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Routine,
+    Place,
+}
+
+/// Watches calls of some routines and passages of some places. A routine may not be watched while
+/// it is entered again from within.
+#[derive(Debug, Clone, Default)]
+pub struct Probe {
+    /// For each address, what is watched there.
+    watched: Vec<Option<Watch>>,
+    tag_address: u16,
+    owner_address: Option<u16>,
+    /// When the last instruction looked at began.
+    began: Option<u64>,
+    open: Vec<Open>,
+    records: Vec<CallRecord>,
+    passages: Vec<Registers>,
+}
+
+/// A call that has not returned.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    routine: u16,
+    sp: u16,
+    entered: u64,
+    tag: u8,
+    owner: u8,
+}
+
+impl Probe {
+    /// Watches routines by their addresses; each record also tells the byte at `tag_address`.
+    #[must_use]
+    pub fn new(routines: impl IntoIterator<Item = u16>, tag_address: u16) -> Self {
+        let mut watched = vec![None; 0x1_0000];
+        for routine in routines {
+            watched[usize::from(routine)] = Some(Watch::Routine);
+        }
+        Self { watched, tag_address, ..Self::default() }
+    }
+
+    /// Each record also tells the byte at this address, which says whose work it is.
+    #[must_use]
+    pub fn with_owner(mut self, address: u16) -> Self {
+        self.owner_address = Some(address);
+        self
+    }
+
+    /// Also keeps the registers as they are before the instruction at each of these addresses.
+    #[must_use]
+    pub fn with_places(mut self, places: impl IntoIterator<Item = u16>) -> Self {
+        self.watched.resize(0x1_0000, None);
+        for place in places {
+            self.watched[usize::from(place)] = Some(Watch::Place);
+        }
+        self
+    }
+
+    /// Takes the records so far.
+    pub fn take(&mut self) -> Vec<CallRecord> {
+        std::mem::take(&mut self.records)
+    }
+
+    /// Takes the registers at the places passed so far, in their order; `pc` tells the place.
+    pub fn take_passages(&mut self) -> Vec<Registers> {
+        std::mem::take(&mut self.passages)
+    }
+
+    /// Looks at the processor before an instruction. `clock` runs without interrupt service, so
+    /// that an instruction before which an interrupt was accepted begins a second time when it has
+    /// been served, and counts once.
+    #[inline]
+    pub(super) fn observe(
+        &mut self,
+        pc: u16,
+        sp: u16,
+        clock: u64,
+        registers: impl Fn() -> Registers,
+        read: impl Fn(u16) -> u8,
+    ) {
+        if self.began.replace(clock) == Some(clock) {
+            return;
+        }
+        // A routine that ends in a jump to another returns together with it.
+        while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
+            let Open { routine, entered, tag, owner, .. } = open;
+            let record = CallRecord { routine, t_states: clock - entered, tag, owner };
+            keep(&mut self.records, record);
+        }
+        match self.watched.get(usize::from(pc)) {
+            Some(Some(Watch::Routine)) => {
+                let tag = read(self.tag_address);
+                let owner = self.owner_address.map_or(0, read);
+                self.open.push(Open { routine: pc, sp, entered: clock, tag, owner });
+            }
+            Some(Some(Watch::Place)) => keep(&mut self.passages, registers()),
+            _ => {}
+        }
+    }
+}
+
+/// Appends, and forgets the oldest of what nobody fetches: many at once, since those that stay must
+/// move.
+fn keep<T>(list: &mut Vec<T>, one: T) {
+    if list.len() >= 2 * LIMIT {
+        list.drain(..LIMIT);
+    }
+    list.push(one);
+}

@@ -1,0 +1,192 @@
+//! The Zilog Z80 SIO/2 in asynchronous modes, after its manual (Zilog UM0081): two channels, a
+//! receive queue of three characters, interrupts with vector and priority, /RTS and /CTS.
+
+mod channel;
+
+use channel::{Cause, Channel};
+
+/// One of the two channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// Channel A.
+    A,
+    /// Channel B.
+    B,
+}
+
+/// The chip. Times are T-states of the processor's clock.
+#[derive(Debug, Clone)]
+pub struct Sio {
+    channels: [Channel; 2],
+    /// Interrupts acknowledged and not returned from, by their ranks.
+    in_service: Vec<usize>,
+}
+
+impl Default for Sio {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sio {
+    /// A chip after /RESET, which power-up gives on these boards, with one clock of each channel a
+    /// T-state.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { channels: [Channel::new(), Channel::new()], in_service: Vec::new() }
+    }
+
+    /// The pin /RESET.
+    pub fn reset(&mut self) {
+        self.channels.iter_mut().for_each(Channel::reset);
+        self.in_service.clear();
+    }
+
+    fn channel(&self, port: Port) -> &Channel {
+        &self.channels[port as usize]
+    }
+
+    fn channel_mut(&mut self, port: Port) -> &mut Channel {
+        &mut self.channels[port as usize]
+    }
+
+    /// T-states of one clock of the channel's receiver and transmitter.
+    pub fn set_clock_period(&mut self, port: Port, t_states: u64) {
+        self.channel_mut(port).clock_period = t_states.max(1);
+    }
+
+    /// Reads a control port.
+    pub fn read_control(&mut self, port: Port) -> u8 {
+        let due = self.due().is_some();
+        match (self.channel_mut(port).read_control(), port) {
+            ((2, _), Port::B) => self.vector(),
+            ((0, state), Port::A) => state | u8::from(due) << 1,
+            ((_, value), _) => value,
+        }
+    }
+
+    /// Writes a control port.
+    pub fn write_control(&mut self, port: Port, value: u8, now: u64) {
+        let register = self.channel_mut(port).write_control(value, now);
+        if register == 0 && value & 0x38 == 0x38 && port == Port::A {
+            self.return_from_interrupt();
+        }
+    }
+
+    /// Reads a data port.
+    pub fn read_data(&mut self, port: Port) -> u8 {
+        self.channel_mut(port).read_data()
+    }
+
+    /// Writes a data port.
+    pub fn write_data(&mut self, port: Port, value: u8, now: u64) {
+        self.channel_mut(port).write_data(value, now);
+    }
+
+    /// Sets the level of /CTS.
+    pub fn set_cts(&mut self, port: Port, high: bool, now: u64) {
+        self.channel_mut(port).set_cts(high, now);
+    }
+
+    /// Whether /RTS is high: the host shall stop sending.
+    #[must_use]
+    pub fn rts_high(&self, port: Port) -> bool {
+        self.channel(port).rts_high()
+    }
+
+    /// T-states that a character takes to come in; `None` while the receiver is off.
+    #[must_use]
+    pub fn receive_time(&self, port: Port) -> Option<u64> {
+        self.channel(port).receive_time()
+    }
+
+    /// Whether a new character may start to come in.
+    #[must_use]
+    pub fn can_receive(&self, port: Port) -> bool {
+        self.channel(port).can_receive()
+    }
+
+    /// A character starts on the line; without `good_frame` its stop bit is missing, as after a
+    /// wrong baud rate.
+    pub fn start_receiving(&mut self, port: Port, value: u8, good_frame: bool, now: u64) {
+        self.channel_mut(port).start_receiving(value, good_frame, now);
+    }
+
+    /// When the chip next changes by itself.
+    #[must_use]
+    pub fn next_event(&self) -> Option<u64> {
+        self.channels.iter().filter_map(Channel::next_event).min()
+    }
+
+    /// Lets time pass up to `now`; returns the characters that have left the channels by then.
+    pub fn advance(&mut self, now: u64) -> [Option<u8>; 2] {
+        self.channels.each_mut().map(|channel| channel.advance(now))
+    }
+
+    /// Characters of a channel lost to overrun since power came on.
+    #[must_use]
+    pub fn lost(&self, port: Port) -> u64 {
+        self.channel(port).lost()
+    }
+
+    /// Whether the chip asks for an interrupt: something more urgent than what is in service is
+    /// due.
+    #[must_use]
+    pub fn interrupt(&self) -> bool {
+        let served = self.in_service.last().copied().unwrap_or(usize::MAX);
+        self.due().is_some_and(|(rank, ..)| rank < served)
+    }
+
+    /// Returns what the chip puts on the bus while an interrupt is acknowledged.
+    #[must_use]
+    pub fn vector(&self) -> u8 {
+        let fixed = self.channel(Port::B).vector();
+        if !self.channel(Port::B).status_affects_vector() {
+            return fixed;
+        }
+        let code = match self.due() {
+            Some((_, port, cause)) => {
+                let cause = match cause {
+                    Cause::Transmit => 0,
+                    Cause::External => 1,
+                    Cause::Receive => 2,
+                    Cause::Special => 3,
+                };
+                cause | u8::from(port == Port::A) << 2
+            }
+            None => 3,
+        };
+        (fixed & 0xF1) | code << 1
+    }
+
+    /// The processor has acknowledged the interrupt.
+    pub fn acknowledge(&mut self) {
+        if let Some((rank, ..)) = self.due() {
+            self.in_service.push(rank);
+        }
+    }
+
+    /// The processor has run RETI.
+    pub fn return_from_interrupt(&mut self) {
+        self.in_service.pop();
+    }
+
+    /// Whether the chip waits for RETI.
+    #[must_use]
+    pub fn in_service(&self) -> bool {
+        !self.in_service.is_empty()
+    }
+
+    /// The most urgent cause and its rank. Both of the receiver's causes have one rank.
+    fn due(&self) -> Option<(usize, Port, Cause)> {
+        [Port::A, Port::B].into_iter().enumerate().find_map(|(index, port)| {
+            let cause = self.channel(port).cause()?;
+            let rank = match cause {
+                Cause::Special | Cause::Receive => 0,
+                Cause::Transmit => 1,
+                Cause::External => 2,
+            };
+            Some((3 * index + rank, port, cause))
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! A serial port as the flasher opens it, on a pseudo-terminal.
+
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use board_simulator::{Line, PtyLine};
+use rcflash_transport::port::Port;
+use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
+
+#[test]
+fn a_line_without_wires_says_so_and_counts_its_bytes() {
+    let mut far = PtyLine::open(115_200).expect("a pseudo-terminal");
+    let mut port = Port::open(&far.path().to_string_lossy(), 115_200).expect("it opens");
+    assert_eq!(port.capabilities(), Capabilities::default());
+    for line in [ControlLine::Dtr, ControlLine::Rts, ControlLine::Break] {
+        let error = port.set_line(line, true).expect_err("there is no such wire");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
+    let soon = Instant::now() + Duration::from_secs(5);
+    port.write(b"three", soon).expect("it goes out");
+    far.transmit(b'!');
+    far.flush(None);
+    let mut heard = [0; 8];
+    assert_eq!(port.read(&mut heard, Duration::from_secs(5)).expect("it comes"), 1);
+    assert_eq!(port.passed(), Some(Passed { sent: 5, heard: 1 }));
+}
