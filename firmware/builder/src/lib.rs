@@ -1,6 +1,7 @@
 //! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.
 
 pub mod build;
+pub mod code;
 pub mod evaluator;
 mod exit;
 pub mod profile;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use cozy_chess::{Board, GameStatus, Move, Piece as ChessPiece};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use sargon_reference::{Colour, Position, examine, parse_fen};
 

@@ -1,8 +1,8 @@
 //! Expressions, such as the conditions of breakpoints: `E == 3 && [M3] == 41H`.
 
-use super::code::CodeMap;
 use super::names::register;
 use board_simulator::Registers;
+use firmware::code::CodeMap;
 
 /// A condition, or any expression.
 ///

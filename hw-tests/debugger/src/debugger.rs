@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use super::calls::{Call, CallStack};
-use super::code::CodeMap;
 use super::history::{History, Moment};
 use super::stops::{Seen, Stops, WatchHit};
 use board_simulator::{Access, QueueLine, Registers, SimBoard, Turn};
+use firmware::code::CodeMap;
 
 /// EI: the state right after it can't be copied exactly.
 const EI: u8 = 0xFB;

@@ -6,7 +6,6 @@
 //! terminal.
 
 mod calls;
-mod code;
 pub mod commands;
 mod condition;
 pub mod dap;
@@ -27,7 +26,6 @@ pub mod view;
 mod why;
 
 pub use calls::Call;
-pub use code::{CodeMap, KnownProgram, Label};
 pub use condition::{Condition, ConditionError, number};
 pub use debugger::{Debugger, Halt};
 pub use machine::Machine;

@@ -7,9 +7,9 @@ use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware_wire::{Decoder, Event, Reply, Request};
 
-use super::code::CodeMap;
 use board_simulator::board_spec;
 use board_simulator::{QueueLine, SimBoard, Stop, Turn};
+use firmware::code::CodeMap;
 
 /// T-states after which a board is taken not to come to rest: half a minute of its own time.
 const PATIENCE: u64 = 250_000_000;

@@ -1,8 +1,8 @@
 //! Registers by name, and by what the article calls them while the evaluator runs (Table 2;
 //! `sargon-src/README.md`).
 
-use super::code::CodeMap;
 use board_simulator::Registers;
+use firmware::code::CodeMap;
 
 /// Bytes of the attackers array.
 const ARRAY: u16 = 14;

@@ -15,11 +15,11 @@ use tdlasm::object::{ObjectError, read_executable};
 use tdlasm::source::DiskLoader;
 use tdlasm::{Failure, Options, assemble};
 
-use super::code::{CodeMap, KnownProgram, Label};
 use super::condition::number;
 use super::debugger::Debugger;
 use super::dwarf;
 use super::machine::Machine;
+use firmware::code::{CodeMap, KnownProgram, Label};
 
 /// Endings of files that hold a program already.
 const ELF: [&str; 3] = ["elf", "out", "axf"];

@@ -30,8 +30,8 @@ use crate::board::{
 };
 use crate::compare::Standard;
 use crate::disk::{Disk, SystemDisk};
-use board_debugger::CodeMap;
 use board_simulator::Pace;
+use firmware::code::CodeMap;
 use load::Mark;
 pub use programs::Programs;
 use sargon_cases::encode;

@@ -5,33 +5,23 @@ mod boards;
 mod captures;
 mod compare_see;
 mod corpus;
-mod coverage;
-mod dap;
-mod debug;
 mod diff;
 mod differences;
 mod doctor;
 mod exhaust;
 mod explain;
 mod files;
-mod gdb;
 mod groups;
-mod interrupt;
-mod output;
+mod inspect;
 mod positions;
 mod prizes;
-mod profile;
 mod relations;
 mod residues;
 mod run;
 mod select;
-mod session;
 mod simulator;
-mod squares;
 mod standin;
 mod swap;
-mod why;
-mod workload;
 
 use std::process::ExitCode;
 
@@ -41,10 +31,8 @@ use program_kit::manual;
 use program_kit::manual::{CompletionsArgs, ManArgs};
 
 use boards::BoardArgs;
-use files::{read, read_program};
-use interrupt::interruption;
-use output::{counted, json_line, print, print_total};
-use squares::square_name;
+use files::read_program;
+use inspect::Handed;
 
 /// Runs Sargon's exchange evaluator on a board, simulated or real, and judges it by a host
 /// reference.
@@ -179,66 +167,23 @@ Examples:
   hw-tests prizes                                       compare board and host over the corpus")]
     Prizes(prizes::PrizesArgs),
     /// Show where the T-states of the Z80 code go over positions, by routine and line
-    #[command(after_help = "\
-Time in HALT and interrupt service that nobody called are the board's own. A line that a macro call makes is the call.
-A routine that is jumped to or run into returns with the one before it, and counts for it in \"with callees\".
-
-Examples:
-  hw-tests profile                                      the corpus that ships
-  hw-tests profile --annotate xchng.asm                 the listing with T-states and runs
-  hw-tests profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-tests profile --program prog.asm --run 2           a program of your own, for two seconds of the board's time")]
-    Profile(profile::ProfileArgs),
-    /// Show which lines and branches of the Z80 code run over the corpus and all requests, refused
-    /// ones too
-    #[command(after_help = "\
-Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its instructions have, be it in
-one of the builds; an instruction on condition has two ways out.
-
-Examples:
-  hw-tests coverage
-  hw-tests coverage --every 20 --board rc2014-classic   a quick look
-  hw-tests coverage --lcov cover.info                   for genhtml and editors")]
-    Coverage(coverage::CoverageArgs),
+    #[command(after_help = "Example:\n  hw-tests profile --help", disable_help_flag = true)]
+    Profile(Handed),
+    /// Show which lines and branches of the Z80 code run over the corpus and all requests
+    #[command(after_help = "Example:\n  hw-tests coverage --help", disable_help_flag = true)]
+    Coverage(Handed),
     /// Find the first thing that is wrong in a wrong residue, and open the debugger there
-    #[command(after_help = "\
-The case runs on a simulated board beside the reference: the first entry of the attackers array, booking or residue that
-differs is shown with the instruction that made it.
-
-Examples:
-  hw-tests why byte.figure4
-  hw-tests why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
-    Why(why::WhyArgs),
-    /// Serve gdb at the call that made a residue, or at a program's first instruction, on a
-    /// simulated board
-    #[command(after_help = "\
-For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with --target=z80-unknown-elf. Stepping back and
-running back work; `monitor COMMAND` takes the debugger's own commands (`monitor ?` lists them).
-
-Example:
-  hw-tests gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  (in another terminal:)
-  z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
-    Gdb(gdb::GdbArgs),
-    /// Debug the evaluator at the call that made a residue, or any program: source, registers,
-    /// forward and back
-    #[command(after_help = "\
-Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to breakpoints; ? lists keys and
-commands. Ctrl-C or Esc stops whatever runs, q quits.
-
-Examples:
-  hw-tests debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  hw-tests debug prog.asm                               assembled, and put on the board
-  hw-tests debug --break 'LOOP if A == 0' prog.elf")]
-    Debug(debug::DebugArgs),
+    #[command(after_help = "Example:\n  hw-tests why byte.figure4", disable_help_flag = true)]
+    Why(Handed),
+    /// Serve gdb at the call that made a residue, or at a program's first instruction
+    #[command(after_help = "Example:\n  hw-tests gdb prog.asm", disable_help_flag = true)]
+    Gdb(Handed),
+    /// Debug the evaluator at the call that made a residue, or any program, forward and back
+    #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
+    Debug(Handed),
     /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
-    #[command(after_help = "\
-Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as the options of the other
-commands (docs/DEBUGGING.md).
-
-Example:
-  hw-tests dap                                          started by VS Code, Neovim or Emacs")]
-    Dap(dap::DapArgs),
+    #[command(after_help = "Example:\n  hw-tests dap", disable_help_flag = true)]
+    Dap(Handed),
     /// List discovered and transparent attacks, the second-order relations of the article's Table 4
     #[command(after_help = "\
 W is the side of the piece that acts, whatever its colour.
@@ -297,12 +242,12 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Behaviours(args) => behaviours::behaviours(&args),
         Command::Prizes(args) => prizes::prizes(&args),
-        Command::Profile(args) => profile::profile(&args),
-        Command::Why(args) => why::run(&args),
-        Command::Gdb(args) => gdb::gdb(&args),
-        Command::Debug(args) => debug::debug(&args),
-        Command::Dap(args) => dap::serve(&args),
-        Command::Coverage(args) => coverage::coverage(&args),
+        Command::Profile(args) => args.hand_over("profile"),
+        Command::Why(args) => args.hand_over("why"),
+        Command::Gdb(args) => args.hand_over("gdb"),
+        Command::Debug(args) => args.hand_over("debug"),
+        Command::Dap(args) => args.hand_over("dap"),
+        Command::Coverage(args) => args.hand_over("coverage"),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Swap(args) => swap::swap_of(&args),
         Command::CompareSee(args) => compare_see::compare(&args),

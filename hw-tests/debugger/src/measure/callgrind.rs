@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::meter::Meter;
 use super::profile::full_name;
-use crate::CodeMap;
+use firmware::code::CodeMap;
 
 /// Costs and calls of a routine.
 #[derive(Default)]

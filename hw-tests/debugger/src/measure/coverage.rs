@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::meter::Meter;
-use crate::CodeMap;
+use firmware::code::CodeMap;
 
 /// Lines and branches that have run, over any number of boards and builds.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::calls::Calls;
-use crate::CodeMap;
+use firmware::code::CodeMap;
 use quick_xml::escape::escape as escaped;
 
 /// Size of the picture and of one bar, in pixels.

@@ -4,8 +4,9 @@ use tdlasm::isa::decode;
 
 use super::calls::Calls;
 use super::regions::Regions;
-use crate::{CodeMap, is_call};
+use crate::is_call;
 use board_simulator::{Line, SimBoard, Turn};
+use firmware::code::CodeMap;
 
 /// The counts of the instruction at an address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

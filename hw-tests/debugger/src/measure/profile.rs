@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use super::meter::Meter;
-use crate::CodeMap;
+use firmware::code::CodeMap;
 
 /// T-states of a routine.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::CodeMap;
 use crate::debugger::is_call;
+use firmware::code::CodeMap;
 
 /// The routines of the programs on a board.
 #[derive(Debug, Clone)]

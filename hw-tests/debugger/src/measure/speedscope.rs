@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::meter::Meter;
 use super::profile::full_name;
-use crate::CodeMap;
+use firmware::code::CodeMap;
 
 /// The profile as JSON.
 #[must_use]

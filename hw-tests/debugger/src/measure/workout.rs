@@ -12,9 +12,10 @@ use firmware_wire::{
 
 use super::coverage::Coverage;
 use super::meter::Meter;
-use crate::{CodeMap, Machine};
+use crate::Machine;
 use board_simulator::board_spec;
 use board_simulator::{BoardSpec, ChipKind, MemoryMap, QueueLine, SECTOR, SimBoard, SstModel};
+use firmware::code::CodeMap;
 use sargon_cases::encode;
 use sargon_cases::{Case, Subject};
 use sargon_reference::{Position, parse_fen};

@@ -2,8 +2,8 @@
 //!
 //! The first line is [`Record::Head`], and a run that ended by itself has [`Record::End`] as its
 //! last. Lines are only ever added, and each has a checksum over itself and all lines before it
-//! ([`mod@line`]). So the file of a run that was killed is whole up to its last line, its missing end
-//! shows that it is incomplete, and a line that was torn, edited, moved or removed is found.
+//! ([`mod@line`]). So the file of a run that was killed is whole up to its last line, its missing
+//! end shows that it is incomplete, and a line that was torn, edited, moved or removed is found.
 
 mod digest;
 mod error;

@@ -1,7 +1,7 @@
 //! The decisions of a seed.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use sargon_cases::Case;
 
 use super::Stage;

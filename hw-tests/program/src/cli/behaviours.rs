@@ -8,8 +8,8 @@ use program_kit::exit::Outcome;
 use sargon_analysis::behaviours::{Comparison, Counts, Fault, Word, compare};
 use serde::Serialize;
 
-use super::positions::PositionArgs;
-use super::{counted, print, print_total};
+use hw_console::positions::PositionArgs;
+use hw_console::{counted, print, print_total};
 
 #[derive(Args)]
 pub(super) struct BehavioursArgs {

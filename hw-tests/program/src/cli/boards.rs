@@ -13,7 +13,8 @@ use program_kit::exit::Failure;
 use program_kit::text::Show;
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
 
-use super::files::{read, read_program};
+use super::read_program;
+use hw_console::read;
 
 /// Which board, and what goes onto it.
 #[derive(Args)]

@@ -10,8 +10,8 @@ use exchange_values::{
 use program_kit::exit::{Failure, Outcome};
 use serde::Serialize;
 
-use super::positions::{Named, PositionArgs};
-use super::{counted, print};
+use hw_console::positions::{Named, PositionArgs};
+use hw_console::{counted, print};
 
 #[derive(Args)]
 pub(super) struct CapturesArgs {

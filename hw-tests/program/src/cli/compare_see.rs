@@ -14,8 +14,8 @@ use sargon_analysis::{AfterMove, after_move};
 use serde::Serialize;
 use serde_json::json;
 
-use super::positions::{Named, PositionArgs};
-use super::{counted, json_line, print};
+use hw_console::positions::{Named, PositionArgs};
+use hw_console::{counted, json_line, print};
 use peer::Peer;
 use table::{Counts, row, summary};
 

@@ -4,7 +4,7 @@ use clap::Args;
 use program_kit::exit::Outcome;
 use sargon_cases::{SEED, generate, to_epd};
 
-use super::print;
+use hw_console::print;
 
 #[derive(Args)]
 pub(super) struct CorpusArgs {

@@ -16,8 +16,9 @@ use hil_harness::runner::NO_ANSWER;
 use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE, WRONG};
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
 
+use super::read_program;
 use super::select::SelectArgs;
-use super::{counted, interruption, print, read, read_program};
+use hw_console::{counted, interruption, print, read};
 
 #[derive(Args)]
 pub(super) struct DiffArgs {

@@ -7,8 +7,8 @@ use program_kit::exit::Outcome;
 use sargon_analysis::{Comparison, Counts, Tally, compare};
 use serde::Serialize;
 
-use super::positions::{Named, PositionArgs};
-use super::{counted, print, print_total};
+use hw_console::positions::{Named, PositionArgs};
+use hw_console::{counted, print, print_total};
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {

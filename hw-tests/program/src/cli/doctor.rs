@@ -4,7 +4,8 @@ use clap::Args;
 use hil_harness::doctor::{Finding, State, examine};
 use program_kit::exit::{Outcome, RIG};
 
-use super::{BoardArgs, print};
+use super::BoardArgs;
+use hw_console::print;
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {

@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use program_kit::exit::{Failure, INTERRUPTED, NOTHING, Outcome, RIG, USAGE, WRONG};
 use sargon_reference::Colour;
 
-use super::{BoardArgs, interruption, print};
+use super::BoardArgs;
+use hw_console::{interruption, print};
 
 #[derive(Args)]
 pub(super) struct ExhaustArgs {

@@ -12,8 +12,9 @@ use sargon_reference::{
     AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, examine_as,
 };
 
-use super::session::position;
-use super::{BoardArgs, print, square_name};
+use super::BoardArgs;
+use hw_console::positions::position;
+use hw_console::{print, square_name};
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {

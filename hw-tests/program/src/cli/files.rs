@@ -1,18 +1,13 @@
-//! Files that commands read.
+//! Programs that commands read.
 
 use std::path::Path;
 
+use hw_console::read;
 use program_kit::exit::{Failure, RIG};
 use program_kit::text::Show;
 
 /// The address for which applications for RAM are linked.
 const APPLICATION_ADDRESS: u16 = 0x8000;
-
-/// Reads a file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path)
-        .map_err(|error| Failure::new(RIG, format!("can't read {}: {error}", path.shown())))
-}
 
 /// Reads a program; returns its address and its bytes.
 pub(super) fn read_program(path: &Path) -> Result<(u16, Vec<u8>), Failure> {

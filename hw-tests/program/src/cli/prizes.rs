@@ -12,8 +12,9 @@ use sargon_analysis::{Account, Prizes};
 use sargon_reference::{Behaviour, Colour, Position, Square, examine_as};
 use serde::Serialize;
 
-use super::positions::{Named, PositionArgs};
-use super::{BoardArgs, counted, print, square_name};
+use super::BoardArgs;
+use hw_console::positions::{Named, PositionArgs};
+use hw_console::{counted, print, square_name};
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {

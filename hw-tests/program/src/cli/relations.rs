@@ -8,8 +8,8 @@ use program_kit::exit::Outcome;
 use sargon_analysis::{Group, Relation, relations};
 use serde::Serialize;
 
-use super::positions::PositionArgs;
-use super::{counted, print};
+use hw_console::positions::PositionArgs;
+use hw_console::{counted, print};
 
 #[derive(Args)]
 pub(super) struct RelationsArgs {

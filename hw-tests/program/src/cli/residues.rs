@@ -8,8 +8,9 @@ use program_kit::exit::{Failure, Outcome, RIG, WRONG};
 use program_kit::text;
 use sargon_cases::stated_residues;
 
-use super::positions::PositionArgs;
-use super::{BoardArgs, counted, print};
+use super::BoardArgs;
+use hw_console::positions::PositionArgs;
+use hw_console::{counted, print};
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {

@@ -18,7 +18,7 @@ use sargon_cases::Case;
 
 use super::boards::BoardArgs;
 use super::select::SelectArgs;
-use super::{interruption, print};
+use hw_console::{interruption, print};
 
 #[derive(Args)]
 pub(super) struct RunArgs {

@@ -9,7 +9,7 @@ use hil_harness::board::heading;
 use program_kit::exit::{Failure, NOTHING, RIG};
 use sargon_cases::{self as corpus, Case, Selection, Shard};
 
-use super::read;
+use hw_console::read;
 
 /// Which cases, and in which order.
 #[derive(Args)]

@@ -15,7 +15,7 @@ use firmware::profile::Profile;
 use hil_harness::live::SetupError;
 use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
-use super::{interruption, print, read};
+use hw_console::{interruption, print, read};
 
 /// The number of times Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(50);

@@ -12,7 +12,7 @@ use board_simulator::standin::{
 use clap::{Args, ValueEnum};
 use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
-use super::{interruption, print};
+use hw_console::{interruption, print};
 
 /// The number of times Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(50);

@@ -9,8 +9,8 @@ use exchange_values::{ByDefinition, Definition, Opening, Values, pseudo_legal_ga
 use program_kit::exit::{Failure, NOTHING, Outcome};
 use serde::Serialize;
 
-use super::positions::{Named, PositionArgs, Positions};
-use super::print;
+use hw_console::positions::{Named, PositionArgs, Positions};
+use hw_console::print;
 
 #[derive(Args)]
 pub(super) struct SwapArgs {

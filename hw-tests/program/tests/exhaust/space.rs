@@ -1,8 +1,8 @@
 //! The spaces and the reference, against the second model.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use hil_harness::exhaust::{Arrays, Space};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use sargon_reference::{Colour, exchange, minimax};
 
 use crate::model;

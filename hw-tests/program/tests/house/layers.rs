@@ -66,6 +66,9 @@ fn judges_know_nothing_of_what_they_judge() {
         ("rcflash-link", "tdlasm"),
         ("board-debugger", "rcflash-link"),
         ("hil-harness", "tdlasm-server"),
+        ("hw-tests", "tdlasm-server"),
+        ("hw-tests", "tdlasm-rewrite"),
+        ("hw-tests", "board-debugger"),
     ] {
         assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
     }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use board_simulator::standin::{TransferEnd, XmodemReceiver, XmodemSender};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use rcflash_monitors::{Form, Note, Pace, Sender, Stage, Talk, Watch, receive};
 use rcflash_transport::Transport;
 

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use exchange_values::{ByDefinition, Definition};
 use serde::Serialize;
 
-use super::super::counted;
 use super::Asked;
+use hw_console::counted;
 
 /// Counts of the command's values equal to, above and below another.
 #[derive(Default, Clone, Copy, Serialize)]

@@ -7,9 +7,9 @@ use exchange_values::{ByDefinition, Definition, Values, values_of};
 use program_kit::exit::{Failure, Outcome, WRONG};
 use serde::Serialize;
 
-use super::super::positions::{Named, Positions};
-use super::super::{counted, json_line, print};
 use super::{SwapArgs, USUAL};
+use hw_console::positions::{Named, Positions};
+use hw_console::{counted, json_line, print};
 
 /// Whether some line asks for the value of a move.
 pub(super) fn is_suite(positions: &Positions) -> bool {

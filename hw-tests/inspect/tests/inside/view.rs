@@ -134,7 +134,7 @@ fn expect(screen: &mut Screen, text: &str) {
 
 #[test]
 fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", FIGURE_1, "e5"]);
     let mut screen = Screen::of(command);
     expect(&mut screen, "Attackers");

@@ -1,8 +1,9 @@
 //! The place where the T-states go: the figures against the instruction table and the board's
 //! clock, and the command.
 
+use board_debugger::Machine;
 use board_debugger::measure::{Meter, lines, routines, svg};
-use board_debugger::{CodeMap, Machine};
+use firmware::code::CodeMap;
 use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware_wire::Request;

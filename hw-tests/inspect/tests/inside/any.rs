@@ -205,7 +205,7 @@ fn programs_that_are_none_are_refused_where_they_are_wrong() {
 fn a_mistake_in_a_script_is_located() {
     let bench = Bench::new();
     let script = bench.write("bad.txt", "step\nfly away\n");
-    let output = Command::cargo_bin("hw-tests")
+    let output = Command::cargo_bin("hw-inspect")
         .expect("it is built")
         .arg("debug")
         .arg(bench.path("prog.asm"))

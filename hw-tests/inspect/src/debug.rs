@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
 use super::session::SessionArgs;
-use super::{interruption, print, read};
+use hw_console::{interruption, print, read};
 use terminal::{Console, show};
 
 /// Size of the screen that is printed where there is no terminal.

@@ -28,7 +28,7 @@ impl Drop for Client {
 
 impl Client {
     pub(crate) fn start() -> Self {
-        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+        let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
         let streams = command.arg("dap").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = streams.spawn().expect("it starts");
         let input = process.stdin.take().expect("its input");

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use board_debugger::CodeMap;
 use board_debugger::measure::{Coverage, FileCoverage, Workout, coverage_table};
 use clap::Args;
+use firmware::code::CodeMap;
 use firmware::profile::Profile;
 use program_kit::exit::{Failure, Outcome, RIG, WRONG};
 use program_kit::files::write_whole;
@@ -12,7 +12,7 @@ use sargon_cases as corpus;
 use serde_json::json;
 
 use super::workload::Workload;
-use super::{json_line, print};
+use hw_console::{json_line, print};
 
 /// Percent of our own lines that must have run.
 const LEAST: f64 = 98.0;

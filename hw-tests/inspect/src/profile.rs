@@ -3,11 +3,12 @@
 use program_kit::text::Show;
 use std::path::{Path, PathBuf};
 
+use board_debugger::Machine;
 use board_debugger::measure::{
     Meter, annotated, callgrind, line_table, lines, routine_table, routines, speedscope, svg,
 };
-use board_debugger::{CodeMap, Machine};
 use clap::Args;
+use firmware::code::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use firmware_wire::Request;
@@ -17,9 +18,9 @@ use rcflash_rig::DEFAULT_BOARD;
 use sargon_cases::encode;
 use serde_json::json;
 
-use super::positions::{PositionArgs, Positions};
 use super::workload::Workload;
-use super::{json_line, print};
+use hw_console::positions::{PositionArgs, Positions};
+use hw_console::{json_line, print};
 
 /// T-states that the board may take for a position before it is taken for lost.
 const PATIENCE: u64 = 20_000_000;

@@ -12,10 +12,10 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use program_kit::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
 use rcflash_rig::DEFAULT_BOARD;
-use sargon_reference::{Position, Square};
+use sargon_reference::Square;
 
-use super::positions::single;
-use super::square_name;
+use hw_console::positions::{parse_position, position};
+use hw_console::square_name;
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
@@ -176,14 +176,4 @@ pub(super) fn definition(text: &str) -> Result<(String, u16), String> {
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
     seconds.ok_or_else(|| "it is a number of seconds above 0".to_owned())
-}
-
-/// The one position of a FEN.
-pub(super) fn position(fen: &str) -> Result<Position, Failure> {
-    parse_position(fen).map_err(|problem| Failure::new(USAGE, problem))
-}
-
-/// The same, or a message about what is wrong with it.
-pub(super) fn parse_position(fen: &str) -> Result<Position, String> {
-    single(fen).map(|named| named.position)
 }

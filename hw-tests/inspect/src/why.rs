@@ -15,9 +15,9 @@ use rcflash_rig::DEFAULT_BOARD;
 use sargon_cases::{self as corpus, Case};
 
 use super::debug::open;
-use super::interrupt::interruption;
 use super::session::{failure, seconds};
-use super::{print, read};
+use hw_console::interruption;
+use hw_console::{print, read};
 
 /// Rows of instructions and calls that are printed where there is no terminal.
 const ROWS: usize = 6;

@@ -34,8 +34,8 @@ pub(crate) fn command_lines(page: &str) -> Vec<CommandLine> {
     found
 }
 
-#[test]
-fn command_lines_are_found_where_they_are_shown_as_such() {
+/// Checks on a page of its own that command lines are found where they are shown as such.
+pub(crate) fn check() {
     let page = "text `tdlasm asm`\n\n    tdlasm asm a.asm   # why\n    other thing\n\n```sh\nrcflash ports\n```\n\
                 ```toml\n    hw-tests = 1\n```\n    cargo test\n";
     let found: Vec<_> = command_lines(page).into_iter().map(|one| (one.line, one.text)).collect();

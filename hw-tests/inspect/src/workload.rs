@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use board_debugger::board_with;
 use board_debugger::commands::unescaped;
 use board_debugger::measure::Meter;
-use board_debugger::{CodeMap, board_with};
 use clap::Args;
+use firmware::code::CodeMap;
 use firmware::profile::Profile;
 use program_kit::exit::Failure;
 

@@ -9,7 +9,7 @@ use super::{Named, Place};
 
 /// A position as it was read.
 #[derive(Serialize)]
-pub(in super::super) struct Head<'a> {
+pub struct Head<'a> {
     file: &'a str,
     line: usize,
     kind: &'static str,
@@ -76,7 +76,7 @@ impl<'a> Head<'a> {
 
 /// A line that was not understood.
 #[derive(Serialize)]
-pub(in super::super) struct Refusal<'a> {
+pub struct Refusal<'a> {
     file: &'a str,
     line: usize,
     kind: &'static str,

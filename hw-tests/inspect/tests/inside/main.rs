@@ -6,7 +6,7 @@ mod dap;
 mod debugger;
 mod gdb;
 mod profile;
-#[path = "../common/screen.rs"]
+#[path = "../../../program/tests/common/screen.rs"]
 mod screen;
 mod stuck;
 mod view;
@@ -18,7 +18,7 @@ use assert_cmd::cargo::CommandCargoExt;
 
 /// Runs the program: exit code, output, and what it says.
 fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (output.status.code(), text(output.stdout), text(output.stderr))

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use firmware::build::BuiltImage;
-use firmware::source;
+use crate::build::BuiltImage;
+use crate::source;
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};

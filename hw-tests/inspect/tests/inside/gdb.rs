@@ -34,7 +34,7 @@ impl Server {
 
     /// A server with more arguments.
     pub(crate) fn with(more: &[&str]) -> Self {
-        let mut process = Command::cargo_bin("hw-tests")
+        let mut process = Command::cargo_bin("hw-inspect")
             .expect("it is built")
             .args(["gdb", "--listen", "127.0.0.1:0", FIGURE_1, "e5"])
             .args(more)

@@ -5,18 +5,18 @@ use program_kit::text;
 use serde::Serialize;
 
 /// Prints text; hidden characters in it are escaped. A reader that has had enough is no failure.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     text::print(text)
         .map_err(|error| Failure::new(RIG, format!("can't write to standard output: {error}")))
 }
 
 /// Returns a number and the noun that it counts.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Ends a list of findings with their counts: a last line of JSON, or a summary for people.
-pub(super) fn print_total<C: Serialize>(
+pub fn print_total<C: Serialize>(
     json: bool,
     counts: &C,
     summary: impl FnOnce(&C) -> String,
@@ -29,7 +29,7 @@ pub(super) fn print_total<C: Serialize>(
 }
 
 /// Returns a value as one line of JSON, in which hidden characters are escaped as JSON does it.
-pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
+pub fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     let json = serde_json::to_string(value).map_err(|error| Failure::new(BUG, error))?;
     Ok(text::visible_json(&json).into_owned() + "\n")
 }

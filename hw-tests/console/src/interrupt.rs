@@ -7,7 +7,7 @@ use program_kit::exit::{Failure, INTERRUPTED, RIG};
 
 /// Returns a flag that Ctrl-C and a termination set instead of ending the program; a second one
 /// ends it at once.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     let stop = move || {

@@ -1,10 +1,11 @@
 //! The debugger: forward and back, what it stops at, and the registers by the article's names.
 
 use board_debugger::{
-    Arrival, Break, CodeMap, Condition, Debugger, FLAGS, Halt, Hits, Motion, REGISTERS, Watch,
-    WatchEvent, WatchHit, Watched, at_exchange, register, set_register, table_2,
+    Arrival, Break, Condition, Debugger, FLAGS, Halt, Hits, Motion, REGISTERS, Watch, WatchEvent,
+    WatchHit, Watched, at_exchange, register, set_register, table_2,
 };
 use board_simulator::{Access, AccessKind, Registers};
+use firmware::code::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use sargon_cases::encode;

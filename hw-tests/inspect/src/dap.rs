@@ -10,8 +10,9 @@ use firmware::profile::Profile;
 use program_kit::exit::{Failure, Outcome, RIG};
 use rcflash_rig::DEFAULT_BOARD;
 
-use super::session::{Begun, ProgramArgs, definition, parse_position};
-use super::square_name;
+use super::session::{Begun, ProgramArgs, definition};
+use hw_console::positions::parse_position;
+use hw_console::square_name;
 
 /// Seconds of the board's time within which it must come to the call.
 const WITHIN: f64 = 10.0;

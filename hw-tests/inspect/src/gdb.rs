@@ -7,8 +7,8 @@ use board_debugger::gdb::{Client, Parting, serve, visitors};
 use clap::Args;
 use program_kit::exit::{Failure, Outcome, RIG, USAGE};
 
-use super::print;
 use super::session::SessionArgs;
+use hw_console::print;
 
 #[derive(Args)]
 pub(super) struct GdbArgs {

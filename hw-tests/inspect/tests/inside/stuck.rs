@@ -127,7 +127,7 @@ fn a_program_that_hangs_before_the_call_is_shown_where_it_is() {
 #[test]
 fn a_terminal_stops_a_hanging_program_by_a_key_and_goes_back() {
     let folder = folder();
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", FIGURE_1, "e5", "--within", "0.5", "--sargon-dir"]).arg(folder.path());
     let mut screen = Screen::of(command);
     screen.expect("xchng.asm:4");
@@ -210,7 +210,7 @@ fn gdb_interrupts_a_hanging_program_in_both_directions_and_past_stray_bytes() {
 #[test]
 fn a_script_of_a_hanging_program_ends() {
     let folder = folder();
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", FIGURE_1, "e5", "--within", "0.2", "--script", "-", "--sargon-dir"]);
     command.arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it starts");

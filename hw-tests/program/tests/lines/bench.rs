@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use crate::commands::CommandLine;
 use crate::programs;
 use crate::sim::Board;
 
@@ -22,28 +23,15 @@ const STAYING: [&str; 3] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb"];
 /// No command line of a book takes longer, shortened.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The command lines of a page that did not end as they should.
-pub(crate) fn run_all(page: &str, lines: &[CommandLine]) -> Vec<String> {
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    let mut bench = Bench::new();
-    let run = |one: &CommandLine| {
-        let fault = bench.run(&one.text)?;
-        Some(format!("{page}:{}: {}\n{fault}", one.line, one.text.trim()))
-    };
-    lines.iter().filter_map(run).collect()
-}
-
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
     boards: BTreeMap<String, Board>,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/book/files"), folder.path());
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lines/files"), folder.path());
         let bench = Self { folder, boards: BTreeMap::new() };
         let made = bench.shell("sh prepare").output().expect("there is a shell");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -51,7 +39,7 @@ impl Bench {
     }
 
     /// Runs a command line; what is wrong with how it ended.
-    fn run(&mut self, line: &str) -> Option<String> {
+    pub(crate) fn run(&mut self, line: &str) -> Option<String> {
         if line.starts_with("gdb-multiarch") && absent("gdb-multiarch") {
             eprintln!("not run, since there is no gdb-multiarch: {line}");
             return None;
@@ -63,28 +51,22 @@ impl Bench {
         let mut shell = self.shell(&if staying { format!("exec {line}") } else { line.clone() });
         let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.expect("there is a shell");
-        if line.contains("rcflash reset") {
-            self.press_reset();
-        }
         if staying {
             return stays(child);
         }
-        match ended(child) {
+        let boards = &mut self.boards;
+        let asked = |said: &str| {
+            if said.contains("button") {
+                press_reset(boards);
+            }
+        };
+        match ended(child, asked) {
             Some(output) if output.status.success() => None,
             // A line with faults may spoil cases; that none is failed on its account is the
             // promise.
             Some(output) if line.contains("--faults") && output.status.code() != Some(1) => None,
             Some(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
             None => Some(format!("it did not end within {PATIENCE:?}")),
-        }
-    }
-
-    /// Presses the buttons that a reader is asked to press.
-    fn press_reset(&mut self) {
-        std::thread::sleep(Duration::from_secs(2)); // while the message is read
-        for board in self.boards.values_mut() {
-            let button = board.process.stdin.as_mut().expect("it is piped");
-            std::io::Write::write_all(button, b"\n").expect("the board is there");
         }
     }
 
@@ -117,7 +99,8 @@ impl Bench {
 
     /// A shell in the folder that finds our programs first, and nothing at its input.
     fn shell(&self, line: &str) -> Command {
-        let programs = ["tdlasm", "rcflash"].map(programs::path)[0].with_file_name("");
+        let programs =
+            ["tdlasm", "rcflash", "hw-inspect"].map(programs::path)[0].with_file_name("");
         let own = self.folder.path().join("bin");
         let path = std::env::var("PATH").unwrap_or_default();
         let mut shell = Command::new("sh");
@@ -125,8 +108,16 @@ impl Bench {
         shell.env("PATH", format!("{}:{}:{path}", own.display(), programs.display()));
         shell.env("REPOSITORY", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         shell.env("XDG_CONFIG_HOME", self.folder.path().join("settings"));
-        shell.env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
+        shell.env_remove("CARGO").env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
         shell
+    }
+}
+
+/// Presses the buttons that a reader is asked to press.
+fn press_reset(boards: &mut BTreeMap<String, Board>) {
+    for board in boards.values_mut() {
+        let button = board.process.stdin.as_mut().expect("it is piped");
+        std::io::Write::write_all(button, b"\n").expect("the board is there");
     }
 }
 
@@ -167,26 +158,35 @@ fn shortened(line: &str) -> String {
     format!("{command} {more} #{comment}")
 }
 
-/// Waits for a program to end, and kills it when that takes too long.
-fn ended(mut child: Child) -> Option<Output> {
-    let began = Instant::now();
-    let (mut out, mut err) = (child.stdout.take()?, child.stderr.take()?);
+/// Waits for a program to end, and kills it when that takes too long. `heard` is called with each
+/// line of its messages.
+fn ended(mut child: Child, mut heard: impl FnMut(&str)) -> Option<Output> {
+    let mut out = child.stdout.take()?;
+    let err = BufReader::new(child.stderr.take()?);
     let read = std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-    let said = std::thread::spawn(move || {
-        let mut said = Vec::new();
-        let _ = std::io::Read::read_to_end(&mut err, &mut said);
-        said
+    let (said, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        err.split(b'\n').map_while(Result::ok).try_for_each(|l| said.send(l))
     });
-    while began.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().expect("it is ours") {
-            let _ = read.join();
-            let stderr = said.join().unwrap_or_default();
-            return Some(Output { status, stdout: Vec::new(), stderr });
+    let mut stderr = Vec::new();
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                heard(&String::from_utf8_lossy(&line));
+                stderr.extend(line);
+                stderr.push(b'\n');
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = child.kill();
+                return None;
+            }
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
-    let _ = child.kill();
-    None
+    let _ = read.join();
+    let status = child.wait().expect("it is ours");
+    Some(Output { status, stdout: Vec::new(), stderr })
 }
 
 /// Waits for the first line of a program that stays, and ends it.

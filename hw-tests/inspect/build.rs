@@ -1,0 +1,5 @@
+//! The version that `--version` shows.
+
+fn main() {
+    program_kit::commit::set_version();
+}
