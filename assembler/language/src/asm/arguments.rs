@@ -44,9 +44,14 @@ impl Assembler<'_> {
         bracketed: bool,
         list: &mut Vec<Argument>,
     ) -> Step {
+        let mut plain = false;
         loop {
             let is_first = list.is_empty();
-            list.push(self.argument(cursor, bracketed, is_first)?);
+            // The original looks for the closing bracket only once it has read plain text.
+            let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
+            let unsought = !plain;
+            plain |= seeks;
+            list.push(self.argument(cursor, bracketed, is_first, unsought)?);
             if !cursor.eat(b',') {
                 return Ok(());
             }
@@ -58,12 +63,13 @@ impl Assembler<'_> {
         cursor: &mut Cursor<'_>,
         bracketed: bool,
         is_first: bool,
+        unsought: bool,
     ) -> Step<Argument> {
-        let mut ahead = cursor.clone();
-        ahead.skip_blanks();
-        if ahead.eat(b'\\') {
-            *cursor = ahead;
-            return self.number_argument(cursor, is_first).map(Argument::made);
+        if is_first && !bracketed {
+            cursor.skip_blanks();
+        }
+        if cursor.eat(b'\\') {
+            return self.number_argument(cursor, unsought).map(Argument::made);
         }
         Ok(self.text_of_argument(cursor, bracketed))
     }
@@ -83,16 +89,13 @@ impl Assembler<'_> {
     /// An argument in parentheses, which go away. It may span lines, and ends with its parenthesis:
     /// whatever follows but a comma ends the call.
     fn argument_in_parentheses(&mut self, cursor: &mut Cursor<'_>) -> Option<Argument> {
-        let mut ahead = cursor.clone();
-        ahead.skip_blanks();
-        if ahead.peek() != Some(b'(') {
+        if cursor.peek() != Some(b'(') {
             return None;
         }
-        let length = closing_parenthesis(ahead.rest())?;
-        let text = ahead.rest()[1..length].to_vec();
-        let start = ahead.offset() + 1;
-        ahead.advance(length + 1);
-        *cursor = ahead;
+        let length = closing_parenthesis(cursor.rest())?;
+        let text = cursor.rest()[1..length].to_vec();
+        let start = cursor.offset() + 1;
+        cursor.advance(length + 1);
         cursor.skip_blanks();
         if memchr::memchr2(b'\n', b'\r', &text).is_some() {
             self.reports.next_row();
@@ -101,18 +104,20 @@ impl Assembler<'_> {
         Some(Argument { text, place: Some(place) })
     }
 
-    /// `\expression`: the digits of its value in the current radix. After the
-    /// first of a call the original looks for no closing bracket, but takes what follows, up to the
-    /// next comma, for a part of the text.
-    fn number_argument(&mut self, cursor: &mut Cursor<'_>, is_first: bool) -> Step<Vec<u8>> {
+    /// `\expression`: the digits of its value in the current radix. Where the closing bracket is
+    /// not sought, what follows up to the next comma is a part of the text.
+    fn number_argument(&mut self, cursor: &mut Cursor<'_>, unsought: bool) -> Step<Vec<u8>> {
         self.parse_expression(0, cursor);
+        if self.operands[0].ops.is_empty() {
+            self.error(Code::Expression, cursor.here(), "a value is missing; 0 is used");
+        }
         let value = self.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "the argument must be a constant, but this moves with a section";
             self.error(Code::Relocation, self.operands[0].span, message);
         }
         let mut text = in_radix(value.number, self.radix);
-        if is_first && cursor.peek() == Some(b']') {
+        if unsought && cursor.peek() == Some(b']') {
             text.extend(self.text_of_argument(cursor, false).text);
         }
         Ok(text)

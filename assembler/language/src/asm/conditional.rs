@@ -200,10 +200,13 @@ impl Assembler<'_> {
         let mut ahead = cursor.clone();
         skip_to_next_block(&mut ahead);
         if ahead.peek() == Some(b'[') {
+            let gap = Span::new(cursor.offset(), ahead.offset());
             *cursor = ahead;
             cursor.advance(1);
             self.input.open_block();
-            self.reports.next_row();
+            if self.spans_lines(gap) {
+                self.reports.next_row();
+            }
             return Ending::Complete;
         }
         // What follows a text that was skipped is a statement of its own.

@@ -10,6 +10,10 @@ use super::output::{Field, Fixup, Site};
 use super::value::{BaseId, Value};
 use super::{Assembler, Interrupt, Pass, Step};
 
+/// The number that the original has at hand when a closing parenthesis has no partner, and goes on
+/// with.
+const LEFT_OVER: u16 = 0x2731;
+
 /// An operation of an expression that waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum DeferredOp {
@@ -57,6 +61,7 @@ impl Assembler<'_> {
     }
 
     fn report_fault(&mut self, fault: Fault, span: Span) {
+        self.input.runs_on |= fault == Fault::OpenLine;
         // The original raises A twice at a closing parenthesis without partner.
         let count = if fault == Fault::Closing { 2 } else { 1 };
         let help = if fault == Fault::Digit { self.digit_help(span) } else { None };
@@ -109,7 +114,12 @@ impl Assembler<'_> {
         self.emission.values.clear();
         for op in &expr.ops {
             match *op {
-                Op::Fault(fault, span) => self.report_fault(fault, span),
+                Op::Fault(fault, span) => {
+                    self.report_fault(fault, span);
+                    if let (Fault::Closing, Some(top)) = (fault, self.emission.values.last_mut()) {
+                        *top = top.with_number(LEFT_OVER);
+                    }
+                }
                 Op::Negate => self.unary(Value::negate),
                 Op::Not => {
                     let moves = self.emission.values.last().is_some_and(|top| !top.is_absolute());
@@ -334,7 +344,9 @@ fn fault_text(fault: Fault) -> (Code, &'static str) {
         Fault::Stray => (Code::Expression, "a number, symbol or parenthesis is expected here"),
         Fault::Radix => (Code::Expression, "^ is followed by none of B O Q D H"),
         Fault::Operator => (Code::Expression, "an operator or a comma is missing here"),
-        Fault::Parenthesis => (Code::Expression, "this parenthesis is not closed"),
+        Fault::Parenthesis | Fault::OpenLine => {
+            (Code::Expression, "this parenthesis is not closed")
+        }
         Fault::Closing => (Code::Expression, "this parenthesis has no partner"),
         Fault::Quote => (Code::Quote, "the quote is not closed on this line"),
         Fault::Digit => {

@@ -24,15 +24,21 @@ struct Operand {
     /// The value of an immediate operand or a displacement.
     value: Option<Evaluated>,
     span: Span,
+    missing: bool,
 }
 
 impl Operand {
     fn none() -> Self {
-        Self { register: None, index: None, value: None, span: Span::default() }
+        Self { register: None, index: None, value: None, span: Span::default(), missing: false }
     }
 
     fn register(register: Option<Register>, span: Span) -> Self {
         Self { register, span, ..Self::none() }
+    }
+
+    /// The register B, as which the original assembles one that is missing.
+    fn missing_register(span: Span) -> Self {
+        Self { missing: true, ..Self::register(Some(Register::B), span) }
     }
 
     fn fits(&self, slot: Slot) -> bool {
@@ -113,7 +119,7 @@ impl Assembler<'_> {
             _ if form.slots[0] == Slot::Bit => self.bit_register(form, span, cursor)?,
             _ => match self.comma(Code::Operand, form, span, cursor) {
                 true => self.byte_register(1, true, form, span, cursor)?,
-                false => Operand::register(Some(Register::B), span),
+                false => Operand::missing_register(span),
             },
         };
         Ok([first, second])
@@ -139,10 +145,12 @@ impl Assembler<'_> {
             }
             // A macro without text in the place of the operand is no operand, but not a missing
             // one.
-            if !self.input.spliced {
-                let message = "an operand is missing, and so is its field in the code";
-                self.error(Code::Short, span, message);
+            if self.input.spliced {
+                let value = Some(Evaluated::Known(Value::default()));
+                return Ok(Operand { value, span, ..Operand::none() });
             }
+            let message = "an operand is missing, and so is its field in the code";
+            self.error(Code::Short, span, message);
             return Ok(Operand::none());
         }
         self.parse_expression(which, cursor);
@@ -204,14 +212,14 @@ impl Assembler<'_> {
     ) -> Step<Operand> {
         if self.at_end(cursor) {
             self.missing_operand(Code::Operand, form, span);
-            return Ok(Operand::register(Some(Register::B), span));
+            return Ok(Operand::missing_register(span));
         }
         self.parse_expression(which, cursor);
         let span = self.operands[which].span;
         let value = self.evaluate(which)?;
         if indexed && cursor.peek() == Some(b'(') {
             let index = Some(self.index_register(cursor));
-            return Ok(Operand { index, value: Some(value), span, register: None });
+            return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
         }
         let Evaluated::Known(value) = value else { return Err(Interrupt::TwoPasses) };
         self.warn_index_without_displacement(which, form);
@@ -224,8 +232,7 @@ impl Assembler<'_> {
         if !value.is_absolute() {
             let message = "a register is meant here, but this value moves with a section";
             self.error(Code::Relocation, span, message);
-        }
-        if value.number > 7 {
+        } else if value.number > 7 {
             let message = format!("{:04X}H is no register", value.number);
             let help = format!("its forms are {}", patterns(form.mnemonic));
             self.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
@@ -253,6 +260,10 @@ impl Assembler<'_> {
         let start = cursor.offset();
         cursor.advance(1);
         cursor.skip_blanks();
+        if self.emission.intel_only {
+            self.error(Code::Intel, cursor.since(start), "the 8080 has no index registers");
+        }
+        let inside = cursor.clone();
         let name = cursor.take(lex::symbol).map(|word| self.naming.names.intern(word));
         let special = name.and_then(|name| self.naming.names[name].special);
         cursor.skip_blanks();
@@ -261,16 +272,20 @@ impl Assembler<'_> {
             Some(Special::Register(Register::X)) if closed => Prefix::X,
             Some(Special::Register(Register::Y)) if closed => Prefix::Y,
             _ => {
+                let inner = match special {
+                    Some(Special::Register(Register::X)) => Prefix::X,
+                    Some(Special::Register(Register::Y)) => Prefix::Y,
+                    _ => Prefix::None,
+                };
                 let message = "only X or Y can stand in index parentheses";
                 self.error(Code::Index, cursor.since(start), message);
-                return Prefix::None;
+                // The original reads over the parenthesis only, so that the rest is left over.
+                *cursor = inside;
+                return inner;
             }
         };
         cursor.advance(1);
         cursor.skip_blanks();
-        if self.emission.intel_only {
-            self.error(Code::Intel, cursor.since(start), "the 8080 has no index registers");
-        }
         prefix
     }
 
@@ -296,11 +311,7 @@ impl Assembler<'_> {
         }
         let value = self.evaluate_now(0)?;
         let number = self.register_number(value, form, span);
-        if number & !6 != 0 {
-            let message = format!("{number:02X}H is the number of no register pair here");
-            let help = format!("its forms are {}", patterns(form.mnemonic));
-            self.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
-        }
+        let number = if number & !6 == 0 { number } else { self.no_pair(number, form, span) };
         let register = match (number & 6, slot) {
             (0, _) => Register::B,
             (2, _) => Register::D,
@@ -312,6 +323,15 @@ impl Assembler<'_> {
             _ => Register::Sp,
         };
         Ok(Operand::register(Some(register), span))
+    }
+
+    /// Marks a number that is no register pair's. The original goes on with the number of the error
+    /// in its row, as long as the row has room for its letter.
+    fn no_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
+        let message = format!("{number:02X}H is the number of no register pair here");
+        let help = format!("its forms are {}", patterns(form.mnemonic));
+        self.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+        self.reports.shown_in_row().map_or(number, |errors| 2 * errors)
     }
 
     /// `LDAX H` and its like: the original assembles the opcode that the number gives, which is
@@ -363,20 +383,42 @@ impl Assembler<'_> {
     fn encode_odd(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
         let bits = match (form.slots[0], operands[0].register) {
             (Slot::Pointer, Some(register)) => register.value() << 3,
-            (Slot::Dest, _) => {
-                let message = format!("{} does not take these operands together", form.mnemonic);
-                self.error(Code::Operand, span, message);
-                // From memory to memory: the opcode is that of HLT.
-                0x36
-            }
+            (Slot::Dest, _) => return self.encode_memory_to_memory(form, operands, span),
             _ => 0,
         };
         self.emission.output.write(&[form.opcode | bits]);
     }
 
+    /// From memory to memory: the original assembles the opcode of HLT, with the prefix and
+    /// displacement of the last index register. After a second one the number of the error stands
+    /// in the place of the first register, as long as the row has room for its letter.
+    fn encode_memory_to_memory(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
+        let message = format!("{} does not take these operands together", form.mnemonic);
+        self.error(Code::Operand, span, message);
+        let [first, second] = operands;
+        let both = first.index.is_some() && second.index.is_some();
+        let number = self.reports.shown_in_row().filter(|_| both);
+        let bits = number.map_or(0x36, |errors| 0x06 | errors as u8);
+        let Some(last) = [second, first].into_iter().find(|one| one.index.is_some()) else {
+            self.emission.output.write(&[form.opcode | bits]);
+            return;
+        };
+        let prefix = match last.index {
+            Some(Prefix::X) => 0xDD,
+            Some(Prefix::Y) => 0xFD,
+            _ => 0,
+        };
+        self.emission.output.write(&[prefix, form.opcode | bits]);
+        self.emit_field(last, Field::Displacement);
+    }
+
     fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {
         self.record.line.clocks = Some(form.clocks);
-        let (opcode, index) = opcode_and_prefix(form, operands);
+        let (mut opcode, index) = opcode_and_prefix(form, operands);
+        if form.slots[0] == Slot::Dest && operands[1].missing {
+            // Without a source the original has the error's number there, and nothing else.
+            opcode = opcode & 0x38 | 1;
+        }
         let mut bytes = Bytes::default();
         match index.unwrap_or(form.prefix) {
             Prefix::X => bytes.push(0xDD),

@@ -287,14 +287,17 @@ impl Assembler<'_> {
         let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
         let mut after = cursor.clone();
         after.skip_blanks();
-        if ends_line && self.record.lists_all && after.peek() == Some(b']') {
-            let message = "under .LALL the original marks the bracket after a macro call";
+        let is_first = self.input.calls == 0;
+        self.input.calls += 1;
+        if ends_line && is_first && after.peek() == Some(b']') {
+            let message = "the original marks the bracket after the first call of a macro";
             self.error(Code::Extra, after.here(), message);
         }
         if !ends_line {
             let start = cursor.offset();
             cursor.skip_line();
             let tail = cursor.since(start);
+            expansion.tail = Some(expansion.text.len());
             expansion.add(self.input.sources.slice(tail), Some(tail));
         }
     }
@@ -315,7 +318,7 @@ impl Assembler<'_> {
     fn values_of(&mut self, definition: &Macro, arguments: &[Argument]) -> Vec<Argument> {
         let parameters = definition.parameters.iter().enumerate();
         let values = parameters.map(|(at, parameter)| match arguments.get(at) {
-            Some(argument) if !(argument.text.is_empty() && parameter.created) => argument.clone(),
+            Some(argument) => argument.clone(),
             _ if parameter.created => Argument::made(self.naming.created_symbol()),
             _ => Argument::made(parameter.default.clone()),
         });
@@ -331,14 +334,17 @@ impl Assembler<'_> {
             self.error(Code::MacroLimit, call, message);
             return Err(Interrupt::Stop);
         }
-        let Expansion { text, origins, .. } = expansion;
+        let Expansion { text, origins, tail, .. } = expansion;
+        let tail = tail.unwrap_or(text.len());
         let Some(index) = self.input.sources.add(name, Origin::Macro(call), text) else {
             return Err(Interrupt::Stop);
         };
         if self.notes() {
             self.note_expansion(self.input.sources.get(index).base, origins);
         }
-        self.input.jump = Some(Jump::Into(self.input.frame(FrameKind::Macro, index)));
+        let mut frame = self.input.frame(FrameKind::Macro, index);
+        frame.tail = tail;
+        self.input.jump = Some(Jump::Into(frame));
         Ok(())
     }
 
@@ -356,6 +362,8 @@ impl Assembler<'_> {
 #[derive(Debug, Default)]
 struct Expansion {
     text: Vec<u8>,
+    /// The place in the text where the rest of the call's line begins.
+    tail: Option<usize>,
     keeps_origins: bool,
     /// The stretches of the text by where they begin, each with the place where it was written.
     origins: Vec<(u32, Option<Span>)>,

@@ -77,6 +77,8 @@ pub(crate) struct Name {
     pub(crate) operator_again: bool,
     /// Whether a macro of this name is defined a second time.
     pub(crate) macro_again: bool,
+    /// Whether only the second pass has defined it.
+    pub(crate) late: bool,
     /// Whether its value was asked for, at `place`.
     pub(crate) asked: bool,
     local: bool,

@@ -21,6 +21,13 @@ pub(crate) enum Field {
     Bits,
 }
 
+impl Field {
+    /// The number of bytes that the field takes by itself.
+    pub(crate) fn size(self) -> usize {
+        if self == Self::Word { 2 } else { 1 }
+    }
+}
+
 /// The place where a field is: a run and a byte in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Site {
@@ -174,7 +181,9 @@ impl Output {
     pub(crate) fn reserve(&mut self, distance: u16) -> bool {
         self.open = false;
         let moved = self.here + u32::from(distance);
-        let wraps = moved > 0x10000;
+        // A size may reach the very end, but a negative one that comes to 0 has wrapped.
+        let backwards = distance >= 0x8000;
+        let wraps = moved > 0x10000 || (moved == 0x10000 && backwards);
         self.here = if wraps { moved & 0xFFFF } else { moved };
         self.grow();
         wraps

@@ -29,6 +29,8 @@ pub(crate) struct Frame {
     pub(crate) pos: usize,
     /// The number of blocks that were open when the text was entered.
     blocks: usize,
+    /// The place in the text where the rest of the call's line begins.
+    pub(crate) tail: usize,
 }
 
 /// A change of what is read next, made by a statement.
@@ -58,6 +60,12 @@ pub(crate) struct Input<'a> {
     pub(crate) spliced: bool,
     /// The same for the next statement.
     pub(crate) splices_next: bool,
+    /// Whether a parenthesis of the statement is open at the end of its line.
+    pub(crate) runs_on: bool,
+    /// Whether `.EXIT` has just left a macro.
+    pub(crate) exited: bool,
+    /// The number of macro calls so far.
+    pub(crate) calls: usize,
     /// The files of the run.
     pub(crate) files: Vec<PathBuf>,
     /// Whether the file ended with `.END`, or cannot be read at all.
@@ -79,6 +87,9 @@ impl<'a> Input<'a> {
             jump: None,
             spliced: false,
             splices_next: false,
+            runs_on: false,
+            exited: false,
+            calls: 0,
             files: Vec::new(),
             ended: false,
             macro_text: 0,
@@ -92,6 +103,9 @@ impl<'a> Input<'a> {
         self.macro_depth = 0;
         self.insert_depth = 0;
         self.jump = None;
+        self.runs_on = false;
+        self.exited = false;
+        self.calls = 0;
         self.ended = false;
         self.macro_text = 0;
     }
@@ -133,11 +147,17 @@ impl<'a> Input<'a> {
         self.insert_depth
     }
 
-    /// Leaves everything up to and with the innermost macro text, and the blocks opened in it.
+    /// Leaves everything up to and with the innermost macro text, and the blocks opened in it. What
+    /// stands behind the call on its line is still to be read.
     fn exit_macro(&mut self) {
-        while let Some(frame) = self.pop() {
+        self.exited = true;
+        while let Some(mut frame) = self.pop() {
             if frame.kind == FrameKind::Macro {
                 self.blocks = self.blocks.min(frame.blocks);
+                if frame.tail < frame.text.len() {
+                    frame.pos = frame.tail;
+                    self.push(frame);
+                }
                 return;
             }
         }
@@ -183,7 +203,8 @@ impl<'a> Input<'a> {
     pub(crate) fn frame(&self, kind: FrameKind, index: usize) -> Frame {
         let source = self.sources.get(index);
         let text = Arc::clone(&source.text);
-        Frame { kind, source: index, text, base: source.base, pos: 0, blocks: 0 }
+        let tail = text.len();
+        Frame { kind, source: index, text, base: source.base, pos: 0, blocks: 0, tail }
     }
 
     /// Reads a file; the text is not yet in the map.

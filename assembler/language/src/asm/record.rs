@@ -2,7 +2,7 @@
 //! editors.
 
 use crate::isa::Clocks;
-use crate::listing::{Control, Listed, Listing, Macros, Wish};
+use crate::listing::{Control, Listed, Listing, Wish};
 use crate::references::{References, Role};
 use crate::source::Span;
 
@@ -15,8 +15,6 @@ pub(super) struct Record {
     /// Details of the statement that is being read.
     pub(super) line: LineInfo,
     pub(super) references: References,
-    /// Whether `.LALL` is in force.
-    pub(super) lists_all: bool,
     /// Mentions in the module that is being assembled, whose names are not numbered yet.
     pub(super) open: Vec<(NameId, Span, Role)>,
 }
@@ -46,9 +44,6 @@ impl Record {
 impl super::Assembler<'_> {
     /// Keeps what the source wants of the listing.
     pub(super) fn control(&mut self, control: Control) {
-        if let Control::Wish(Wish::Macros(macros)) = control {
-            self.record.lists_all = macros == Macros::All;
-        }
         if self.options.listing {
             // The original lists .SLIST unless another of these follows it.
             self.record.line.control = !matches!(control, Control::Wish(Wish::Save));

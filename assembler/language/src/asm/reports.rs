@@ -130,6 +130,12 @@ impl<'a> Reports<'a> {
         }
     }
 
+    /// The number of errors in the row, if the letters of all of them are shown.
+    pub(super) fn shown_in_row(&self) -> Option<u16> {
+        let letters = self.row.letters;
+        (letters <= LETTERS_A_ROW).then_some(letters as u16)
+    }
+
     pub(super) fn mark(&self) -> Mark {
         Mark {
             kept: self.kept.len(),

@@ -110,6 +110,11 @@ impl Assembler<'_> {
     }
 
     fn fields(&mut self, cursor: &mut Cursor<'_>) -> Step {
+        if std::mem::take(&mut self.input.exited) {
+            // After .EXIT the rest of the call's line is no statement.
+            self.end_statement(Code::Extra, cursor);
+            return Ok(());
+        }
         loop {
             cursor.skip_blanks();
             let start = cursor.offset();
@@ -196,6 +201,7 @@ impl Assembler<'_> {
     /// block may stand between; what follows it is ignored like anything else, with the letter of
     /// `code`.
     pub(super) fn end_statement(&mut self, code: Code, cursor: &mut Cursor<'_>) {
+        self.run_on(cursor);
         loop {
             cursor.skip_blanks();
             if cursor.at_statement_end() {
@@ -218,6 +224,21 @@ impl Assembler<'_> {
             self.emission.wrap_reported = true;
             let at = cursor.since(cursor.offset().saturating_sub(1));
             self.error(Code::Wrap, at, "the location counter passed FFFFH and went on at 0");
+        }
+    }
+
+    /// Reads over the next line if a parenthesis of this one is open: the original takes the line's
+    /// end for what closes it, and the text below for the rest of the statement.
+    fn run_on(&mut self, cursor: &mut Cursor<'_>) {
+        if !std::mem::take(&mut self.input.runs_on) || !cursor.at_statement_end() {
+            return;
+        }
+        self.next_line(cursor);
+        if !cursor.rest().is_empty() {
+            let message = "this line is lost, as the parenthesis in the one above is not closed";
+            let at = Span::new(cursor.offset(), cursor.offset());
+            self.error(Code::Continued, at, message);
+            cursor.skip_to_line_end();
         }
     }
 
@@ -255,7 +276,16 @@ impl Assembler<'_> {
         let fixed = cursor.eat_behind_blanks(b'=');
         let export = cursor.eat_behind_blanks(b':');
         let kind = if fixed { Definition::Fixed } else { Definition::Variable };
-        let taken = self.check_assignable(name, kind, span);
+        if !self.check_assignable(name, kind, span) {
+            cursor.skip_blanks();
+            let fixed_later = self.naming.names[name].definition == Definition::Fixed;
+            if !fixed_later || !cursor.at_statement_end() {
+                // What it should be assigned is not looked at.
+                self.error(Code::Kept, span, "the symbol keeps its first value");
+                cursor.skip_to_line_end();
+            }
+            return Ok(Ending::Open);
+        }
         let state = self.assigned_value(cursor)?;
         match state {
             State::Value(value) => self.record.line.value = Some(value.listed()),
@@ -266,9 +296,7 @@ impl Assembler<'_> {
             }
             State::Undefined => {}
         }
-        if taken {
-            self.define(name, state, kind, span);
-        }
+        self.define(name, state, kind, span);
         if export {
             self.export(name, span, false);
         }
@@ -315,12 +343,22 @@ impl Assembler<'_> {
             self.call_macro(index, span, cursor)?;
             return Ok(Ending::Complete);
         }
+        if self.input.sources.slice(span) == b"." {
+            self.value_word(name, Expr::here(span))?;
+            return Ok(Ending::Open);
+        }
         match entry.operator {
             Some(Operator::Instruction(form)) => self.instruction(form, span, cursor),
             Some(Operator::Directive(directive)) => self.directive(directive, span, cursor),
             None if entry.state != State::Undefined || entry.special.is_some() => {
                 self.mention(name, span, Role::Use);
-                self.value_word(name, span)?;
+                self.value_word(name, Expr::symbol(name, span))?;
+                Ok(Ending::Open)
+            }
+            // An operand has named it: the original has it in its table, with the value 0.
+            None if entry.missed => {
+                self.record.line.words = true;
+                self.emission.output.write(&[0; 2]);
                 Ok(Ending::Open)
             }
             None => {
@@ -334,11 +372,11 @@ impl Assembler<'_> {
     }
 
     /// A symbol in the operator field assembles to its value.
-    fn value_word(&mut self, name: NameId, span: Span) -> Step {
+    fn value_word(&mut self, name: NameId, value: Expr) -> Step {
         self.record.line.words = true;
         // The original does not mark the use of a symbol that is defined twice here.
         let doubled = std::mem::take(&mut self.naming.names[name].doubled);
-        let done = self.emit_expression(&Expr::symbol(name, span), Field::Word);
+        let done = self.emit_expression(&value, Field::Word);
         self.naming.names[name].doubled = doubled;
         done
     }

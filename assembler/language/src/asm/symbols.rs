@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::syntax::Cursor;
 
 use super::eval::Evaluated;
-use super::names::{Definition, Name, NameId, State};
+use super::names::{Definition, Name, NameId, Special, State};
 use super::value::{BaseId, Value};
 use super::{Assembler, Pass, Step};
 
@@ -29,19 +29,8 @@ impl Assembler<'_> {
         self.mention(name, span, Role::Definition);
         self.naming.names[name].doubled = true;
         self.report_redefinition(name, &entry, span);
-        self.error(Code::Kept, span, "the symbol keeps its first value");
-        self.note_pass(name);
+        self.naming.names[name].pass = self.pass_number();
         false
-    }
-
-    /// Notes that this pass has met the definition of a symbol, which begins a scope of `..locals`.
-    fn note_pass(&mut self, name: NameId) {
-        let pass = self.pass_number();
-        let first = self.naming.names[name].pass != pass;
-        self.naming.names[name].pass = pass;
-        if first && !self.naming.names[name].is_local() {
-            self.naming.names.begin_scope(name);
-        }
     }
 
     /// Defines a symbol, or reports why it cannot be.
@@ -53,8 +42,19 @@ impl Assembler<'_> {
             // What stood for the operator's value above stands for the symbol's in a second pass.
             self.reports.wants_two = true;
         }
+        if entry.definition == Definition::Variable && kind == Definition::Fixed {
+            // A second pass finds it fixed where it is a variable in the only one.
+            self.reports.wants_two = true;
+        }
         if entry.special.is_some() {
+            if kind == Definition::Label {
+                self.naming.names.begin_scope(name);
+            }
             return self.redefine(name, &entry, kind, span);
+        }
+        if kind == Definition::Label && self.naming.names.spelling(name) == "." {
+            // The location counter as a label is nothing.
+            return;
         }
         let first = entry.definition == Definition::None || entry.pass != self.pass_number();
         let fixed = matches!(entry.definition, Definition::Fixed | Definition::Label);
@@ -65,9 +65,12 @@ impl Assembler<'_> {
             Definition::Variable => {
                 kind == Definition::Label && (entry.state != state || entry.doubled)
             }
+            // A label is one too many even if it has the same value.
+            Definition::Fixed if kind == Definition::Label => true,
             Definition::Fixed | Definition::Label => entry.state != state,
         };
-        if changes {
+        // The second pass compares with the first only.
+        if changes && !(entry.late && !entry.doubled) {
             let moved = first && kind != Definition::Variable && !entry.doubled;
             if self.pass == Pass::Second && moved {
                 self.report_phase(name, &entry, state, span);
@@ -75,7 +78,8 @@ impl Assembler<'_> {
                 self.redefine(name, &entry, kind, span);
             }
         }
-        if first && !self.naming.names[name].is_local() {
+        // A label begins a scope even if it is one too many.
+        if (first || kind == Definition::Label) && !self.naming.names[name].is_local() {
             self.naming.names.begin_scope(name);
         }
         let variable = entry.definition == Definition::Variable && kind == Definition::Label;
@@ -93,7 +97,9 @@ impl Assembler<'_> {
         span: Span,
     ) {
         let pass = self.pass_number();
+        let second = self.pass == Pass::Second;
         let entry = &mut self.naming.names[name];
+        entry.late |= second && entry.definition == Definition::None;
         if entry.definition == Definition::None || (entry.pass != pass && entry.place != u32::MAX) {
             entry.place = span.start;
         }
@@ -106,7 +112,8 @@ impl Assembler<'_> {
 
     /// Marks a symbol as defined twice. The original adds a Q where `=` is used.
     fn redefine(&mut self, name: NameId, entry: &Name, kind: Definition, span: Span) {
-        let external = entry.definition == Definition::External;
+        let segment = matches!(entry.special, Some(Special::Segment(_)));
+        let external = segment || entry.definition == Definition::External;
         if !external || kind != Definition::Label {
             self.naming.names[name].doubled = true;
         }
@@ -203,10 +210,11 @@ impl Assembler<'_> {
     /// meanings, and besides what is exported or no place.
     fn declare_defined(&mut self, name: NameId, entry: &Name, span: Span) {
         let absolute = matches!(entry.state, State::Value(value) if value.is_absolute());
-        if entry.exported || absolute {
+        let count = usize::from(entry.exported) + usize::from(absolute);
+        if count > 0 {
             let spelling = self.naming.names.spelling(name);
             let message = format!("{spelling} is defined here and cannot be external");
-            self.error(Code::External, span, message);
+            self.error_counted(Code::External, span, &message, count);
         }
         if !entry.entry {
             self.naming.names[name].doubled = true;

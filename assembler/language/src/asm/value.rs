@@ -81,6 +81,11 @@ impl Value {
         }
     }
 
+    /// The value with another number.
+    pub(crate) fn with_number(self, number: u16) -> Self {
+        Self { number, ..self }
+    }
+
     pub(crate) fn negate(self) -> Self {
         let number = self.number.wrapping_neg();
         Self { times: self.times.wrapping_neg(), number, ..self }
@@ -107,7 +112,9 @@ impl Value {
 
     fn add(self, other: Self, sign: i32) -> Self {
         let times = self.times.wrapping_add(sign.wrapping_mul(other.times));
-        let others = self.base == BaseId::ABSOLUTE || (!self.has_base() && other.has_base());
+        let others = self.base == BaseId::ABSOLUTE
+            || (!self.has_base() && other.has_base())
+            || (other.times >= 0 && self.disagrees(other));
         let Self { base, fixed, .. } = if others { other } else { self };
         let number = match sign {
             1 => self.number.wrapping_add(other.number),

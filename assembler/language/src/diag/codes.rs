@@ -55,6 +55,9 @@ codes! {
     Unterminated "A04" "unterminated" Error
         "A string, bracket or macro body is opened and never closed. Brackets are counted in comments and strings \
         as well, so a bracket in a comment can be the culprit.";
+    Continued "A03" "continued" Error
+        "A parenthesis is open at the end of the line above. The original takes the end of the line for what closes it, \
+        and reads over this line. Close the parenthesis.";
     MacroForm "B01" "macro" Error
         "A macro definition has the form `.DEFINE NAME[A,B]=[text]`.";
     MacroLimit "B02" "macro-limit" Error
@@ -135,6 +138,8 @@ codes! {
     EarlyValue "W14" "early-value" Warning
         "Symbols are defined by others that are defined only below, or by themselves. Two passes, as the original makes \
         them, then see a value that is not the last one. Move the definitions up.";
+    LostLine "W15" "lost-line" Warning
+        "A line is no statement of its own: .TITLE or .SBTTL without a text takes the line below it.";
     MacroGap "W12" "macro-gap" Warning
         "Something stands between the head of a macro and the bracket of its text. The original passes over it.";
     Relocation "R01" "relocation" Error

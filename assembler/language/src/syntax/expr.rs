@@ -14,6 +14,9 @@ pub trait Intern {
     fn intern(&mut self, name: &[u8]) -> u32;
 }
 
+/// The end of a text on CP/M.
+const CPM_END: u8 = 0x1A;
+
 /// One step of an expression in postfix order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -104,6 +107,8 @@ pub enum Fault {
     Operator,
     /// A parenthesis is not closed.
     Parenthesis,
+    /// A parenthesis is not closed where the line ends: the end is taken for what closes it.
+    OpenLine,
     /// A closing parenthesis has no partner.
     Closing,
     /// A quoted constant is not closed on its line.
@@ -137,6 +142,11 @@ impl Expr {
     /// An expression of one symbol.
     pub fn symbol(name: u32, span: Span) -> Self {
         Self { ops: vec![Op::Symbol(name, span.start)], span, ..Self::default() }
+    }
+
+    /// An expression of the location counter alone.
+    pub fn here(span: Span) -> Self {
+        Self { ops: vec![Op::Here], span, ..Self::default() }
     }
 
     /// Reads the longest expression at the cursor. Blanks before it are skipped, those after it
@@ -213,26 +223,49 @@ impl Reading<'_> {
         let mut end = cursor.offset();
         while self.operand(cursor, names) {
             end = cursor.offset();
-            cursor.skip_blanks();
-            while self.closing(cursor) {
-                end = cursor.offset();
-                cursor.skip_blanks();
-            }
-            let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) else {
-                end = self.after_operand(cursor, end);
+            if !self.operator(cursor, &mut end) {
                 break;
-            };
-            cursor.advance(1);
-            self.expr.flush(op.rank());
-            self.expr.pending.push(Pending::Binary(op));
+            }
         }
+        let at_end = matches!(cursor.peek(), Some(b'\n' | b'\r'));
+        let fault = if at_end { Fault::OpenLine } else { Fault::Parenthesis };
         while let Some(pending) = self.expr.pending.pop() {
             if let Pending::Open(_, span) = pending {
-                self.expr.fault(Fault::Parenthesis, span);
+                let found = if at_end { cursor.offset() } else { span.end };
+                self.expr.fault(fault, Span::new(span.start, found));
             }
             self.expr.push_pending(pending);
         }
         end
+    }
+
+    /// Reads the operator after an operand, and what closes parentheses before it: where one should
+    /// be closed, the original takes the next character for its partner.
+    fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
+        loop {
+            cursor.skip_blanks();
+            while self.closing(cursor) {
+                *end = cursor.offset();
+                cursor.skip_blanks();
+            }
+            if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
+                cursor.advance(1);
+                self.expr.flush(op.rank());
+                self.expr.pending.push(Pending::Binary(op));
+                return true;
+            }
+            *end = self.after_operand(cursor, *end);
+            cursor.skip_blanks();
+            if self.open == 0 || matches!(cursor.peek(), None | Some(b'\n' | b'\r')) {
+                return false;
+            }
+            if !cursor.eat(b')') {
+                self.expr.fault(Fault::Parenthesis, cursor.here());
+                cursor.advance(1);
+            }
+            self.close();
+            *end = cursor.offset();
+        }
     }
 
     /// Closes a parenthesis, if one is closed here.
@@ -255,7 +288,7 @@ impl Reading<'_> {
     fn after_operand(&mut self, cursor: &mut Cursor<'_>, end: u32) -> u32 {
         let start = cursor.offset();
         let Some(byte) = cursor.peek() else { return end };
-        if !lex::is_symbol(byte) && !matches!(byte, b'#' | b'[') {
+        if matches!(byte, b',' | b';' | b'(' | b')' | b']' | b'\n' | b'\r' | CPM_END) {
             return end;
         }
         if cursor.take(lex::symbol).is_none() {
@@ -283,7 +316,10 @@ impl Reading<'_> {
                     continue;
                 }
                 None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
-                Some(_) => self.expr.fault(Fault::Stray, cursor.here()),
+                Some(_) => {
+                    let at = cursor.offset();
+                    self.expr.fault(Fault::Stray, Span::new(at, at));
+                }
             }
             self.begun = true;
             cursor.advance(1);
@@ -327,10 +363,7 @@ impl Reading<'_> {
         // An expression of nothing at all is the caller's business.
         if self.begun || !self.expr.ops.is_empty() {
             self.expr.fault(Fault::Missing, cursor.here());
-            let stray_alone = self.expr.pending.is_empty() && self.expr.is_empty();
-            if !stray_alone || self.prefix.is_some() {
-                self.expr.ops.push(Op::Number(0));
-            }
+            self.expr.ops.push(Op::Number(0));
         }
         false
     }

@@ -78,16 +78,16 @@ impl Program {
             return (letters != self.letters).then_some(if silent { "quirks" } else { "letters" });
         }
         if self.ours.has_errors() {
-            let redefined = self.ours.diagnostics.iter().all(|one| one.code.id() == "M01");
-            return Some(if redefined { "locals" } else { "refused" });
+            return Some("refused");
         }
         if letters != self.letters {
             return Some("warned");
         }
-        let hex = self.source.contains(".PABS");
-        match self.same_code(hex) {
+        match self.same_code() {
             true => None,
-            false if hex && self.source.contains(".EXTERN") => Some("hex-externals"),
+            false if self.source.contains(".PABS") && self.source.contains(".EXTERN") => {
+                Some("hex-externals")
+            }
             false => Some("quirks"),
         }
     }
@@ -109,8 +109,12 @@ impl Program {
         letters
     }
 
-    fn same_code(&self, hex: bool) -> bool {
+    fn same_code(&self) -> bool {
+        // Each module is written when it ends, in the form that was asked for by then.
+        let mut hex = false;
+        let mut texts = self.source.split(".PRGEND");
         let same = |(theirs, ours): (&Value, &tdlasm::module::Module)| {
+            hex |= texts.next().is_some_and(|text| text.contains(".PABS"));
             let assembled = ours.assembled.as_ref().expect("a module of a source");
             let start = format!("{}+{:04X}", assembled.start.base, assembled.start.number);
             expected_code(theirs) == code_of(assembled, hex) && theirs["end"] == start

@@ -22,21 +22,23 @@ impl Assembler<'_> {
         cursor.skip_blanks();
         self.record.line.words = field == Field::Word;
         if cursor.at_statement_end() && !self.input.spliced {
-            self.error(Code::Short, span, "a value is missing; 0 is used");
-            let zeros = [0; 2];
-            self.emission.output.write(&zeros[..if field == Field::Word { 2 } else { 1 }]);
+            self.error(Code::Short, span, "a value is missing, so nothing is assembled");
             return Ok(Ending::Open);
         }
         loop {
             self.parse_expression(0, cursor);
             if self.operands[0].ops.is_empty() {
                 self.error(Code::Expression, cursor.here(), "a value is missing");
+                if self.input.spliced && cursor.at_statement_end() {
+                    // Behind a macro without text the original assembles a value nevertheless.
+                    self.emission.output.write(&[0; 2][..field.size()]);
+                }
             } else if self.operands[0].is_empty() {
                 self.evaluate(0)?;
             } else {
                 self.emit_operand(0, field)?;
             }
-            if !cursor.eat(b',') {
+            if !cursor.eat(b',') && !self.skip_to_next(cursor) {
                 return Ok(Ending::List);
             }
         }
@@ -52,6 +54,7 @@ impl Assembler<'_> {
         let before = self.emission.output.mark();
         let complaints = self.reports.mark();
         let mut lost = false;
+        let mut broken = false;
         loop {
             cursor.skip_blanks();
             match cursor.peek() {
@@ -64,7 +67,8 @@ impl Assembler<'_> {
                     }
                 }
                 Some(b'[') => {
-                    if !self.bracketed_byte(cursor)? {
+                    broken = !self.bracketed_byte(cursor)?;
+                    if broken {
                         break;
                     }
                 }
@@ -75,13 +79,14 @@ impl Assembler<'_> {
             }
         }
         let Some((first, count)) = self.emission.output.written_since(before) else {
-            if !self.reports.raised_since(complaints) {
+            if !lost && !self.reports.raised_since(complaints) {
                 self.error(Code::Empty, span, "the text is empty, so nothing is assembled");
             }
             return Ok(Ending::Open);
         };
         match end {
-            _ if lost => {}
+            // The original makes no end after a fault.
+            _ if lost || broken => {}
             TextEnd::Plain => {}
             TextEnd::Zero => {
                 self.emission.output.write(&[0]);
@@ -174,10 +179,31 @@ impl Assembler<'_> {
                 self.emission.output.write(&packed.to_be_bytes());
             }
             cursor.skip_blanks();
-            if !cursor.eat(b',') {
+            if !cursor.eat(b',') && !self.skip_to_next(cursor) {
                 return Ok(Ending::List);
             }
         }
+    }
+
+    /// Moves past the next comma of the line, before which something stands that is no part of a
+    /// list.
+    fn skip_to_next(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        while cursor.peek() == Some(b']') && self.input.in_block() {
+            cursor.advance(1);
+            self.close_block(cursor);
+            cursor.skip_blanks();
+        }
+        if cursor.at_statement_end() {
+            return false;
+        }
+        let line = cursor.rest();
+        let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
+        let Some(at) = memchr::memchr(b',', &line[..length.unwrap_or(line.len())]) else {
+            return false;
+        };
+        self.error(Code::Expression, cursor.here(), "a comma is missing here");
+        cursor.advance(at + 1);
+        true
     }
 
     /// `.DATE`: month, day and year of the build, from `SOURCE_DATE_EPOCH`, or blanks.

@@ -55,7 +55,9 @@ impl Assembler<'_> {
             self.error(Code::Operand, at, message);
         }
         let segment = matches!(known.special, Some(Special::Segment(_)));
-        if known.definition == Definition::External || segment {
+        // Only the second pass finds what is exported declared external below.
+        let external = known.definition == Definition::External && !known.exported;
+        if external || segment {
             let message = format!("{spelling} is not defined here and cannot be exported");
             return self.error(Code::External, at, message);
         }
@@ -67,6 +69,7 @@ impl Assembler<'_> {
             Pass::Second if known.doubled => self.report_doubled(name, at.start),
             _ => {}
         }
+        self.begin_first_scope(name, known.entered > 0 || known.missed);
         self.naming.names.enter(name);
         self.naming.names[name].exported = true;
         self.naming.names[name].entry |= entry;
@@ -109,7 +112,6 @@ impl Assembler<'_> {
                 self.reports.wants_two = true;
             }
             self.report_no_meaning(old, at);
-            cursor.skip_to_line_end();
             return Ok(Ending::Open);
         };
         cursor.skip_blanks();
@@ -120,7 +122,11 @@ impl Assembler<'_> {
             return Ok(Ending::Open);
         };
         self.mention(new, place, Role::Definition);
-        self.give_meaning(new, meaning, place);
+        if self.pass != Pass::Second && matches!(meaning, Meaning::Symbol(..)) {
+            // The copy of a symbol that is defined twice is marked like it.
+            self.naming.names[new].doubled |= self.naming.names[old].doubled;
+        }
+        self.give_meaning(kind, new, meaning, place);
         Ok(Ending::Open)
     }
 
@@ -141,13 +147,15 @@ impl Assembler<'_> {
         let spelling = self.naming.names.spelling(old);
         let message = format!("{spelling} is nothing that could have a second name here");
         self.error(Code::Undefined, at, message);
-        self.error(Code::Extra, at, "the new name stays without a meaning");
     }
 
     /// The meaning of a name that a directive of this kind copies.
     fn meaning(&self, kind: Synonym, old: NameId) -> Option<Meaning> {
         let entry = self.naming.names[old];
         let symbol = || match (entry.state, entry.special) {
+            _ if self.naming.names.spelling(old) == "." => {
+                Some(Meaning::Symbol(State::Value(self.emission.here), Definition::Fixed))
+            }
             (State::Undefined, Some(Special::Register(register))) => {
                 let value = Value::absolute(register.value().into());
                 Some(Meaning::Symbol(State::Value(value), Definition::Fixed))
@@ -170,21 +178,27 @@ impl Assembler<'_> {
     }
 
     /// Gives a name a meaning; one that it has already stays.
-    fn give_meaning(&mut self, new: NameId, meaning: Meaning, place: Span) {
+    fn give_meaning(&mut self, kind: Synonym, new: NameId, meaning: Meaning, place: Span) {
         match meaning {
-            Meaning::Symbol(state, kind) => self.define_copy(new, state, kind, place),
+            Meaning::Symbol(state, definition) => self.define_copy(new, state, definition, place),
             Meaning::Macro(old) => {
                 let known = self.naming.names[new].macro_index().is_some();
                 // The second pass knows all meanings of the first: only that can tell which is the
                 // second.
                 self.naming.names[new].macro_again |= known && self.pass != Pass::Second;
+                // .MASYN marks the copy of a macro that was defined twice above.
+                let doubled = kind == Synonym::Macro && self.naming.names[old].macro_again;
+                self.naming.names[new].macro_again |= doubled && self.pass != Pass::Second;
                 if self.naming.names[new].macro_again {
                     self.report_second_meaning(new, place);
                 }
                 self.copy_macro(old, new);
             }
+            // No operator is looked up among the ..locals.
+            Meaning::Operator(_) if self.naming.names[new].is_local() => {}
             Meaning::Operator(operator) => {
                 let known = self.naming.names[new].operator.is_some();
+                self.begin_first_scope(new, known);
                 self.naming.names[new].operator_again |= known && self.pass != Pass::Second;
                 if self.naming.names[new].operator_again {
                     self.report_second_meaning(new, place);
@@ -210,6 +224,14 @@ impl Assembler<'_> {
             if entry.definition == Definition::None {
                 self.naming.names[new].definition = kind;
             }
+        }
+    }
+
+    /// Begins the scope of `..locals` that a name begins which its first mention enters into the
+    /// table. The second pass finds it there, so that its scopes differ, as on the original.
+    fn begin_first_scope(&mut self, name: NameId, known: bool) {
+        if self.pass == Pass::First && !known && !self.naming.names[name].is_local() {
+            self.naming.names.begin_scope(name);
         }
     }
 

@@ -35,8 +35,11 @@ impl Assembler<'_> {
     /// the original does.
     fn title(&mut self, cursor: &mut Cursor<'_>) -> String {
         cursor.skip_blanks();
-        if cursor.at_statement_end() {
+        if matches!(cursor.peek(), None | Some(b';')) {
             return String::new();
+        }
+        if cursor.at_statement_end() {
+            return self.title_below(cursor);
         }
         let start = cursor.here();
         let close = cursor.peek();
@@ -63,6 +66,19 @@ impl Assembler<'_> {
         }
         self.error(Code::Unterminated, start, "the text that begins here is not closed");
         String::new()
+    }
+
+    /// Reads the line below as the title: the line's end is the delimiter then.
+    fn title_below(&mut self, cursor: &mut Cursor<'_>) -> String {
+        cursor.skip_line();
+        let line = cursor.rest();
+        cursor.skip_to_line_end();
+        let line = &line[..line.len() - cursor.rest().len()];
+        if !line.trim_ascii().is_empty() {
+            let message = "this line is taken for the title, as the one above has none";
+            self.error(Code::LostLine, cursor.since(cursor.offset() - line.len() as u32), message);
+        }
+        String::from_utf8_lossy(&line[..line.len().min(TITLE_KEPT)]).into_owned()
     }
 
     /// Notes `.LINK` and `.XLINK`, which also change the headings.

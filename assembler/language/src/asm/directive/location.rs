@@ -146,7 +146,10 @@ impl Assembler<'_> {
                 self.record.line.control = false;
                 self.naming.module_name = Some(name);
             }
-            None => self.error(Code::Short, span, "the name of the module is missing"),
+            None if cursor.at_statement_end() => {
+                self.error(Code::Short, span, "the name of the module is missing");
+            }
+            None => self.error(Code::Operand, cursor.here(), "a name begins with no digit"),
         }
         Ok(Ending::Open)
     }

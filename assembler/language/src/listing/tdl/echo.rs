@@ -15,6 +15,8 @@ struct Open<'a> {
     source: &'a Source,
     /// The place that is read next, as an offset of the source map.
     next: u32,
+    /// The end of what is shown: the rest of the line of a macro call was shown with the call.
+    limit: u32,
 }
 
 /// Reads the texts anew along the statements, and prints rows.
@@ -30,6 +32,9 @@ pub(super) struct Echo<'a> {
     linkage: bool,
     pages: Pages,
     open: Vec<Open<'a>>,
+    /// The length of the rest of the line of the call that is entered next, which stands at the end
+    /// of the macro's text and was shown with the call.
+    shown_rest: u32,
     /// The number of open macro texts.
     depth: u32,
     row: Row,
@@ -48,6 +53,9 @@ struct Piece<'l> {
     marks_end: u32,
     /// Whether a macro is called here.
     calls: bool,
+    /// The length of what stands behind the call on its line, if it is read as a part of the
+    /// macro's text but shown with the call.
+    rest: u32,
     /// The line ends within its texts, each with how many bytes were made before it.
     breaks: Vec<(u32, usize)>,
 }
@@ -72,6 +80,7 @@ impl<'a> Echo<'a> {
             linkage: true,
             pages,
             open: Vec::new(),
+            shown_rest: 0,
             depth: 0,
             row: Row::default(),
             call: None,
@@ -146,12 +155,14 @@ impl<'a> Echo<'a> {
 
     fn open(&mut self, source: &'a Source) {
         let mut next = source.base;
+        let rest = std::mem::take(&mut self.shown_rest);
         if let Origin::Macro(call) = source.origin {
             next += self.head_length(source, call.start);
             self.call_begins();
             self.depth += 1;
         }
-        self.open.push(Open { source, next });
+        let limit = source.base + (source.text.len() as u32).saturating_sub(rest);
+        self.open.push(Open { source, next, limit });
     }
 
     /// Returns how much of a macro's text is the head of the statement that calls it: a call in an
@@ -183,7 +194,7 @@ impl<'a> Echo<'a> {
         let is_file = matches!(top.source.origin, Origin::File);
         let is_macro = matches!(top.source.origin, Origin::Macro(_));
         if !is_file {
-            self.echo_to(top.source.base + top.source.text.len() as u32);
+            self.echo_to(top.limit);
         }
         self.open.pop();
         if !is_macro {
@@ -207,7 +218,7 @@ impl<'a> Echo<'a> {
         let Some(top) = self.open.last_mut() else { return };
         let base = top.source.base;
         let from = (top.next - base) as usize;
-        let to = ((end.max(top.next) - base) as usize).min(top.source.text.len());
+        let to = (end.min(top.limit).max(top.next) - base) as usize;
         top.next = base + to as u32;
         let text = &top.source.text[from..to];
         text.iter().for_each(|byte| self.echo(*byte));
@@ -257,6 +268,7 @@ impl<'a> Echo<'a> {
         let mut end = span.end;
         let mut marks_end = span.end.max(span.start + 1);
         let mut calls = false;
+        let mut rest = 0;
         if let Some(next) = next {
             let source = self.sources.source_at(next.span.start);
             match source.origin {
@@ -266,6 +278,9 @@ impl<'a> Echo<'a> {
                 }
                 Origin::Macro(call) if (span.start..span.end).contains(&call.start) => {
                     calls = next.depth > line.depth;
+                    if calls && self.wishes.macros != Macros::None {
+                        (end, rest) = self.rest_of_call(call.end, end);
+                    }
                 }
                 _ => {}
             }
@@ -273,7 +288,20 @@ impl<'a> Echo<'a> {
         if calls {
             end = self.text_end(end);
         }
-        Piece { line, end, marks_end, calls, breaks: Vec::new() }
+        Piece { line, end, marks_end, calls, rest, breaks: Vec::new() }
+    }
+
+    /// Finds where the text of a call ends: a comment behind it on its line belongs to it. Returns
+    /// with that how much of it stands at the end of the macro's text as well.
+    fn rest_of_call(&self, call_end: u32, end: u32) -> (u32, u32) {
+        let source = self.sources.source_at(call_end);
+        let text = &source.text[(call_end - source.base) as usize..];
+        let length = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+        let behind = text[..length].trim_ascii();
+        if !behind.is_empty() && behind[0] != b';' {
+            return (end, 0);
+        }
+        (call_end + length as u32, end.saturating_sub(call_end))
     }
 
     /// The offset of the line end that closes a stretch.
@@ -290,6 +318,7 @@ impl<'a> Echo<'a> {
     /// the bytes of a text to those of its lines.
     fn statement(&mut self, piece: &Piece<'_>) {
         let line = &piece.line;
+        self.shown_rest = piece.rest;
         let last = if piece.calls { piece.end } else { self.text_end(piece.end) };
         let mut from = 0;
         for (offset, bytes) in &piece.breaks {
@@ -303,7 +332,7 @@ impl<'a> Echo<'a> {
         for mark in self.marks.within(line.span.start, piece.marks_end) {
             let beyond = mark.place > last;
             self.echo_to(if beyond && !coded { mark.place } else { mark.place.min(last) });
-            if !beyond {
+            if !beyond && !mark.before_row {
                 self.start_row();
             }
             self.row.mark(mark.letter);

@@ -11,6 +11,8 @@ pub(super) struct Mark {
     /// The place of the question mark: how far the original has read when it finds the error.
     pub(super) place: u32,
     pub(super) letter: char,
+    /// Whether it stands before the marker of its row: found when the line above ended.
+    pub(super) before_row: bool,
 }
 
 /// All messages by their place.
@@ -47,7 +49,7 @@ impl Marks {
 /// The Q that goes with an M or X is found at the same place.
 fn pair_up(marks: &mut [Mark]) {
     for at in 1..marks.len() {
-        let Mark { start, place, letter } = marks[at - 1];
+        let Mark { start, place, letter, .. } = marks[at - 1];
         if marks[at].letter == 'Q' && marks[at].start == start && matches!(letter, 'M' | 'X') {
             marks[at].place = place;
         }
@@ -78,7 +80,7 @@ fn mark(found: &Diagnostic, sources: &SourceMap) -> Option<Mark> {
         // Found before the character is taken.
         Code::Extra | Code::Stray => found.span.start,
         // Found when the operand is looked for.
-        Code::Operator | Code::User => after(end, is_blank),
+        Code::Operator | Code::User | Code::Short => after(end, is_blank),
         // Found before the register in the parentheses is taken.
         _ if letter == 'X' => {
             let end = end.saturating_sub(found.span.start) as usize;
@@ -87,12 +89,15 @@ fn mark(found: &Diagnostic, sources: &SourceMap) -> Option<Mark> {
             open.map_or(found.span.end, |open| found.span.start + open as u32 + 1)
         }
         // Found after the sign that makes the definition.
-        Code::Redefined => {
+        Code::Redefined | Code::Kept => {
             let sign = after(end, is_blank);
             let past = after(sign, |byte| *byte == b'=');
             if past > sign { past } else { end }
         }
+        // Found after the first of two colons.
+        Code::Internal => after(end, is_blank) + 1,
         _ => end,
     };
-    Some(Mark { start: found.span.start, place, letter })
+    let before_row = found.code == Code::Continued;
+    Some(Mark { start: found.span.start, place, letter, before_row })
 }
