@@ -173,4 +173,22 @@ POLL:   LDA CONTRL
         RNC
         OUT UARTD
         RET
+
+        .IFN HOSTED,[
+        .INTERN UHAND
+POLLED  == 16H          ; no interrupt, RTS low
+
+; UHAND - leaves the chip to another program.
+;   Entry:    Z set for one that polls it, clear for one that it is to interrupt; interrupts off
+;   Exit:     it listens
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   40..47
+UHAND:  MVI A,POLLED
+        JRZ ..SET
+        MVI A,LISTEN
+..SET:  OUT UARTC
+        RET
+        ]
         .END

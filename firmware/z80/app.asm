@@ -1,17 +1,25 @@
 ; The application: the exchange evaluator behind the wire protocol. Entered by a jump to its first
-; byte, it sets up everything it needs and uses nothing of the ROM.
+; byte, it sets up everything it needs and uses nothing of the ROM. With HOSTED it runs beside a
+; monitor of another make, to which it goes back (hosted.asm).
 
         .IDENT APP
         .INTERN IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS
         .EXTERN SETUP,NOSPCE,CRCINI,C16INI,WINDOW,STACK
+        .IFN HOSTED,[
+        .EXTERN HOST
+        ]
         .INSERT wire.asm
         .INSERT sargon.asm
 
 ; Interrupts in mode 2. A 68B50 puts no vector on the bus, so a table of 257 equal bytes makes
 ; any vector lead to one address, whose two bytes are equal too. The layout keeps both pages free.
+        .IFE HOSTED,[
 IMPAGE  == 0C0H                 ; the table starts at C000H
-IMBYTE  == 0C1H                 ; and leads to C1C1H
+        ][
+IMPAGE  == 09CH                 ; at 9C00H
+        ]
+IMBYTE  == IMPAGE+1             ; and leads to C1C1H, or 9D9DH
 IMTAB   == IMPAGE*256
 IMJUMP  == IMBYTE*256+IMBYTE
 C.JMP   == JMP                  ; the opcode
@@ -23,8 +31,18 @@ C.JMP   == JMP                  ; the opcode
 ;   Clobbers: everything
 ;   Stack:    128 bytes
 ;   Cycles:   does not end
-APP:    DI
+APP:    .IFN HOSTED,[
+        LDAI                    ; P/V tells whether interrupts are on
+        JPE ..READ
+        LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more
+..READ: PUSH PSW
+        POP H
+        ]
+        DI
         LXI SP,STACK
+        .IFN HOSTED,[
+        SHLD HOST
+        ]
         LXI H,IMTAB
         LXI D,IMTAB+1
         LXI B,256

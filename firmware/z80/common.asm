@@ -4,6 +4,9 @@
         .INTERN BANNER,DOIDNT,DOHOME,TABLE,PUTS
         .EXTERN GETFRM,PUTFRM,PUTERR,PUTC,UDRAIN,NEWRPL
         .EXTERN R.LEN,R.TYPE,P.LEN,P.DATA,IDENT,IDLEN,BUILD,NAME
+        .IFN HOSTED,[
+        .EXTERN GOHOME
+        ]
         .INSERT wire.asm
 
 ; TABLE - answers requests by a table, for ever.
@@ -63,7 +66,8 @@ DOIDNT: CALL NEWRPL
         LDIR
         JMP PUTFRM
 
-; DOHOME - answers RESET, then starts what is at 0000H, which register I tells to stay.
+; DOHOME - answers RESET, then starts what is at 0000H, which register I tells to stay; beside
+; another monitor, as hosted.asm does.
 ;   Entry:    nothing
 ;   Exit:     never
 ;   Errors:   none
@@ -73,10 +77,14 @@ DOIDNT: CALL NEWRPL
 DOHOME: CALL NEWRPL
         CALL PUTFRM
         CALL UDRAIN             ; the reply must have left
+        .IFE HOSTED,[
         DI
         MVI A,STAY
         STAI                    ; the monitor looks at register I
         JMP 0
+        ][
+        JMP GOHOME
+        ]
 
 ; BANNER - sends the name and build of this program.
 ;   Entry:    interrupts on

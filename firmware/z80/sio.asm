@@ -190,4 +190,30 @@ UDRAIN: PUSH H
         JRNZ ..WAIT
         POP H
         RET
+
+        .IFN HOSTED,[
+        .INTERN UHAND
+; Write register 1: bits 4-3 received characters interrupt, bit 1 the transmitter does.
+RXINTS  == 18H
+
+; UHAND - leaves the channel to another program. The transmitter's interrupt is off: a service that
+; does not know it would be called again and again.
+;   Entry:    Z set for one that polls it, clear for one that it is to interrupt; interrupts off
+;   Exit:     the channel listens
+;   Errors:   none
+;   Clobbers: AF, B
+;   Stack:    2 bytes
+;   Cycles:   112..119
+UHAND:  MVI B,0
+        JRZ ..SET
+        MVI B,RXINTS
+..SET:  MVI A,TXOFF             ; what may be pending
+        OUT UARTC
+        MVI A,1
+        OUT UARTC
+        MOV A,B
+        OUT UARTC
+        MVI A,LISTEN            ; RTS low
+        JMP SETRTS
+        ]
         .END

@@ -19,6 +19,9 @@ const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 /// The symbol under which a program keeps its build id, 4 bytes.
 const BUILD_SYMBOL: &str = "BUILD";
 
+/// The layout beside a monitor of another make, the same on all boards.
+const HOSTED_LAYOUT: &str = "hosted-app";
+
 /// A program ready for a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltImage {
@@ -98,8 +101,9 @@ pub fn build_replacing(
     let (modules, own) = match kind {
         ProgramKind::Monitor => (monitor(&sources, profile)?, Vec::new()),
         ProgramKind::Application | ProgramKind::FlashApplication => {
-            application(&sources, profile, evaluator)?
+            application(&sources, profile, evaluator, false)?
         }
+        ProgramKind::HostedApplication => application(&sources, profile, evaluator, true)?,
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
@@ -125,7 +129,8 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
 /// The monitor's modules; those about flash where the board can write its own.
 fn monitor(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildError> {
     let flash = sources::FLASH.iter().filter(|_| profile.chip.writable).map(|(name, _)| *name);
-    assemble_all(sources, profile, &[], ProgramKind::Monitor.files().chain(flash))
+    let defines = [("HOSTED", 0)];
+    assemble_all(sources, profile, &defines, ProgramKind::Monitor.files().chain(flash))
 }
 
 /// The application's modules: ours, but for the routines that the user's own files export; and
@@ -134,6 +139,7 @@ fn application(
     sources: &Sources,
     profile: &Profile,
     evaluator: &Evaluator,
+    is_hosted: bool,
 ) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
     let as_in_1978 = evaluator.behaviour == Behaviour::AsIn1978;
     let fault = ("FAULT78", u16::from(as_in_1978));
@@ -144,12 +150,13 @@ fn application(
     let is_own = |routine| evaluator::exports(&own, routine);
     let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
     let fast = FastParts::new(evaluator.behaviour, is_own);
-    let defines = [fault, ("FAST", u16::from(fast.finding))];
+    let defines = [fault, ("FAST", u16::from(fast.finding)), ("HOSTED", u16::from(is_hosted))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let exchange = (if fast.exchange { sources::FAST_XCHNG } else { sources::XCHNG }).0;
     let exchange = (!is_own("XCHNG")).then_some(exchange);
     let finding = fast.finding.then_some(sources::SPREAD.0);
-    let files = files.chain(exchange).chain(finding);
+    let hosted = is_hosted.then_some(sources::HOSTED.0);
+    let files = files.chain(exchange).chain(finding).chain(hosted);
     let mut modules = assemble_all(sources, profile, &defines, files)?;
     let routines = evaluator::ROUTINES.map(|(routine, _)| routine);
     let routines = routines.into_iter().filter(|routine| is_own(routine)).collect();
@@ -239,14 +246,17 @@ fn options(defines: &[(&str, u16)]) -> Options {
 }
 
 fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {
-    let program = match kind {
-        ProgramKind::Monitor => Some(&profile.monitor),
-        ProgramKind::Application => Some(&profile.application),
-        ProgramKind::FlashApplication => profile.flash_application.as_ref(),
+    let name = match kind {
+        ProgramKind::Monitor => Some(profile.monitor.layout.as_str()),
+        ProgramKind::Application => Some(profile.application.layout.as_str()),
+        ProgramKind::FlashApplication => {
+            profile.flash_application.as_ref().map(|program| program.layout.as_str())
+        }
+        ProgramKind::HostedApplication => Some(HOSTED_LAYOUT),
     };
-    let name = &program.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?.layout;
-    let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.clone()))?;
-    Layout::parse(text).map_err(|error| BuildError::Layout(name.clone(), error))
+    let name = name.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?;
+    let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.to_owned()))?;
+    Layout::parse(text).map_err(|error| BuildError::Layout(name.to_owned(), error))
 }
 
 /// Writes the build id into the image; `None` when it has no bytes there.

@@ -62,6 +62,9 @@ const APPLICATION: &[(&str, &str)] = &[
     ("trace.asm", include_str!("../../../sargon-src/trace.asm")),
 ];
 
+/// The application's further file where a monitor of another make starts it.
+pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
+
 /// XCHNG of the evaluators mended and of 1978.
 pub(crate) const XCHNG: (&str, &str) = ("xchng.asm", include_str!("../../../sargon-src/xchng.asm"));
 
@@ -78,6 +81,7 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("monitor", include_str!("../../layouts/monitor.toml")),
     ("flash-app", include_str!("../../layouts/flash-app.toml")),
     ("ram-app", include_str!("../../layouts/ram-app.toml")),
+    ("hosted-app", include_str!("../../layouts/hosted-app.toml")),
 ];
 
 /// A program of the board.
@@ -89,6 +93,8 @@ pub enum ProgramKind {
     Application,
     /// The application at the addresses of flash.
     FlashApplication,
+    /// The application beside the monitor that the board came with.
+    HostedApplication,
 }
 
 impl ProgramKind {
@@ -96,7 +102,7 @@ impl ProgramKind {
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
         let own = match self {
             Self::Monitor => MONITOR,
-            Self::Application | Self::FlashApplication => APPLICATION,
+            Self::Application | Self::FlashApplication | Self::HostedApplication => APPLICATION,
         };
         own.iter().chain(COMMON).map(|(name, _)| *name)
     }
@@ -138,7 +144,7 @@ impl Loader for Sources {
 
 /// All files that we carry.
 fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = &[ACIA, SIO, XCHNG, FAST_XCHNG, SPREAD];
+    let chosen = &[ACIA, SIO, HOSTED, XCHNG, FAST_XCHNG, SPREAD];
     [INSERTED, COMMON, MONITOR, FLASH, APPLICATION, chosen].into_iter().flatten().copied()
 }
 

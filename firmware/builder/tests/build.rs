@@ -69,6 +69,30 @@ fn the_application_starts_with_its_entry_and_fits_six_kilobytes() {
 }
 
 #[test]
+fn the_hosted_application_keeps_off_what_every_stock_monitor_needs() {
+    // 8400h: behind BASIC's variables; D800h: BDOS of a CP/M with a TPA of 54 KiB.
+    let free = 0x8400..0xD800;
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        for behaviour in Behaviour::ALL {
+            let evaluator = Evaluator { behaviour, own: None };
+            let image = build_with(&profile, ProgramKind::HostedApplication, &evaluator)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((image.address, image.program.symbol("APP")), (0x8400, Some(0x8400)));
+            let sections = image.program.sections.iter();
+            // The page of the fast evaluator's data is reserved from address 0 on.
+            for section in sections.filter(|section| section.address > 0 && section.size > 0) {
+                let last = u32::from(section.address) + section.size - 1;
+                let is_free = free.contains(&section.address) && last < u32::from(free.end);
+                assert!(is_free, "{name}, {behaviour}: {section:?}");
+            }
+            let stack = image.program.symbol("STACK").expect("the layout sets it");
+            assert!(free.contains(&stack));
+        }
+    }
+}
+
+#[test]
 fn the_build_id_is_in_the_image_and_is_its_crc() {
     let image =
         build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
@@ -165,10 +189,10 @@ fn both_sides_of_the_wire_have_the_same_constants() {
 
 #[test]
 fn the_rings_and_tables_lie_where_the_routines_need_them() {
-    use ProgramKind::{Application, FlashApplication, Monitor};
+    use ProgramKind::{Application, FlashApplication, HostedApplication, Monitor};
     for name in Profile::names() {
         let profile = Profile::named(name).expect("it ships");
-        for kind in [Monitor, Application, FlashApplication] {
+        for kind in [Monitor, Application, FlashApplication, HostedApplication] {
             let Ok(image) = build(&profile, kind) else { continue };
             let at = |symbol| image.program.symbol(symbol).expect("the driver's and the check's");
             assert_eq!(at("RXRING") & 0x7FF, 0, "{name}, {kind:?}: bit 10 is clear in the ring");

@@ -102,12 +102,24 @@ impl Link {
         &mut self,
         open: impl FnOnce() -> Result<Box<dyn Transport + Send>, E>,
     ) -> Result<(), E> {
+        drop(self.take_line());
+        self.put_line(open()?);
+        Ok(())
+    }
+
+    /// Takes the line, for a conversation of another kind on it; what was under way is forgotten.
+    /// Until [`Self::put_line`] every request fails.
+    pub fn take_line(&mut self) -> Box<dyn Transport + Send> {
         self.abandon();
         self.decoder.clear();
         self.waiting.clear();
-        self.transport = Box::new(Closed(self.name().to_owned()));
-        self.transport = open()?;
-        Ok(())
+        let closed = Box::new(Closed(self.name().to_owned()));
+        std::mem::replace(&mut self.transport, closed)
+    }
+
+    /// Goes on over a line that was taken.
+    pub fn put_line(&mut self, line: Box<dyn Transport + Send>) {
+        self.transport = line;
     }
 
     /// Ends waits with [`LinkError::Interrupted`] soon after `stop` is set.
@@ -131,6 +143,12 @@ impl Link {
     /// its identity.
     pub fn set_window(&mut self, bytes: u16) {
         self.window = bytes.into();
+    }
+
+    /// The line's speed.
+    #[must_use]
+    pub fn baud(&self) -> u32 {
+        self.baud
     }
 
     /// Waits so many times longer, for a board that runs slower than by its own clock.

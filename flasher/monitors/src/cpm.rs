@@ -35,6 +35,8 @@ pub struct FileOrder<'a> {
     pub run: bool,
     /// Whether it is sent back and compared.
     pub verify: bool,
+    /// Whether a file of this name that is there is erased.
+    pub replace: bool,
     /// The speed at which blocks go out at first.
     pub pace: Pace,
     /// Whether RTS is obeyed.
@@ -170,8 +172,7 @@ fn start_receiver(
             command(talk, "going to drive A", "A:")?;
             wait_for_prompt(talk, "going to drive A")?;
         }
-        command(talk, "starting the receiver", &format!("{program} R {}", order.name))?;
-        match sender(talk, order, watch).wait_for_call() {
+        match call_receiver(talk, order, watch, &program) {
             Ok(form) => return Ok((program, form)),
             Err(LoaderError::Refused { who, what, text }) => {
                 let is_missing = text.trim_end_matches(|c: char| c != '?').ends_with('?');
@@ -194,9 +195,41 @@ fn start_receiver(
     Err(last.unwrap_or_else(|| talk.silence("starting the receiver", order.patience)))
 }
 
+/// Starts the receiver, once more if a file that may be replaced is in its way.
+fn call_receiver(
+    talk: &mut Talk,
+    order: &FileOrder,
+    watch: &mut dyn Watch,
+    program: &str,
+) -> Result<Form> {
+    const WHAT: &str = "starting the receiver";
+    let line = format!("{program} R {}", order.name);
+    command(talk, WHAT, &line)?;
+    match sender(talk, order, watch).wait_for_call() {
+        Err(LoaderError::Refused { text, .. }) if order.replace && is_in_the_way(&text) => {
+            erase(talk, &order.name.0)?;
+            command(talk, WHAT, &line)?;
+            sender(talk, order, watch).wait_for_call()
+        }
+        other => other,
+    }
+}
+
+/// Erases a file, from the prompt to the next one.
+pub(super) fn erase(talk: &mut Talk, name: &str) -> Result<()> {
+    const WHAT: &str = "erasing a file";
+    command(talk, WHAT, &format!("ERA {name}"))?;
+    wait_for_prompt(talk, WHAT)
+}
+
+/// Whether XM refuses a name since there is such a file.
+fn is_in_the_way(text: &str) -> bool {
+    text.contains("File exists")
+}
+
 /// A refusal with what to do about it.
 fn explained(text: &str, order: &FileOrder) -> String {
-    if text.contains("File exists") {
+    if is_in_the_way(text) {
         let name = &order.name;
         return format!("{text}; give another --name, or erase it there with ERA {name}");
     }

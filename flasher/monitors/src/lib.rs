@@ -7,6 +7,7 @@
 //! | RomWBW's debug monitor | `romwbw` |
 //! | ROM BASIC, with a hex loader of ours | `basic`, `stub` |
 //! | CP/M, by XMODEM | `cpm`, `xmodem` |
+//! | all of them, for a program that runs beside them | `host` |
 //!
 //! The first three take Intel HEX and share one way to deliver it (`deliver`): a burst to measure
 //! the line, pieces at the pace that it bears, everything read back, and what differs sent again.
@@ -18,6 +19,7 @@ mod deliver;
 mod dump;
 mod error;
 mod exit;
+mod host;
 mod identify;
 mod knock;
 mod pace;
@@ -41,6 +43,7 @@ use error::Result;
 pub use cpm::{CpmName, FileOrder, transfer};
 pub use deliver::{Delivered, deliver};
 pub use error::LoaderError;
+pub use host::{Guest, Host};
 pub use pace::Pace;
 pub use probe::{Found, Who, probe};
 pub use prompt::{Peer, recognise};

@@ -54,6 +54,14 @@ impl Talk {
         }
     }
 
+    /// A conversation in which this was heard already.
+    #[must_use]
+    pub fn with_heard(mut self, heard: &[u8]) -> Self {
+        self.overheard.heard(heard);
+        self.give_back(heard);
+        self
+    }
+
     /// The line, when the conversation is over.
     #[must_use]
     pub fn into_line(self) -> Box<dyn Transport + Send> {

@@ -1,12 +1,14 @@
 //! A board ready to be questioned, with the application loaded, verified and running.
 
 mod ask;
+mod hosted;
 mod load;
 mod programs;
 mod recover;
 mod under_way;
 mod watch;
 
+pub use hosted::Hosting;
 pub use load::Load;
 pub use recover::Recovery;
 pub use under_way::CaseReply;
@@ -23,6 +25,7 @@ use program_kit::exit::{Failure, RIG, USAGE};
 use rcflash_link::flash::FlashError;
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
+use rcflash_monitors::LoaderError;
 use tdlasm::link::LinkedLine;
 
 use crate::board::{
@@ -34,6 +37,7 @@ use board_simulator::Pace;
 use firmware::code::CodeMap;
 use load::Mark;
 pub use programs::Programs;
+pub use rcflash_monitors::Host;
 use sargon_cases::encode;
 use sargon_reference::Behaviour;
 use watch::Watch;
@@ -53,6 +57,8 @@ pub struct Plan {
     pub in_flash: bool,
     /// Whether a monitor of another build will do.
     pub any_monitor: bool,
+    /// The monitor through which the application gets to a board that keeps it.
+    pub hosting: Option<Hosting>,
     /// The place to write down all that passes over the line.
     pub recording: Option<Recording>,
     /// The seed of faults to be made on the line.
@@ -105,6 +111,7 @@ impl Plan {
             application: None,
             in_flash: false,
             any_monitor: false,
+            hosting: None,
             recording: None,
             faults: None,
             stop: None,
@@ -130,6 +137,36 @@ pub enum SetupError {
     /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The board's own monitor did not take or start the application.
+    #[error(transparent)]
+    Host(#[from] LoaderError),
+    /// This project's monitor is in the ROM of a board that was to have another one.
+    #[error("{0} is in this board's ROM: leave --via out")]
+    OwnMonitor(Box<Identity>),
+    /// Another monitor is in the ROM than this project's.
+    #[error(
+        "{port}: {who} answers, not this project's monitor; {first}`hw-tests run --via {host} --port {port}` loads the \
+         evaluator through it"
+    )]
+    StockMonitor {
+        /// The board as the user named it.
+        port: String,
+        /// The monitor's name and version.
+        who: String,
+        /// The name for --via.
+        host: &'static str,
+        /// The step that comes before it.
+        first: &'static str,
+    },
+    /// The application was started and says nothing: the profile, and its serial chip.
+    #[error(
+        "the application was started, but does not answer: profile {0} has the serial chip {1}; does the board? name its \
+         profile with --board, and press reset"
+    )]
+    Mute(String, String),
+    /// The monitor did not come back after the application had left.
+    #[error("the board's own monitor ({0}) does not come back: press reset there")]
+    Gone(&'static str),
     /// Another monitor than the one of this program is in the ROM.
     #[error(
         "the ROM holds another monitor ({0}) than this program's (build {1:08X}); put the current one into \
@@ -154,6 +191,7 @@ impl From<SetupError> for Failure {
                 error @ (BoardError::NoMachine(..) | BoardError::NoTranscript(_)),
             ) => Self::new(USAGE, error),
             SetupError::Link(error) => error.into(),
+            SetupError::Host(error) => error.into(),
             other => Self::new(RIG, other),
         }
     }

@@ -63,12 +63,21 @@ pub(super) struct InFlash {
 }
 
 impl ProgramArgs {
-    /// The program for memory.
-    pub(super) fn for_memory(&self, profile: &Profile) -> Result<Program, Failure> {
+    /// The program for memory, beside a monitor of another make or under ours.
+    pub(super) fn for_memory(
+        &self,
+        profile: &Profile,
+        is_hosted: bool,
+    ) -> Result<Program, Failure> {
         match &self.file {
             Some(path) => from_file(path, self.address),
             None => {
-                let image = self.evaluator.build(profile, ProgramKind::Application)?;
+                let kind = if is_hosted {
+                    ProgramKind::HostedApplication
+                } else {
+                    ProgramKind::Application
+                };
+                let image = self.evaluator.build(profile, kind)?;
                 let entry = image.address;
                 let image = Image::new([Run { address: entry, bytes: image.bytes }]);
                 Ok(Program { name: BUILT_IN.to_owned(), image, entry, speaks: true })

@@ -54,7 +54,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Outcome {
 }
 
 fn in_memory(args: &VerifyArgs) -> Result<(String, Vec<Runs>), Failure> {
-    let program = args.program.for_memory(&args.board.profile()?)?;
+    let program = args.program.for_memory(&args.board.profile()?, false)?;
     let runs = program.image.runs().iter().map(|run| (run.address.into(), run.bytes.clone()));
     Ok((program.name, vec![runs.collect()]))
 }

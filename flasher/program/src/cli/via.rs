@@ -36,6 +36,7 @@ pub(super) enum Via {
     /// A ROM BASIC 4.7, Searle's or feilipu's: a hex loader is typed in first
     Basic,
     /// CP/M at its prompt, or any receiver of XMODEM: the file goes there as it is
+    #[value(alias = "cpm")]
     Xmodem,
 }
 
@@ -198,6 +199,7 @@ pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, board: &BoardArg
         program: (!args.waiting).then_some(args.xm.as_str()),
         run,
         verify: !args.no_verify,
+        replace: false,
         pace: args.pace.unwrap_or(Pace::FULL),
         flow: args.flow(),
         patience: Duration::from_secs(args.patience),

@@ -42,7 +42,7 @@ pub(super) fn write(args: &WriteArgs) -> Outcome {
         let order = flash::Order { dry_run: args.via.dry_run, run: !args.no_run };
         return flash::write(&args.flash, &order, &args.program, &args.board);
     }
-    let program = args.program.for_memory(&profile)?;
+    let program = args.program.for_memory(&profile, args.via.stock().is_some())?;
     let order = Order { run: !args.no_run, force: args.flash.force };
     program_to_board(&args.via, &program, order, &args.board).map(|_| 0)
 }

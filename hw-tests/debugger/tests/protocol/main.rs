@@ -2,5 +2,6 @@
 
 mod board;
 mod flash;
+mod hosted;
 mod place;
 mod requests;

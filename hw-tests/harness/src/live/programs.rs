@@ -1,18 +1,23 @@
 //! The programs for a board, and how they get onto it.
 
+use std::time::Duration;
+
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build, build_with};
 use firmware::evaluator::Behaviour;
 use firmware_wire::{Identity, Role, capability};
-use rcflash_link::Link;
 use rcflash_link::flash::{self, Content, FlashError};
-use rcflash_link::loader;
+use rcflash_link::loader::{self, LoadError};
+use rcflash_link::{Link, LinkError};
 use sargon_cases::encode;
 
 use super::watch::Watch;
 use super::{Plan, SetupError};
 use crate::board::{Board, Ready};
 use board_simulator::Probe;
+
+/// The time that a program may take until it answers after its start.
+pub(super) const START: Duration = Duration::from_millis(500);
 
 /// Monitor and application as they are built here.
 pub struct Programs {
@@ -29,8 +34,11 @@ impl Programs {
     /// Assembly or linking failed.
     pub fn build(plan: &Plan) -> Result<Self, BuildError> {
         let monitor = build(&plan.profile, ProgramKind::Monitor)?;
-        let kind =
-            if plan.in_flash { ProgramKind::FlashApplication } else { ProgramKind::Application };
+        let kind = match plan {
+            Plan { hosting: Some(_), .. } => ProgramKind::HostedApplication,
+            Plan { in_flash: true, .. } => ProgramKind::FlashApplication,
+            _ => ProgramKind::Application,
+        };
         let application = build_with(&plan.profile, kind, &plan.evaluator)?;
         Ok(Self { monitor, application })
     }
@@ -61,10 +69,18 @@ impl Programs {
         Ok(ready)
     }
 
-    /// Reaches the monitor, loads the application, starts it, and makes sure that it is the one
-    /// that answers.
+    /// Reaches the monitor, this project's or the board's own, loads the application, starts it, and
+    /// makes sure that it is the one that answers.
     pub(super) fn bring_up(&self, plan: &Plan, link: &mut Link) -> Result<Ready, SetupError> {
-        let found = loader::reach_monitor(link)?;
+        if let Some(hosting) = plan.hosting {
+            return self.bring_up_hosted(plan, hosting, link);
+        }
+        let found = match loader::reach_monitor(link) {
+            Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
+                return Err(Self::stranger(plan, link, error));
+            }
+            other => other?,
+        };
         if found.build != self.monitor.build && !plan.any_monitor {
             return Err(SetupError::StaleMonitor(Box::new(found), self.monitor.build));
         }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use firmware_wire::Role;
+use firmware_wire::{Identity, Role};
 use rcflash_link::LinkError;
 use rcflash_link::loader::{self, LoadError};
+use rcflash_monitors::LoaderError;
 
-use super::{LiveBoard, SetupError};
+use super::{LiveBoard, SetupError, hosted};
 use crate::board::BoardError;
 
 /// The number of times to look whether a device that is gone has come back.
@@ -63,14 +64,23 @@ impl LiveBoard {
 
     /// Starts the application if another program answers, and notes which.
     fn revive(&mut self, why: &mut Option<String>) -> Result<(), SetupError> {
-        let found = loader::identify(&mut self.link)?;
-        if found == self.application {
-            return Ok(());
-        }
-        why.get_or_insert_with(|| match found.role {
-            Role::Monitor => "the board was reset: its monitor answered".to_owned(),
-            Role::Application => format!("another program answered: {found}"),
-        });
+        let found = match self.plan.hosting {
+            // A stock monitor does not answer, and may not be sent any frame.
+            Some(_) => hosted::identify(&mut self.link),
+            None => loader::identify(&mut self.link),
+        };
+        let answers = match found {
+            Ok(found) if found == self.application => return Ok(()),
+            Ok(Identity { role: Role::Monitor, .. }) => {
+                "the board was reset: its monitor answered".to_owned()
+            }
+            Ok(found) => format!("another program answered: {found}"),
+            Err(LinkError::Timeout { .. }) if self.plan.hosting.is_some() => {
+                "the application did not answer any more".to_owned()
+            }
+            Err(error) => return Err(error.into()),
+        };
+        why.get_or_insert(answers);
         let ready = self.programs.bring_up(&self.plan, &mut self.link)?;
         self.link.set_window(ready.application.window);
         self.board.note_ready(&ready);
@@ -110,6 +120,7 @@ fn is_line(error: &SetupError) -> bool {
     let line = |error: &LinkError| matches!(error, LinkError::Line { .. });
     match error {
         SetupError::Link(error) | SetupError::Load(LoadError::Link(error)) => line(error),
+        SetupError::Host(error) => matches!(error, LoaderError::Line { .. }),
         SetupError::Board(_) => true,
         _ => false,
     }

@@ -8,9 +8,9 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hil_harness::board::Choice;
 use hil_harness::board::Recording;
-use hil_harness::live::Plan;
+use hil_harness::live::{Host, Hosting, Plan};
 use program_kit::exit::Failure;
-use program_kit::text::Show;
+use program_kit::text::{Show, tell};
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
 
 use super::read_program;
@@ -51,6 +51,16 @@ pub(super) struct BoardArgs {
     /// Accept a monitor of another build in the ROM
     #[arg(long)]
     any_monitor: bool,
+    /// The board keeps the monitor that it came with: load the application through that, and go
+    /// back to it in the end
+    #[arg(
+        long,
+        value_name = "scm|romwbw|basic|cpm",
+        value_parser = host,
+        requires = "port",
+        conflicts_with_all = ["flash", "rom", "any_monitor", "faults"]
+    )]
+    via: Option<Host>,
     /// Hold the simulated board to its own clock
     #[arg(long, conflicts_with = "way")]
     real_time: bool,
@@ -73,6 +83,12 @@ pub(super) struct BoardArgs {
     /// Replay what was recorded; no board is needed
     #[arg(long, group = "way", value_name = "FILE", conflicts_with = "rom")]
     pub(super) replay: Option<PathBuf>,
+}
+
+/// The monitor of this name.
+fn host(name: &str) -> Result<Host, String> {
+    let names = || Host::ALL.map(Host::name).join(", ");
+    Host::named(name).ok_or_else(|| format!("the monitors are {}", names()))
 }
 
 impl BoardArgs {
@@ -112,6 +128,7 @@ impl BoardArgs {
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
+            hosting: self.via.map(|host| Hosting { host, note: |text| tell(text) }),
             recording,
             faults: self.faults,
             stop: None,

@@ -53,6 +53,15 @@ impl Bench {
     }
 }
 
+/// A run of the corpus on a board that keeps its monitor, or pretends to.
+pub(crate) fn run_via(server: &StandIn, host: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+    command.env_remove("RCFLASH_BOARD").env_remove("RCFLASH_RIG");
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    command.args(["run", "--via", host, "--port"]).arg(server.path());
+    command
+}
+
 /// A command that has ended.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,

@@ -131,6 +131,7 @@ fn a_file_goes_to_cpm_without_flow_control_too() {
         program: Some("XM"),
         run: false,
         verify: true,
+        replace: false,
         pace: Pace::FULL,
         flow: FlowChoice::Auto,
         patience: Duration::from_secs(1),

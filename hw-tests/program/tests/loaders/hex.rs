@@ -54,7 +54,7 @@ fn the_built_in_application_runs_beside_the_small_computer_monitor() {
     command.args(["write", "--via", "scm", "--port"]).arg(server.path());
     Ran::of(&command.output().expect("it starts")).ends(
         0,
-        &["verified by reading all of it back", "running at 8000h: Sargon exchange evaluator"],
+        &["verified by reading all of it back", "running at 8400h: Sargon exchange evaluator"],
     );
 }
 

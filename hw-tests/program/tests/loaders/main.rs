@@ -7,7 +7,9 @@ mod contact;
 mod files;
 mod flow;
 mod hex;
+mod loads;
 mod lossy;
 #[path = "../common/programs.rs"]
 mod programs;
 mod spoilt;
+mod states;

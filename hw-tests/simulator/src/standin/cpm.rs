@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::machine::{Begin, Calls};
 use super::xmodem::{Check, Habits, TransferEnd, XmodemReceiver, XmodemSender};
 use super::{Memory, Peer, Running, Wiring};
 
@@ -192,7 +193,8 @@ impl Cpm {
                 Some(program) => {
                     say.extend(b"\r\n");
                     self.memory.load(TPA, &program);
-                    let running = Running::start(&self.memory, TPA, STACK);
+                    let begin = Begin::default();
+                    let running = Running::start_with(&self.memory, TPA, STACK, Calls::Cpm, begin);
                     return self.state = State::Running(Box::new(running));
                 }
                 None => say.extend(format!("\r\n{}?\r\n", words[0]).bytes()),

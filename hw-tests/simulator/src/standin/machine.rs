@@ -20,6 +20,9 @@ const SLICES: usize = 10;
 const ROM_SIZE: u16 = 0x0100;
 /// The simulated board places ROM and RAM in pieces of this size.
 const SLOT: u16 = 0x1000;
+/// Where programs call CP/M, and where that leads in one with a TPA of 54 KiB.
+const CALL_BDOS: usize = 0x0005;
+const BDOS: u16 = 0xD806;
 /// More instructions than the ROM needs until it jumps to the program.
 const SETTING_UP: usize = 64;
 
@@ -73,8 +76,10 @@ impl Memory {
 /// The calls of a program to the monitor under which it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calls {
-    /// RST 08h, 10h, 18h of BASIC, RST 30h of SCM, 0005h of CP/M.
+    /// RST 08h, 10h, 18h of BASIC, RST 30h of SCM.
     Plain,
+    /// 0005h of CP/M, by a jump in high memory, whose address tells programs what is theirs.
+    Cpm,
     /// RST 08h is HBIOS: function B, unit C, character E.
     Hbios,
 }
@@ -132,6 +137,11 @@ impl Running {
             board.bus_mut().load(0, &code);
         }
         board.bus_mut().load(first, &memory.bytes[usize::from(first)..]);
+        if calls == Calls::Cpm {
+            let [low, high] = BDOS.to_le_bytes();
+            board.bus_mut().load(BDOS, &code[CALL_BDOS..CALL_BDOS + 3]);
+            board.bus_mut().load(CALL_BDOS as u16 + 1, &[low, high]);
+        }
         let symbol = |name| program.symbol(name).expect("the ROM exports it");
         let start = Registers { pc: symbol("START"), ..board.registers() };
         board.set_registers(&start);

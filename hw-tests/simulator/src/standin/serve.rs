@@ -116,6 +116,7 @@ impl StandIn {
             heard: 0,
             happened: 0,
             began: Instant::now(),
+            looked: Duration::ZERO,
             latest: Instant::now(),
             words: VecDeque::new(),
             said: Duration::ZERO,
@@ -184,6 +185,8 @@ struct Server {
     /// Characters lost or changed on purpose.
     happened: u32,
     began: Instant,
+    /// When it was last looked for characters of the host.
+    looked: Duration,
     latest: Instant,
     /// The words under way, and when each character will have passed the line.
     words: VecDeque<(Duration, u8)>,
@@ -197,9 +200,11 @@ impl Server {
         while !shared.stop.load(Ordering::Acquire) {
             let awake = running || !self.words.is_empty();
             self.line.flush(Some(if awake { BUSY_NAP } else { NAP }));
+            let heard: Vec<u8> = std::iter::from_fn(|| self.line.receive()).collect();
+            let times = self.arrivals(heard.len());
             let mut peer = shared.peer();
-            while let Some(character) = self.line.receive() {
-                self.take(character, &mut **peer);
+            for (character, at) in heard.into_iter().zip(times) {
+                self.take(character, at, &mut **peer);
                 self.latest = Instant::now();
             }
             let mut say = Vec::new();
@@ -213,10 +218,25 @@ impl Server {
         self.line.flush(None);
     }
 
-    /// A character from the host.
-    fn take(&mut self, character: u8, peer: &mut dyn Peer) {
+    /// When each of so many characters came that were found at once. A pseudo-terminal does not
+    /// tell; they have come since it was looked last. A busy computer looks late, and a host that
+    /// rests between characters must not lose them for that: so they are taken to have come at
+    /// equal distances, if the line can have carried them meanwhile, and else as fast as it can.
+    fn arrivals(&mut self, count: usize) -> impl Iterator<Item = Duration> + use<> {
+        let now = self.began.elapsed();
+        let since = std::mem::replace(&mut self.looked, now);
+        let share = (now - since) / count.max(1) as u32;
+        let (from, distance) = match share > self.receiver.character() {
+            true => (since, share),
+            false => (now, Duration::ZERO),
+        };
+        (1..=count as u32).map(move |index| from + distance * index)
+    }
+
+    /// A character from the host that has come at this time.
+    fn take(&mut self, character: u8, at: Duration, peer: &mut dyn Peer) {
         self.heard += 1;
-        if self.happens(self.faults.loses) || !self.receiver.arrive(self.began.elapsed()) {
+        if self.happens(self.faults.loses) || !self.receiver.arrive(at) {
             return;
         }
         let mut heard = character;

@@ -1,0 +1,219 @@
+//! Boards that keep the monitor they came with: the application is loaded through it, and leaves
+//! the board to it in the end.
+
+use std::sync::Arc;
+
+use firmware_wire::{Identity, Request, Role};
+use rcflash_link::loader;
+use rcflash_link::{Link, LinkError};
+use rcflash_monitors::{Guest, Host, LoaderError, Note, Peer, Stage, Talk, Watch, Who, probe};
+use tdlasm::image::{Image, Run};
+use tdlasm::link::Program;
+
+use super::programs::{Programs, START};
+use super::{LiveBoard, Plan, SetupError};
+use crate::board::{Choice, Ready};
+
+/// The monitor that a board keeps, and who is told what is done there.
+#[derive(Debug, Clone, Copy)]
+pub struct Hosting {
+    /// The monitor.
+    pub host: Host,
+    /// Shows a person what happens.
+    pub note: fn(&str),
+}
+
+/// Says what a loader does.
+struct Notes {
+    note: fn(&str),
+    stage: Option<Stage>,
+}
+
+impl Watch for Notes {
+    fn progress(&mut self, stage: Stage, _done: usize, of: usize) {
+        if self.stage.replace(stage) != Some(stage) {
+            let what = match stage {
+                Stage::Sending => "sending",
+                Stage::ReadingBack => "reading back",
+            };
+            (self.note)(&format!("{what} {of} bytes"));
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        (self.note)(&note.to_string());
+    }
+}
+
+/// The outcome of a first contact through the board's own monitor.
+enum Contacted {
+    /// It has started the application.
+    Started,
+    /// A program of this project's answers instead of it.
+    Ours,
+}
+
+impl Programs {
+    /// Makes sure that the application runs and answers, on a board that keeps its monitor.
+    pub(super) fn bring_up_hosted(
+        &self,
+        plan: &Plan,
+        hosting: Hosting,
+        link: &mut Link,
+    ) -> Result<Ready, SetupError> {
+        let application = match self.contact(plan, hosting, link)? {
+            Contacted::Started => self.greet(plan, link)?,
+            Contacted::Ours => match self.running(plan, link)? {
+                Some(application) => application,
+                None => match self.contact(plan, hosting, link)? {
+                    Contacted::Started => self.greet(plan, link)?,
+                    Contacted::Ours => identify(link)?,
+                },
+            },
+        };
+        self.check(plan, &application)?;
+        let own = self.application.own.iter().map(|&routine| routine.to_owned()).collect();
+        Ok(Ready { application, own, seq: link.seq() })
+    }
+
+    /// Has the monitor load and start the application.
+    fn contact(
+        &self,
+        plan: &Plan,
+        hosting: Hosting,
+        link: &mut Link,
+    ) -> Result<Contacted, SetupError> {
+        let (image, entry, top) = self.guest(plan);
+        let guest = Guest { image: &image, entry, top };
+        let mut notes = Notes { note: hosting.note, stage: None };
+        let outcome = talking(plan, link, |talk| hosting.host.start(talk, guest, &mut notes));
+        match outcome {
+            Ok(()) => Ok(Contacted::Started),
+            Err(LoaderError::WrongPeer { found: Peer::Ours, .. }) => Ok(Contacted::Ours),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The application, where it is entered, and the first address that it leaves alone.
+    fn guest(&self, plan: &Plan) -> (Image, u16, u16) {
+        match &plan.application {
+            Some((address, bytes)) => {
+                let image = Image::new([Run { address: *address, bytes: bytes.clone() }]);
+                let last = image.bounds().map_or(*address, |(_, last)| last);
+                (image, *address, last.saturating_add(1))
+            }
+            None => {
+                let built = &self.application;
+                (built.program.image.clone(), built.address, top(&built.program))
+            }
+        }
+    }
+
+    /// Hears the application that was started tell who it is.
+    fn greet(&self, plan: &Plan, link: &mut Link) -> Result<Identity, SetupError> {
+        link.hear_out("starting the program", START)?;
+        match identify(link) {
+            Err(LinkError::Timeout { .. }) => {
+                let (profile, kind) = (plan.profile.name.clone(), plan.profile.uart.kind);
+                Err(SetupError::Mute(profile, format!("{kind:?}").to_uppercase()))
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// The application, if it is the one that is wanted and runs; another one is sent back to the
+    /// board's monitor.
+    fn running(&self, plan: &Plan, link: &mut Link) -> Result<Option<Identity>, SetupError> {
+        let found = identify(link)?;
+        if found.role == Role::Monitor {
+            return Err(SetupError::OwnMonitor(Box::new(found)));
+        }
+        if self.check(plan, &found).is_ok() {
+            return Ok(Some(found));
+        }
+        link.ask("going back to the monitor", &Request::Reset, START)?;
+        link.hear_out("going back to the monitor", START)?;
+        Ok(None)
+    }
+
+    /// Finds out who answers in place of this project's monitor, for the message; the error itself
+    /// if that is nobody known.
+    pub(super) fn stranger(plan: &Plan, link: &mut Link, error: LinkError) -> SetupError {
+        let Choice::Serial(rig) = &plan.board else { return error.into() };
+        let found = talking(plan, link, |talk| probe(talk, &[]));
+        let Ok(Who::Known(peer, who)) = found.map(|found| found.who) else { return error.into() };
+        let Some(host) = Host::of(peer) else { return error.into() };
+        let port = rig.name.as_deref().unwrap_or(&rig.port).to_owned();
+        SetupError::StockMonitor { port, who, host: host.name(), first: first_step(peer) }
+    }
+}
+
+/// Asks who is there by sequence number 1, whose frame does no harm to any monitor.
+pub(super) fn identify(link: &mut Link) -> Result<Identity, LinkError> {
+    link.set_seq(0);
+    loader::identify(link)
+}
+
+/// The step that a person has to do there first.
+fn first_step(peer: Peer) -> &'static str {
+    match peer {
+        Peer::XmodemReceiver => "end the transfer there (Ctrl-X), then ",
+        Peer::CpmMonitor => "boot CP/M there (X, then Y), then ",
+        _ => "",
+    }
+}
+
+/// Talks to the board's own monitor on the link's line.
+fn talking<T>(
+    plan: &Plan,
+    link: &mut Link,
+    talk: impl FnOnce(&mut Talk) -> Result<T, LoaderError>,
+) -> Result<T, LoaderError> {
+    let heard = link.take_unframed();
+    let stop = plan.stop.as_ref().map_or_else(Arc::default, Arc::clone);
+    let mut conversation = Talk::new(link.take_line(), link.baud(), stop).with_heard(&heard);
+    let outcome = talk(&mut conversation);
+    link.put_line(conversation.into_line());
+    outcome
+}
+
+/// The first address after all sections of a program.
+fn top(program: &Program) -> u16 {
+    let end = |section: &tdlasm::link::PlacedSection| u32::from(section.address) + section.size;
+    let last = program.sections.iter().map(end).max().unwrap_or(0);
+    u16::try_from(last).unwrap_or(u16::MAX)
+}
+
+impl LiveBoard {
+    /// Sends the application back to the monitor that the board keeps, if it keeps one. The board
+    /// can't be asked anything after that.
+    ///
+    /// # Errors
+    /// The monitor does not come back.
+    pub fn leave(&mut self) -> Result<(), SetupError> {
+        let Some(Hosting { host, note }) = self.plan.hosting.take() else { return Ok(()) };
+        // A user who has stopped the run wants the board back, too.
+        self.plan.stop = None;
+        self.link.set_stop(Arc::default());
+        self.link.abandon();
+        self.link.ask("going back to the board's own monitor", &Request::Reset, START)?;
+        let peer = talking(&self.plan, &mut self.link, |talk| host.wait_for(talk));
+        match peer {
+            Ok(peer) => {
+                note(&format!("{}: {peer} is there again", self.board.name()));
+                Ok(())
+            }
+            Err(LoaderError::Silence { .. }) => Err(SetupError::Gone(host.name())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for LiveBoard {
+    fn drop(&mut self) {
+        let Some(Hosting { note, .. }) = self.plan.hosting else { return };
+        if let Err(error) = self.leave() {
+            note(&error.to_string());
+        }
+    }
+}

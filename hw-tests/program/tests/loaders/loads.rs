@@ -1,0 +1,61 @@
+//! Programs for every monitor in every state of the records: `write --via` brings them there, and
+//! `run --via` runs the corpus and gives the board back.
+
+use board_simulator::standin::{Options, StandIn};
+
+use super::bench::{Bench, Ran, run_via};
+use super::states::{Row, TABLE, Way, each_row, lines};
+
+/// The problems of a command that was to load a program.
+fn problems(name: &str, way: Way, ran: &Ran, words: &[&str]) -> Vec<String> {
+    let (code, words) = match way {
+        Way::Refused(_, _, text) => (3, vec![text]),
+        Way::Back(..) | Way::Reset(_) => (0, words.to_vec()),
+    };
+    let said = format!("{}{}", ran.data, ran.text);
+    let missing = words.iter().filter(|word| !said.contains(**word));
+    let mut problems: Vec<_> =
+        missing.map(|word| format!("{name}: no '{word}' in: {said}")).collect();
+    if ran.code != Some(code) {
+        problems.push(format!("{name}: exit code {:?}: {said}", ran.code));
+    }
+    problems
+}
+
+fn write(row: &Row, line: &str, options: Options) -> Vec<String> {
+    let name = format!("{}, {}, {line}: write", row.monitor, row.state);
+    let bench = Bench::new(row.prepared(), options);
+    let ran = bench.write(row.way.loader(), &["--no-run"]);
+    problems(&name, row.way, &ran, &["verified by reading all of it back"])
+}
+
+fn run(row: &Row, line: &str, options: Options) -> Vec<String> {
+    let name = format!("{}, {}, {line}: run", row.monitor, row.state);
+    let server = StandIn::start(row.prepared(), options).expect("a pseudo-terminal");
+    let mut command = run_via(&server, row.way.loader());
+    // A position with pins, one that overflows, an array.
+    command.args(["byte.figure4", "odd.overflow", "array.unguarded"]);
+    let ran = Ran::of(&command.output().expect("it starts"));
+    let back = match row.way {
+        Way::Back(_, peer) => format!("{peer} is there again"),
+        Way::Reset(_) => "does not come back: press reset there".to_owned(),
+        Way::Refused(..) => String::new(),
+    };
+    problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
+}
+
+#[test]
+fn programs_are_loaded_and_read_back_in_every_state() {
+    for (line, options) in lines() {
+        each_row(&TABLE, |_, row| write(row, line, options));
+    }
+}
+
+/// Each state on one of the lines, so that each monitor has all of them.
+#[test]
+fn the_corpus_runs_in_every_state_and_the_board_is_given_back() {
+    each_row(&TABLE, |index, row| {
+        let (line, options) = lines()[index % lines().len()];
+        run(row, line, options)
+    });
+}
