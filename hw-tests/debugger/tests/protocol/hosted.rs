@@ -12,12 +12,12 @@ use tdlasm::{Options, assemble};
 use crate::board::{Board, image};
 use crate::requests::BOARDS;
 
-/// Where the ROM leaves flags and register I at each start, and counts its starts; a mark, without
-/// which it does nothing; and the address to go on at.
+/// Words of the ROM's: flags and register I as each start finds them, the number of starts, a mark
+/// without which it does nothing, and the address to go on at.
 const FOUND: u16 = 0xFB00;
 const STARTS: u16 = 0xFB02;
 const MARK: u8 = 0xA5;
-/// Where the test puts a program that takes the ROM away from 0000h.
+/// The place of a program that takes the ROM away from 0000h.
 const AWAY: u16 = 0xF900;
 /// The mark of HBIOS and its version.
 const HBIOS: u16 = 0xFE00;

@@ -69,8 +69,8 @@ impl Programs {
         Ok(ready)
     }
 
-    /// Reaches the monitor, this project's or the board's own, loads the application, starts it, and
-    /// makes sure that it is the one that answers.
+    /// Reaches the monitor, this project's or the board's own, loads the application, starts it,
+    /// and makes sure that it is the one that answers.
     pub(super) fn bring_up(&self, plan: &Plan, link: &mut Link) -> Result<Ready, SetupError> {
         if let Some(hosting) = plan.hosting {
             return self.bring_up_hosted(plan, hosting, link);

@@ -20,7 +20,7 @@ const SLICES: usize = 10;
 const ROM_SIZE: u16 = 0x0100;
 /// The simulated board places ROM and RAM in pieces of this size.
 const SLOT: u16 = 0x1000;
-/// Where programs call CP/M, and where that leads in one with a TPA of 54 KiB.
+/// The address at which programs call CP/M, and its target with a TPA of 54 KiB.
 const CALL_BDOS: usize = 0x0005;
 const BDOS: u16 = 0xD806;
 /// More instructions than the ROM needs until it jumps to the program.
