@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use crate::convert::facts::{Facts, Search};
 use crate::convert::{self, Dialect};
+use tdlasm::diag::Code;
 use tdlasm::source::{Loader, Origin, Source, SourceMap};
 use tdlasm::{asm, module::Module};
 
@@ -49,7 +50,7 @@ pub enum Error {
 
 /// The text of a file in columns.
 ///
-/// If the text can be assembled by itself, it is, before and after.
+/// The text is assembled before and after: its bytes and its messages stay the same.
 ///
 /// # Errors
 /// Blanks in the text count, or it is too large.
@@ -73,11 +74,8 @@ pub fn format(
         Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
     let mut formatted = write::write(&statements);
     formatted.extend_from_slice(&text[statements.source().text.len()..]);
-    let modules = |text| modules(&Overlay { loader, file, text }, options);
-    if formatted != text
-        && let Some(before) = modules(text)
-        && modules(&formatted).as_ref() != Some(&before)
-    {
+    let outcome = |text| outcome(&Overlay { loader, file, text }, options);
+    if formatted != text && outcome(text) != outcome(&formatted) {
         return Err(Error::Blanks(name()));
     }
     Ok(formatted)
@@ -119,12 +117,14 @@ fn reading(options: &Options) -> convert::Options {
     convert::Options { long_symbols, include_dirs, ..convert::Options::new(Dialect::Zilog) }
 }
 
-/// Returns the modules of the file if it can be assembled.
-fn modules(overlay: &Overlay<'_>, options: &Options) -> Option<Vec<Module>> {
+/// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes
+/// and its errors too.
+fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<Code>) {
     let Options { include_dirs, long_symbols } = options.clone();
     let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
     let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);
-    (!outcome.has_errors()).then_some(outcome.modules)
+    let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
+    (outcome.modules, codes)
 }
 
 /// Files as they are, but for one.

@@ -23,6 +23,7 @@ pub(crate) struct Facts {
     synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
     assigned: FxHashMap<Vec<u8>, u32>,
     defined: FxHashSet<Vec<u8>>,
+    external: FxHashSet<Vec<u8>>,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
@@ -99,6 +100,12 @@ impl Facts {
                     self.alter(next(at));
                     self.alter(at.checked_sub(1).map(|before| words[before].0));
                 }
+                // What other modules define is no instruction either.
+                ".EXTER" => {
+                    let names = words[at + 1..].iter().map(|(name, _)| self.key(name));
+                    let names: Vec<Vec<u8>> = names.collect();
+                    self.external.extend(names);
+                }
                 ".INSER" | "INCLUD" => return Some(file_name(behind).to_vec()),
                 _ => {}
             }
@@ -143,6 +150,11 @@ impl Facts {
     /// Whether the name has a label or an assignment somewhere.
     pub(super) fn is_defined(&self, name: &[u8]) -> bool {
         self.defined.contains(&self.key(name))
+    }
+
+    /// Whether the name is declared external.
+    pub(super) fn is_external(&self, name: &[u8]) -> bool {
+        self.external.contains(&self.key(name))
     }
 
     /// Whether the name is assigned more than once.

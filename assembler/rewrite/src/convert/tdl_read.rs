@@ -212,6 +212,13 @@ impl<'t> Reading<'t, '_> {
                 if words::is_section(name) {
                     return Reason::fail(at, "sections have no counterpart");
                 }
+                if self.facts.is_external(name) && words::tdl_register(name).is_none() {
+                    return Ok(node);
+                }
+                if words::is_tdl_directive(name) && !self.facts.is_defined(name) {
+                    // A directive has no opcode, and counts 0.
+                    return Ok(Node::Number(Number::new(0, 10)));
+                }
                 let register = words::tdl_register(name).map(|register| register.value().into());
                 let opcode = words::tdl_forms(name).first().map(Form::value);
                 if opcode.is_some() && self.facts.is_defined(name) {

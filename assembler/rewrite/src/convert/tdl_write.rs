@@ -22,7 +22,8 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
         }
         Body::Assign { fixed, value, .. } => {
             tdl_expr::write(value, context, &mut out)?;
-            if *fixed { "==" } else { "=" }
+            // What looks ahead has no value in the first of TDL's passes, so that == would move.
+            if *fixed && !context.assigned.looks_ahead { "==" } else { "=" }
         }
         Body::Bytes(items) if items.iter().any(|item| is_long(&item.item)) => {
             let zero = items.last().is_some_and(|last| is_zero(&last.item));

@@ -91,7 +91,59 @@ fn assigned(program: &Program<'_>, known: &Known<'_>) -> Vec<Assigned> {
         }
         found
     };
-    program.statements.iter().enumerate().map(one).collect()
+    let mut found: Vec<Assigned> = program.statements.iter().enumerate().map(one).collect();
+    mark_rings(program, &spelled, &mut found);
+    found
+}
+
+/// Marks the assignments whose values depend on themselves: those that are left when all that
+/// depend on settled symbols only are taken away.
+fn mark_rings(
+    program: &Program<'_>,
+    spelled: &impl Fn(&[u8], usize) -> Vec<u8>,
+    found: &mut [Assigned],
+) {
+    let mut open: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut users: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    let mut waits = vec![0usize; found.len()];
+    let may = |index: &usize| found[*index].looks_ahead || found[*index].is_only;
+    let ahead: Vec<usize> = (0..found.len()).filter(may).collect();
+    for index in &ahead {
+        if let Body::Assign { name, .. } = &program.statements[*index].body {
+            *open.entry(spelled(name, *index)).or_default() += 1;
+        }
+    }
+    for index in &ahead {
+        let Body::Assign { value, .. } = &program.statements[*index].body else { continue };
+        value.any(&mut |node| {
+            if let Node::Name(name) = node
+                && open.contains_key(&spelled(name, *index))
+            {
+                waits[*index] += 1;
+                users.entry(spelled(name, *index)).or_default().push(*index);
+            }
+            false
+        });
+    }
+    let mut ready: Vec<usize> = ahead.iter().copied().filter(|index| waits[*index] == 0).collect();
+    while let Some(index) = ready.pop() {
+        let Body::Assign { name, .. } = &program.statements[index].body else { continue };
+        let name = spelled(name, index);
+        let Some(left) = open.get_mut(&name) else { continue };
+        *left -= 1;
+        if *left > 0 {
+            continue;
+        }
+        for user in users.remove(&name).unwrap_or_default() {
+            waits[user] -= 1;
+            if waits[user] == 0 {
+                ready.push(user);
+            }
+        }
+    }
+    for index in ahead {
+        found[index].in_ring = waits[index] > 0;
+    }
 }
 
 /// Whether most operators are in small letters.

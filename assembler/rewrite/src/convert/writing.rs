@@ -37,6 +37,8 @@ pub(super) struct Assigned {
     pub(super) looks_ahead: bool,
     /// Whether the symbol has no other value.
     pub(super) is_only: bool,
+    /// Whether its value depends on the symbol itself.
+    pub(super) in_ring: bool,
 }
 
 impl Context<'_> {

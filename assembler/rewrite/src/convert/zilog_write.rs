@@ -18,6 +18,9 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
     }
     let mut out = Vec::new();
     let operator = match body {
+        Body::Assign { .. } if context.assigned.in_ring => {
+            return context.fail("the value depends on the symbol itself, which only TDL takes");
+        }
         Body::Assign { fixed, value, .. } => {
             write_assigned(value, context, &mut out)?;
             let target = context.target;

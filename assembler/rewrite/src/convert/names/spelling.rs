@@ -76,6 +76,9 @@ pub(super) fn global(from: Dialect, name: &[u8]) -> Vec<u8> {
             while spelling.starts_with(b"..") {
                 spelling.remove(0);
             }
+            if spelling == b"." {
+                spelling = b"$".to_vec();
+            }
             if is_tdl_word(&spelling) {
                 spelling.push(b'.');
             }

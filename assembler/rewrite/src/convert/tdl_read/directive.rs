@@ -7,6 +7,7 @@ use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
 use super::super::program::{Body, HERE_IN_LIST, Item, Read, Reason, Spaced};
+use super::super::words;
 use super::Reading;
 
 impl<'t> Reading<'t, '_> {
@@ -111,6 +112,9 @@ impl<'t> Reading<'t, '_> {
             let Some(item) = self.cursor.take(lex::symbol) else {
                 return Reason::fail(at, "a symbol is missing");
             };
+            if words::tdl_register(item).is_some() {
+                return Reason::fail(at, "a register is no symbol that modules could share");
+            }
             list.push(Spaced { blanks, item });
             if !self.cursor.eat_behind_blanks(b',') {
                 return Ok(list);
