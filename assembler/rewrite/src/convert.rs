@@ -6,6 +6,7 @@
 //! has no counterpart, or would not mean the same to every assembler, stays as it is and is
 //! reported: nothing is ever converted to something else than it was.
 
+mod expand;
 mod expr;
 pub(crate) mod extent;
 pub(crate) mod facts;
@@ -132,6 +133,12 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
         .ok_or(io::ErrorKind::FileTooLarge)?;
     let source = map.get(index);
     let (mut conversion, distinct) = attempt(loader, file, source, options);
+    if conversion.kept() > 0
+        && let Some(expanded) = expanded(loader, file, source, options)
+        && expanded.kept() < conversion.kept()
+    {
+        conversion = expanded;
+    }
     if conversion.kept() > 0 {
         let to = options.to.other();
         let (_, others) = attempt(loader, file, source, &Options { to, ..options.clone() });
@@ -142,6 +149,30 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
     // What follows the end of the text is nobody's, but the author's.
     conversion.text.extend_from_slice(&text[source.text.len()..]);
     Ok(conversion)
+}
+
+/// Converts the source without its macros and conditionals, for an assembler that is known to lack
+/// them. Notes name the lines of the source itself.
+fn expanded(
+    loader: &dyn Loader,
+    file: &Path,
+    source: &Source,
+    options: &Options,
+) -> Option<Conversion> {
+    options.target?;
+    let search = Search { loader, folders: &options.include_dirs };
+    let facts = Facts::gather(file, &source.text, options, &search);
+    let expanded = expand::expand(loader, file, &facts, options)?;
+    let mut map = SourceMap::default();
+    let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
+    let (mut conversion, _) = attempt(&MemoryLoader::new(), file, map.get(index), options);
+    for note in &mut conversion.notes {
+        let line = expanded.lines.get(note.line as usize - 1);
+        (note.line, note.column) = (line.copied().unwrap_or(note.line), 1);
+    }
+    let message = "macros, conditionals and second names are written out";
+    conversion.notes.insert(0, Note { line: 1, column: 1, kept: false, message: message.into() });
+    Some(conversion)
 }
 
 /// Statements of other assemblers are translated up to this length.

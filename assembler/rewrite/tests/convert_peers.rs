@@ -1,12 +1,12 @@
 //! Other assemblers make the same bytes of a converted source as ours of the source, as far as they
 //! are installed.
 
+#[path = "convert/peer.rs"]
+mod peer;
 #[path = "convert/programs.rs"]
 mod programs;
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use proptest::prelude::prop_oneof;
 use proptest::strategy::{Strategy, ValueTree};
@@ -17,6 +17,7 @@ use tdlasm::isa::{FORMS, Status};
 use tdlasm::source::MemoryLoader;
 use tdlasm_rewrite::convert::{Conversion, Dialect, Options, Target, convert};
 
+use peer::Peer;
 use programs::{Taste, converted, image, instruction, program, sources};
 
 /// Operands whose value all assemblers know.
@@ -24,66 +25,7 @@ const NUMBERS: &[&str] = &[
     "0", "1", "255", "0FFH", "101B", "17Q", "09", "9.", "'A'", "''''", "'AB'", "^H1F", "0FF80H",
     "K0", "K1", "KD", "B", "JMP", "300", "'\\'",
 ];
-/// An assembler for Zilog's mnemonics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Peer {
-    Gnu,
-    Pasmo,
-    Z80asm,
-}
-
 impl Peer {
-    const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
-
-    /// Returns what it takes from a source to its bytes.
-    fn commands(self) -> &'static [&'static [&'static str]] {
-        match self {
-            Peer::Gnu => &[
-                &["z80-unknown-coff-as", "-o", "a.o", "a.asm"],
-                &[
-                    "z80-unknown-coff-ld",
-                    "-e",
-                    "0",
-                    "-Ttext",
-                    "0",
-                    "--oformat",
-                    "binary",
-                    "-o",
-                    "a.bin",
-                    "a.o",
-                ],
-            ],
-            Peer::Pasmo => &[&["pasmo", "a.asm", "a.bin"]],
-            Peer::Z80asm => &[&["z80asm", "-o", "a.bin", "a.asm"]],
-        }
-    }
-
-    fn is_installed(self) -> bool {
-        let found = |command: &&[&str]| {
-            tool(command[0]).arg("--version").stdin(Stdio::null()).output().is_ok()
-        };
-        let missing = self.commands().iter().find(|command| !found(command));
-        if let Some(command) = missing {
-            // Written past the test harness, which keeps back what eprintln! says in a test that
-            // passes.
-            let _ = writeln!(std::io::stderr(), "no {}: nothing compared with it", command[0]);
-        }
-        missing.is_none()
-    }
-
-    /// The bytes that it makes of a source which begins at `origin`.
-    fn assemble(self, text: &[u8], origin: u16) -> Vec<u8> {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("a.asm"), text).expect("to write the source");
-        for command in self.commands() {
-            run(command, folder.path(), text);
-        }
-        let bytes = std::fs::read(folder.path().join("a.bin")).expect("the output");
-        // GNU's sections begin at 0.
-        let skipped = if self == Peer::Gnu { usize::from(origin) } else { 0 };
-        bytes[skipped..].to_vec()
-    }
-
     /// The operators of TDL's whose counterparts it knows.
     fn operators(self) -> &'static [&'static str] {
         match self {
@@ -111,27 +53,6 @@ impl Peer {
     fn takes(self, status: Status) -> bool {
         status != Status::Undocumented || self == Peer::Z80asm
     }
-}
-
-/// A program; GNU's may be those that `.ci/binutils-z80-elf` builds.
-fn tool(name: &str) -> Command {
-    let built = std::env::var_os("Z80_ELF_BIN").filter(|bin| !bin.is_empty());
-    match (name.strip_prefix("z80-unknown-coff-"), built) {
-        (Some(gnu), Some(folder)) => Command::new(Path::new(&folder).join(gnu)),
-        _ => Command::new(name),
-    }
-}
-
-fn run(command: &[&str], folder: &Path, text: &[u8]) {
-    let output = tool(command[0]).args(&command[1..]).current_dir(folder).output().expect("to run");
-    let said = [output.stdout, output.stderr].concat();
-    assert!(
-        output.status.success(),
-        "{}: {}\n{}",
-        command[0],
-        String::from_utf8_lossy(&said),
-        String::from_utf8_lossy(text)
-    );
 }
 
 /// Checks that each installed assembler makes the same of the converted source as ours of the
@@ -290,16 +211,6 @@ fn what_is_read_of_the_other_sides_expressions_has_the_value_that_others_give_it
         assert_eq!(conversion.notes, []);
         let wanted = image(conversion.text).expect("a right source").flat(0);
         agree(peer, source.as_bytes(), &wanted, 0x100);
-    }
-}
-
-impl Peer {
-    fn target(self) -> Target {
-        match self {
-            Peer::Gnu => Target::Gas,
-            Peer::Pasmo => Target::Pasmo,
-            Peer::Z80asm => Target::Z80asm,
-        }
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Facts {
     defined: FxHashSet<Vec<u8>>,
     external: FxHashSet<Vec<u8>>,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
+    /// Whether `.RADIX` goes, since every number is written with its radix.
+    pub(super) writes_radix: bool,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
 }
@@ -40,7 +42,8 @@ impl Facts {
     pub(crate) fn gather(file: &Path, text: &[u8], options: &Options, search: &Search<'_>) -> Self {
         // On Zilog's side all letters count anyway.
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
-        let mut facts = Self { long_symbols, ..Self::default() };
+        let writes_radix = options.target.is_some();
+        let mut facts = Self { long_symbols, writes_radix, ..Self::default() };
         let mut seen = FxHashSet::default();
         let mut open = facts.scan(text, file, search);
         while let Some(path) = open.pop() {

@@ -79,6 +79,8 @@ pub(super) enum Body<'t> {
     External(Vec<Spaced<'t, &'t [u8]>>),
     Global(Vec<Spaced<'t, &'t [u8]>>),
     End(Option<Node<'t>>),
+    /// Becomes a comment: other statements have its effect.
+    Done,
     /// Stays as it is.
     Kept(Reason),
     /// Is in the dialect that is written, as the period before its mnemonic says: see
@@ -176,6 +178,7 @@ impl<'t> Body<'t> {
             | Body::Global(_)
             | Body::End(None)
             | Body::Marked
+            | Body::Done
             | Body::Kept(_) => {}
         }
     }

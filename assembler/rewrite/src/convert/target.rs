@@ -60,6 +60,11 @@ impl Target {
         self != Self::Z80asm
     }
 
+    /// Whether its output has no gaps, so that a second ORG moves addresses but not bytes.
+    pub(super) fn is_gapless(self) -> bool {
+        self == Self::Z80asm
+    }
+
     /// Whether modules can share symbols.
     pub(super) fn links(self) -> bool {
         self == Self::Gas

@@ -56,6 +56,10 @@ impl<'t> Reading<'t, '_> {
             let (end, name) = self.mode.keep(self.source, start, operator);
             self.cursor.move_to(end as u32);
             defines = name;
+            let key = words::directive_key(self.slice(operator));
+            if self.facts.writes_radix && key == ".RADIX" && labels.is_empty() {
+                body = Body::Done;
+            }
         } else {
             self.cursor.skip_to_line_end();
         }

@@ -63,7 +63,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             })?;
             if matches!(body, Body::External(_)) { ".EXTERN" } else { ".INTERN" }
         }
-        Body::Nothing | Body::Marked | Body::Kept(_) => "",
+        Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
     Ok(Written { operator: context.cased(operator), operands: out })
 }

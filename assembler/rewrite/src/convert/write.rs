@@ -54,6 +54,7 @@ pub(super) fn write(
         assigned: assigned(program, known),
         known,
         small,
+        placed: false,
         label: 0,
         style: Style::default(),
         output: Output::default(),
@@ -146,6 +147,19 @@ fn mark_rings(
     }
 }
 
+/// Whether a statement takes room, or says where the next one goes.
+fn places(body: &Body<'_>) -> bool {
+    matches!(
+        body,
+        Body::Instruction(..)
+            | Body::Bytes(_)
+            | Body::Words(_)
+            | Body::Reserve(..)
+            | Body::Origin(_)
+            | Body::Insert(_)
+    )
+}
+
 /// Whether most operators are in small letters.
 fn mostly_small(text: &[u8], program: &Program<'_>) -> bool {
     let operators = program.statements.iter().map(|statement| &statement.operator);
@@ -173,6 +187,8 @@ struct Writing<'t, 'k> {
     assigned: Vec<Assigned>,
     known: &'k Known<'k>,
     small: bool,
+    /// Whether bytes or an origin were written.
+    placed: bool,
     /// The number of the next label.
     label: usize,
     style: Style<'t>,
@@ -193,6 +209,7 @@ impl<'t, 'k> Writing<'t, 'k> {
             Ok(None) => self.copy(statement),
             Err(reason) => self.keep(statement, reason),
         }
+        self.placed |= places(&statement.body);
         self.remember_style(statement);
     }
 
@@ -207,6 +224,7 @@ impl<'t, 'k> Writing<'t, 'k> {
             radix: statement.radix,
             at: statement.operator.start,
             target: self.target,
+            placed: self.placed,
             assigned: self.assigned[index],
             small: if named { letter.is_some_and(u8::is_ascii_lowercase) } else { self.small },
         }
@@ -221,7 +239,7 @@ impl<'t, 'k> Writing<'t, 'k> {
         }
         match &statement.body {
             Body::Kept(reason) => Err(reason.clone()),
-            Body::Marked => Ok(None),
+            Body::Marked | Body::Done => Ok(None),
             Body::Nothing if statement.labels.is_empty() => Ok(None),
             Body::Nothing => Ok(Some(Written::default())),
             body => match self.to {
@@ -241,6 +259,9 @@ impl<'t, 'k> Writing<'t, 'k> {
         let (span, operator) = (statement.span, statement.operator);
         let marked = usize::from(statement.body == Body::Marked);
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
+        if statement.body == Body::Done {
+            self.output.text.extend_from_slice(b"; ");
+        }
         self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
     }
 
@@ -326,9 +347,10 @@ impl<'t, 'k> Writing<'t, 'k> {
             at = label.end;
         }
         if let Body::Assign { name, at: start, end, .. } = statement.body {
-            if statement.labels.is_empty() || self.to == Dialect::Tdl {
+            // GNU as wants the name of an EQU at the start of its line.
+            if self.to == Dialect::Tdl {
                 out.extend_from_slice(&self.text[at..start]);
-            } else {
+            } else if !statement.labels.is_empty() {
                 out.extend_from_slice(self.line_end());
             }
             out.extend_from_slice(&names.spelling(name, context.scope));

@@ -24,6 +24,8 @@ pub(super) struct Context<'a> {
     pub(super) at: usize,
     /// The assembler that is written for.
     pub(super) target: Option<Target>,
+    /// Whether bytes or an origin stand above.
+    pub(super) placed: bool,
     /// The facts of the statement if it is an assignment.
     pub(super) assigned: Assigned,
     /// Whether mnemonics are written in small letters.

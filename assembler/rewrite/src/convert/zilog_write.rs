@@ -46,6 +46,11 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             write_size(*unit, size, context, &mut out)?;
             "DS"
         }
+        Body::Origin(value) if context.placed && context.target.is_some_and(Target::is_gapless) => {
+            let distance = Node::binary(BinaryOp::Subtract, value.clone(), Node::Here);
+            zilog_expr::write(&distance, context, &mut out)?;
+            "DS"
+        }
         Body::Origin(value) => {
             zilog_expr::write(value, context, &mut out)?;
             "ORG"
@@ -72,7 +77,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             })?;
             if matches!(body, Body::External(_)) { "EXTERN" } else { "GLOBAL" }
         }
-        Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Kept(_) => "",
+        Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
     Ok(Written { operator: context.cased(operator), operands: out })
 }
@@ -218,9 +223,29 @@ fn write_operand(
             out.push(b')');
             Ok(())
         }
+        Operand::Value(node)
+            if slot == Slot::Relative
+                && context.target == Some(Target::Gas)
+                && node
+                    .exact(&mut |name| context.names.worth(name, context.scope).value)
+                    .is_some() =>
+        {
+            context.fail("GNU as takes no number as the target of a relative jump")
+        }
+        Operand::Value(node) if slot == Slot::Bit => write_bit(node, context, out),
         Operand::Value(node) if slot == Slot::Restart => write_restart(node, context, out),
         Operand::Value(node) if inside => zilog_expr::write(node.bare(), context, out),
         Operand::Value(node) => zilog_expr::write_operand(node, context, out),
+    }
+}
+
+/// The number of a bit, of which TDL takes the last three bits.
+fn write_bit(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    match node.exact(&mut |name| context.names.worth(name, context.scope).value) {
+        Some(number) if !(0..8).contains(&number) => {
+            zilog_expr::write(&Node::number((number & 7) as u16), context, out)
+        }
+        _ => zilog_expr::write_operand(node, context, out),
     }
 }
 

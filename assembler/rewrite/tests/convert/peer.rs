@@ -1,0 +1,102 @@
+//! The assemblers for Zilog's mnemonics that a test may find installed.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tdlasm_rewrite::convert::Target;
+
+/// An assembler for Zilog's mnemonics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    Gnu,
+    Pasmo,
+    Z80asm,
+}
+
+impl Peer {
+    pub(crate) const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
+
+    /// Returns what it takes from a source to its bytes.
+    fn commands(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Peer::Gnu => &[
+                &["z80-unknown-coff-as", "-o", "a.o", "a.asm"],
+                &[
+                    "z80-unknown-coff-ld",
+                    "-e",
+                    "0",
+                    "-Ttext",
+                    "0",
+                    "--oformat",
+                    "binary",
+                    "-o",
+                    "a.bin",
+                    "a.o",
+                ],
+            ],
+            Peer::Pasmo => &[&["pasmo", "a.asm", "a.bin"]],
+            Peer::Z80asm => &[&["z80asm", "-o", "a.bin", "a.asm"]],
+        }
+    }
+
+    pub(crate) fn is_installed(self) -> bool {
+        let found = |command: &&[&str]| {
+            tool(command[0]).arg("--version").stdin(Stdio::null()).output().is_ok()
+        };
+        let missing = self.commands().iter().find(|command| !found(command));
+        if let Some(command) = missing {
+            // Written past the test harness, which keeps back what eprintln! says in a test that
+            // passes.
+            let _ = writeln!(std::io::stderr(), "no {}: nothing compared with it", command[0]);
+        }
+        missing.is_none()
+    }
+
+    /// The bytes that it makes of a source which begins at `origin`.
+    pub(crate) fn assemble(self, text: &[u8], origin: u16) -> Vec<u8> {
+        match self.try_assemble(text, origin) {
+            Ok(bytes) => bytes,
+            Err(said) => panic!("{self:?}: {said}\n{}", String::from_utf8_lossy(text)),
+        }
+    }
+
+    /// The bytes that it makes of a source which begins at `origin`, or what it says.
+    pub(crate) fn try_assemble(self, text: &[u8], origin: u16) -> Result<Vec<u8>, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.asm"), text).expect("to write the source");
+        for command in self.commands() {
+            run(command, folder.path())?;
+        }
+        let bytes = std::fs::read(folder.path().join("a.bin")).expect("the output");
+        // GNU's sections begin at 0.
+        let skipped = if self == Peer::Gnu { usize::from(origin) } else { 0 };
+        Ok(bytes.get(skipped..).unwrap_or_default().to_vec())
+    }
+
+    pub(crate) fn target(self) -> Target {
+        match self {
+            Peer::Gnu => Target::Gas,
+            Peer::Pasmo => Target::Pasmo,
+            Peer::Z80asm => Target::Z80asm,
+        }
+    }
+}
+
+/// A program; GNU's may be those that `.ci/binutils-z80-elf` builds.
+fn tool(name: &str) -> Command {
+    let built = std::env::var_os("Z80_ELF_BIN").filter(|bin| !bin.is_empty());
+    match (name.strip_prefix("z80-unknown-coff-"), built) {
+        (Some(gnu), Some(folder)) => Command::new(Path::new(&folder).join(gnu)),
+        _ => Command::new(name),
+    }
+}
+
+fn run(command: &[&str], folder: &Path) -> Result<(), String> {
+    let output = tool(command[0]).args(&command[1..]).current_dir(folder).output().expect("to run");
+    let said = [output.stdout, output.stderr].concat();
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&said).into_owned()),
+    }
+}
