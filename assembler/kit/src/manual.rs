@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::error::ContextValue;
 use clap::{Args, Command, FromArgMatches};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
@@ -12,7 +13,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::exit::{Failure, Outcome, RIG};
 use crate::files::write_whole;
-use crate::text::{Show, tell_coloured, tell_text};
+use crate::text::{Show, tell_coloured, tell_text, visible};
 
 /// Parses the command line of a program. The words of the user in a message have nothing hidden in
 /// them; help and version are printed.
@@ -21,6 +22,7 @@ use crate::text::{Show, tell_coloured, tell_text};
 /// The exit code with which the program ends: there is nothing to run.
 pub fn parse<P: FromArgMatches>(command: Command) -> Result<P, ExitCode> {
     command.try_get_matches().and_then(|found| P::from_arg_matches(&found)).map_err(|error| {
+        let error = in_one_line(error);
         if error.use_stderr() {
             let text = error.render();
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -33,6 +35,22 @@ pub fn parse<P: FromArgMatches>(command: Command) -> Result<P, ExitCode> {
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(crate::exit::USAGE))
     })
+}
+
+/// Shows the words of the user in an error as they are: one with a line break in it would otherwise
+/// begin a line of its own.
+fn in_one_line(mut error: clap::Error) -> clap::Error {
+    let shown: Vec<_> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(visible(text).into()))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in shown {
+        error.insert(kind, value);
+    }
+    error
 }
 
 /// The subcommand that prints completions.
