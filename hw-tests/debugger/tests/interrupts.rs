@@ -27,6 +27,9 @@ const BYTE: u8 = 0xA5;
 const RING_BIT: u16 = 0x0400;
 /// T-states after which a routine is taken not to return.
 const PATIENCE: u64 = 100_000;
+/// T-states between the moments of a quiet call from which disturbed ones set out, so that each
+/// repeats little of what is known.
+const STRIDE: u64 = 500;
 /// The number of bytes below its entry that a routine and the interrupt service together may push.
 const STACK_USED: u16 = 64;
 
@@ -36,10 +39,18 @@ struct Machine {
     app: BuiltImage,
 }
 
-/// A moment to which the board can be taken back: a routine is about to be entered.
+/// A moment to which the board can be taken back.
 struct Moment {
     registers: Registers,
     memory: Box<[u8; 0x1_0000]>,
+    /// T-states since the routine was entered.
+    past: u64,
+}
+
+/// A routine that is about to be entered, and the way to tell that it has returned.
+struct Entry {
+    moment: Moment,
+    home: u16,
 }
 
 /// The end of a call.
@@ -50,8 +61,15 @@ struct Ended {
     t_states: u64,
     /// The place of the program when the interrupt was accepted.
     interrupted_at: Option<u16>,
-    /// Every instruction that was begun outside the service.
+}
+
+/// A call that nothing disturbed.
+struct Quiet {
+    ended: Ended,
+    /// Every instruction that was begun.
     places: BTreeSet<u16>,
+    /// Moments on the way, in their order; the first is the entry.
+    moments: Vec<Moment>,
 }
 
 /// Builds the application; `replaced` are sources that take the place of ours.
@@ -82,7 +100,7 @@ impl Machine {
     }
 
     /// Asks and runs until `routine` is about to be entered, for the square if one is given.
-    fn run_up_to(&mut self, request: &Request, routine: &str, square: Option<Square>) -> Moment {
+    fn run_up_to(&mut self, request: &Request, routine: &str, square: Option<Square>) -> Entry {
         let frame = request.frame(1).expect("it fits a frame");
         self.board.line_mut().to_board.extend(frame.encode());
         let entry = self.symbol(routine);
@@ -93,61 +111,108 @@ impl Machine {
         while !is_there(self) {
             assert_eq!(self.board.run_for(1), Stop::Time, "{routine} is not reached");
         }
-        let memory = self.board.bus().memory();
-        Moment { registers: self.board.registers(), memory }
+        let moment = self.moment(0);
+        let sp = moment.registers.sp;
+        let home = u16::from_le_bytes([moment.at(sp), moment.at(sp + 1)]);
+        Entry { moment, home }
     }
 
-    /// Takes the board back to the moment and lets the routine run to its end; `offset` T-states
-    /// after its entry a byte is complete in the serial chip.
-    fn call(&mut self, from: &Moment, offset: Option<u64>) -> Result<Ended, String> {
-        self.board.bus_mut().load(0, &*from.memory);
-        self.board.set_registers(&from.registers);
-        let entered = (self.board.clock(), self.board.service_time());
-        if let Some(offset) = offset {
-            self.board.receive_at(BYTE, entered.0 + offset);
-        }
-        let sp = from.registers.sp;
-        let home = u16::from_le_bytes([from.at(sp), from.at(sp + 1)]);
-        let (mut interrupted_at, mut places) = (None, BTreeSet::new());
-        loop {
-            let now = self.board.registers();
-            let is_home = now.pc == home && now.sp == sp + 2 && !self.board.in_service();
-            if is_home && interrupted_at.is_some() == offset.is_some() {
-                break;
-            }
-            if self.board.clock() - entered.0 > PATIENCE {
+    /// Returns the moment that this is, so many T-states after the entry.
+    fn moment(&self, past: u64) -> Moment {
+        let memory = self.board.bus().memory();
+        Moment { registers: self.board.registers(), memory, past }
+    }
+
+    /// Takes the board back to a moment; returns its clock at the entry, without interrupt service.
+    fn take_back(&mut self, to: &Moment) -> u64 {
+        self.board.bus_mut().load(0, &*to.memory);
+        self.board.set_registers(&to.registers);
+        self.board.clock() - self.board.service_time() - to.past
+    }
+
+    fn is_home(&self, entry: &Entry) -> bool {
+        let now = self.board.registers();
+        let sp = entry.moment.registers.sp + 2;
+        now.pc == entry.home && now.sp == sp && !self.board.in_service()
+    }
+
+    /// Returns how the call has ended whose entry was at this time of the board without service.
+    fn ended(&self, entered: u64, interrupted_at: Option<u16>) -> Ended {
+        let t_states = self.board.clock() - self.board.service_time() - entered;
+        let registers = Registers { r: 0, ..self.board.registers() };
+        Ended { registers, memory: self.board.bus().memory(), t_states, interrupted_at }
+    }
+
+    /// Lets the routine run to its end undisturbed.
+    fn call(&mut self, entry: &Entry) -> Result<Quiet, String> {
+        let entered = self.take_back(&entry.moment);
+        let (mut places, mut moments) = (BTreeSet::new(), Vec::<Moment>::new());
+        while !self.is_home(entry) {
+            let past = self.board.clock() - self.board.service_time() - entered;
+            if past > PATIENCE {
                 return Err("it does not return".to_owned());
             }
-            let outside = !self.board.in_service();
+            if moments.last().is_none_or(|last| past >= last.past + STRIDE) {
+                moments.push(self.moment(past));
+            }
+            places.insert(self.board.registers().pc);
             self.board.run_for(1);
-            if outside && self.board.in_service() {
-                interrupted_at = Some(now.pc);
-            } else if outside {
-                places.insert(now.pc);
+        }
+        Ok(Quiet { ended: self.ended(entered, None), places, moments })
+    }
+
+    /// Lets the routine run to its end from a moment; `offset` T-states after its entry a byte is
+    /// complete in the serial chip.
+    fn call_disturbed(
+        &mut self,
+        entry: &Entry,
+        from: &Moment,
+        offset: u64,
+    ) -> Result<Ended, String> {
+        let entered = self.take_back(from);
+        let began = self.board.clock();
+        self.board.receive_at(BYTE, began + offset - from.past);
+        while !self.board.in_service() {
+            if self.board.clock() - began > PATIENCE {
+                return Err("the byte is not noticed".to_owned());
+            }
+            let before = self.board.registers().pc;
+            self.board.run_for(1);
+            if self.board.in_service() {
+                return self.rest_of(entry, entered, before);
             }
         }
-        let time = |machine: &Self| machine.board.clock() - machine.board.service_time();
-        let t_states = time(self) - (entered.0 - entered.1);
-        let registers = Registers { r: 0, ..self.board.registers() };
-        let memory = self.board.bus().memory();
-        Ok(Ended { registers, memory, t_states, interrupted_at, places })
+        Err("an interrupt is being served before the byte".to_owned())
+    }
+
+    /// Lets an interrupted routine run to its end.
+    fn rest_of(&mut self, entry: &Entry, entered: u64, at: u16) -> Result<Ended, String> {
+        let began = self.board.clock();
+        while !self.is_home(entry) {
+            if self.board.clock() - began > PATIENCE {
+                return Err("it does not return".to_owned());
+            }
+            self.board.run_for(1);
+        }
+        Ok(self.ended(entered, Some(at)))
     }
 
     /// Interrupts the routine that is about to be entered at every T-state in turn, and tells at
     /// which places.
-    fn disturb(&mut self, from: &Moment) -> Result<BTreeSet<u16>, String> {
-        let quiet = self.call(from, None)?;
-        let expected = self.with_byte_received(from, &quiet);
+    fn disturb(&mut self, entry: &Entry) -> Result<BTreeSet<u16>, String> {
+        let quiet = self.call(entry)?;
+        let expected = self.with_byte_received(&entry.moment, &quiet.ended);
         let mut interrupted = BTreeSet::new();
-        for offset in 0..quiet.t_states {
-            let ended = self.call(from, Some(offset))?;
+        for offset in 0..quiet.ended.t_states {
+            let after = quiet.moments.partition_point(|moment| moment.past <= offset);
+            let ended = self.call_disturbed(entry, &quiet.moments[after - 1], offset)?;
             let at = ended.interrupted_at.unwrap_or_default();
-            same(&quiet, &expected, &ended)
+            same(&quiet.ended, &expected, &ended)
                 .map_err(|problem| format!("{offset} T-states on, at {at:04X}h: {problem}"))?;
             interrupted.insert(at);
         }
         let mut boundaries = quiet.places;
-        boundaries.insert(quiet.registers.pc);
+        boundaries.insert(quiet.ended.registers.pc);
         assert_eq!(interrupted, boundaries, "where it was interrupted, and all its instructions");
         Ok(interrupted)
     }
@@ -206,8 +271,8 @@ fn nothing_changes(
     let mut machine = Machine::start(behaviour);
     let mut places = BTreeSet::new();
     for request in requests {
-        let from = machine.run_up_to(request, routine, square);
-        let disturbed = machine.disturb(&from);
+        let entry = machine.run_up_to(request, routine, square);
+        let disturbed = machine.disturb(&entry);
         places.extend(disturbed.unwrap_or_else(|e| panic!("{behaviour}, {request:?}: {e}")));
         while machine.board.run_for(PATIENCE) != Stop::Idle {}
     }
@@ -296,9 +361,10 @@ fn problem_with(replaced: &[(&str, &str)]) -> String {
     let driver = format!("{}{service}{}", &driver[..start], &driver[end..]);
     let broken = application(Behaviour::Mended, &[("acia.asm", &driver)]);
     let mut machine = Machine::start(Behaviour::Mended);
-    let mut from = machine.run_up_to(&position(BATTLE), "XCHNG", Square::named("e4"));
-    from.memory[usize::from(broken.address)..][..broken.bytes.len()].copy_from_slice(&broken.bytes);
-    machine.disturb(&from).expect_err("nothing was noticed")
+    let mut entry = machine.run_up_to(&position(BATTLE), "XCHNG", Square::named("e4"));
+    let memory = &mut entry.moment.memory;
+    memory[usize::from(broken.address)..][..broken.bytes.len()].copy_from_slice(&broken.bytes);
+    machine.disturb(&entry).expect_err("nothing was noticed")
 }
 
 #[test]
