@@ -84,6 +84,8 @@ pub struct Rig {
     pub name: Option<String>,
     /// The device.
     pub port: String,
+    /// The serial number of the adapter that is to be found again, if it was named by that.
+    pub serial: Option<String>,
     /// The name of its profile.
     pub board: String,
     /// The line's speed, if not the profile's.
@@ -252,6 +254,7 @@ impl Entry {
         Rig {
             name: Some(name.to_owned()),
             port,
+            serial: self.usb_serial.clone(),
             board: self.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
             baud: self.baud,
             flow: self.flow,
@@ -273,6 +276,7 @@ impl Rig {
         Self {
             name: None,
             port: port.to_owned(),
+            serial: None,
             board: DEFAULT_BOARD.to_owned(),
             baud: None,
             flow: Flow::default(),
@@ -289,7 +293,10 @@ impl Rig {
     /// # Errors
     /// Why not, with what to try.
     pub fn open(&self, baud: u32) -> Result<Port, OpenError> {
-        let mut port = Port::open(&self.port, self.baud.unwrap_or(baud))?;
+        // An adapter that was unplugged meanwhile may have got another name.
+        let found = self.serial.as_deref().and_then(|serial| adapter(serial).ok().flatten());
+        let device = found.as_ref().unwrap_or(&self.port);
+        let mut port = Port::open(device, self.baud.unwrap_or(baud))?;
         let set = port
             .obey_rts(self.flow == Flow::RtsCts)
             .and_then(|_| reset::release(&self.reset, &mut port))
@@ -309,12 +316,16 @@ impl Rig {
 
 /// The device of the adapter with this serial number.
 fn plugged_in(name: &str, serial: &str) -> Result<String, RigFileError> {
-    let ports = port::list().map_err(RigFileError::Ports)?;
-    let found = ports.into_iter().find(|port| port.serial.as_deref() == Some(serial));
-    found.map(|port| port.path).ok_or_else(|| RigFileError::NotPlugged {
+    adapter(serial).map_err(RigFileError::Ports)?.ok_or_else(|| RigFileError::NotPlugged {
         name: name.to_owned(),
         serial: serial.to_owned(),
     })
+}
+
+/// The device of the adapter with this serial number, if it is plugged in.
+fn adapter(serial: &str) -> io::Result<Option<String>> {
+    let found = port::list()?.into_iter().find(|port| port.serial.as_deref() == Some(serial));
+    Ok(found.map(|port| port.path))
 }
 
 #[cfg(test)]

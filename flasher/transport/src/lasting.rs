@@ -24,8 +24,6 @@ pub struct Lasting {
     stop: Arc<AtomicBool>,
     /// Shows what happens.
     note: fn(&str),
-    /// Whether reads and writes wait for the port, so that nobody counts the time as the board's.
-    holds: bool,
     away: Option<Away>,
 }
 
@@ -45,18 +43,7 @@ impl Lasting {
         stop: Arc<AtomicBool>,
         note: fn(&str),
     ) -> Self {
-        Self { line, reopen, patience, stop, note, holds: false, away: None }
-    }
-
-    /// The same line with reads and writes that wait until the port is back.
-    #[must_use]
-    pub fn holding(self) -> Self {
-        Self { holds: true, ..self }
-    }
-
-    /// The end of a wait that would end at `end` if the port were there.
-    fn end(&self, end: Instant) -> Instant {
-        if self.holds { end + self.patience + 2 * LOOK } else { end }
+        Self { line, reopen, patience, stop, note, away: None }
     }
 
     /// Notes that the port is gone, or gives the error back if there is nothing to wait for.
@@ -130,7 +117,7 @@ impl Transport for Lasting {
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        if !self.find(self.end(Instant::now() + timeout))? {
+        if !self.find(Instant::now() + timeout)? {
             return Ok(0);
         }
         match self.line.read(buffer, timeout) {
@@ -139,14 +126,17 @@ impl Transport for Lasting {
         }
     }
 
-    /// Returns what is written while the port is away is lost, as on a cable that is pulled.
+    /// While the port is away nothing is taken, as by a board that holds the host off.
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-        if !self.find(self.end(Instant::now()))? {
-            return Ok(());
+        if !self.find(Instant::now())? {
+            return Err(io::ErrorKind::TimedOut.into());
         }
         match self.line.write(bytes, deadline) {
             Ok(()) => Ok(()),
-            Err(error) => self.lose(error),
+            Err(error) => {
+                self.lose(error)?;
+                Err(io::ErrorKind::TimedOut.into())
+            }
         }
     }
 
@@ -219,7 +209,8 @@ mod tests {
     fn a_port_that_comes_back_is_gone_on_with() {
         let mut lasting = line(Duration::from_secs(60), 2);
         assert_eq!(heard(&mut lasting, 2), (b"AB".to_vec(), None));
-        assert!(lasting.write(b"x", Instant::now()).is_ok(), "what is written meanwhile is lost");
+        let refused = lasting.write(b"x", Instant::now()).map_err(|error| error.kind());
+        assert_eq!(refused, Err(io::ErrorKind::TimedOut), "nothing is taken while it is away");
     }
 
     #[test]

@@ -153,8 +153,7 @@ fn clock(plan: &Plan, live: &mut LiveBoard, chart: &mut Chart) {
         );
     }
     let direct = Choice::Direct { rom: None };
-    let model =
-        Plan { board: direct, recording: None, faults: None, hosting: None, ..plan.clone() };
+    let model = Plan { board: direct, recording: None, faults: None, host: None, ..plan.clone() };
     let expected = LiveBoard::prepare(&model).and_then(|mut model| Ok(time_of(&mut model)?));
     let (expected, measured) = match (expected, time_of(live)) {
         (Ok(expected), Ok(measured)) => (expected, measured),

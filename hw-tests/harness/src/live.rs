@@ -8,8 +8,7 @@ mod recover;
 mod under_way;
 mod watch;
 
-pub use hosted::Hosting;
-pub use load::Load;
+pub use load::{Limit, Load};
 pub use recover::Recovery;
 pub use under_way::CaseReply;
 
@@ -42,6 +41,9 @@ use sargon_cases::encode;
 use sargon_reference::Behaviour;
 use watch::Watch;
 
+/// The time for which a simulated board's line is looked for.
+const RECONNECT: Duration = Duration::from_secs(3);
+
 /// A plan for a board.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -58,7 +60,11 @@ pub struct Plan {
     /// Whether a monitor of another build will do.
     pub any_monitor: bool,
     /// The monitor through which the application gets to a board that keeps it.
-    pub hosting: Option<Hosting>,
+    pub host: Option<Host>,
+    /// The time to wait for a port that has gone to come back.
+    pub reconnect: Duration,
+    /// Shows a person what happens meanwhile.
+    pub note: fn(&str),
     /// The place to write down all that passes over the line.
     pub recording: Option<Recording>,
     /// The seed of faults to be made on the line.
@@ -111,7 +117,9 @@ impl Plan {
             application: None,
             in_flash: false,
             any_monitor: false,
-            hosting: None,
+            host: None,
+            reconnect: RECONNECT,
+            note: |_| {},
             recording: None,
             faults: None,
             stop: None,

@@ -217,7 +217,7 @@ fn vanishes_after(moment: u64) {
     let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let run = command
-        .args(["run", "--port", &board.path])
+        .args(["run", "--port", &board.path, "--reconnect", "2"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

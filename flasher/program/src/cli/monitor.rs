@@ -3,12 +3,14 @@
 use program_kit::text::{Show, visible_stream};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use program_kit::exit::{Failure, Outcome, RIG};
 use rcflash_rig::Pacing;
 use rcflash_terminal::{LineEnd, Log, Options, Screen, talk};
+use rcflash_transport::{Lasting, Transport};
 
 use super::stop_on_interrupt;
 use super::target::{BoardArgs, Target};
@@ -33,6 +35,9 @@ pub(super) struct TerminalArgs {
     /// rig file
     #[arg(long, value_name = "MS[,MS]", value_parser = pacing)]
     pace: Option<Pacing>,
+    /// The time to wait for a port that has gone, as when its adapter was unplugged; 0 ends at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    reconnect: u64,
     /// Send the ends of lines in files and piped input as they are, not as carriage returns
     #[arg(long)]
     keep_line_ends: bool,
@@ -55,13 +60,25 @@ pub(super) fn monitor(args: &TerminalArgs) -> Outcome {
     let target = args.board.target()?;
     let options = options(args, &target)?;
     let stop = stop_on_interrupt()?;
-    let mut port = target.open()?;
+    let port = Box::new(target.open()?);
+    let again = args.board.clone();
+    let reopen = move || -> io::Result<Box<dyn Transport + Send>> {
+        let there = again.target().and_then(|target| target.open());
+        Ok(Box::new(there.map_err(|failure| io::Error::other(failure.message))?))
+    };
+    let patience = Duration::from_secs(args.reconnect);
+    let mut port = Lasting::new(port, Box::new(reopen), patience, Arc::clone(&stop), note);
     let (name, baud) = (&target.rig.port, target.baud());
     program_kit::tell!("{name} at {baud} baud; Ctrl-] leaves, Ctrl-\\ sends a file");
     let left = talk(&mut port, &mut Console { is_safe: args.safe }, options, &stop);
     program_kit::tell!("");
     left?;
     Ok(0)
+}
+
+/// Says what happens to the port, in a line of its own whatever the user's terminal does.
+fn note(text: &str) {
+    program_kit::text::tell_text(&format!("{text}\r\n"));
 }
 
 fn options(args: &TerminalArgs, target: &Target) -> Result<Options, Failure> {

@@ -14,7 +14,7 @@ use rcflash_transport::port::Port;
 use super::stop_on_interrupt;
 
 /// Which board, and where.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(super) struct BoardArgs {
     /// The board: its name in the rig file, or its serial device
     #[arg(long, value_name = "NAME|DEVICE", env = "RCFLASH_PORT")]

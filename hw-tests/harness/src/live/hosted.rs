@@ -14,15 +14,6 @@ use super::programs::{Programs, START};
 use super::{LiveBoard, Plan, SetupError};
 use crate::board::{Choice, Ready};
 
-/// The monitor that a board keeps, and who is told what is done there.
-#[derive(Debug, Clone, Copy)]
-pub struct Hosting {
-    /// The monitor.
-    pub host: Host,
-    /// Shows a person what happens.
-    pub note: fn(&str),
-}
-
 /// Says what a loader does.
 struct Notes {
     note: fn(&str),
@@ -58,14 +49,14 @@ impl Programs {
     pub(super) fn bring_up_hosted(
         &self,
         plan: &Plan,
-        hosting: Hosting,
+        host: Host,
         link: &mut Link,
     ) -> Result<Ready, SetupError> {
-        let application = match self.contact(plan, hosting, link)? {
+        let application = match self.contact(plan, host, link)? {
             Contacted::Started => self.greet(plan, link)?,
             Contacted::Ours => match self.running(plan, link)? {
                 Some(application) => application,
-                None => match self.contact(plan, hosting, link)? {
+                None => match self.contact(plan, host, link)? {
                     Contacted::Started => self.greet(plan, link)?,
                     Contacted::Ours => identify(link)?,
                 },
@@ -77,16 +68,11 @@ impl Programs {
     }
 
     /// Has the monitor load and start the application.
-    fn contact(
-        &self,
-        plan: &Plan,
-        hosting: Hosting,
-        link: &mut Link,
-    ) -> Result<Contacted, SetupError> {
+    fn contact(&self, plan: &Plan, host: Host, link: &mut Link) -> Result<Contacted, SetupError> {
         let (image, entry, top) = self.guest(plan);
         let guest = Guest { image: &image, entry, top };
-        let mut notes = Notes { note: hosting.note, stage: None };
-        let outcome = talking(plan, link, |talk| hosting.host.start(talk, guest, &mut notes));
+        let mut notes = Notes { note: plan.note, stage: None };
+        let outcome = talking(plan, link, |talk| host.start(talk, guest, &mut notes));
         match outcome {
             Ok(()) => Ok(Contacted::Started),
             Err(LoaderError::WrongPeer { found: Peer::Ours, .. }) => Ok(Contacted::Ours),
@@ -191,7 +177,7 @@ impl LiveBoard {
     /// # Errors
     /// The monitor does not come back.
     pub fn leave(&mut self) -> Result<(), SetupError> {
-        let Some(Hosting { host, note }) = self.plan.hosting.take() else { return Ok(()) };
+        let Some(host) = self.plan.host.take() else { return Ok(()) };
         // A user who has stopped the run wants the board back, too.
         self.plan.stop = None;
         self.link.set_stop(Arc::default());
@@ -200,7 +186,7 @@ impl LiveBoard {
         let peer = talking(&self.plan, &mut self.link, |talk| host.wait_for(talk));
         match peer {
             Ok(peer) => {
-                note(&format!("{}: {peer} is there again", self.board.name()));
+                (self.plan.note)(&format!("{}: {peer} is there again", self.board.name()));
                 Ok(())
             }
             Err(LoaderError::Silence { .. }) => Err(SetupError::Gone(host.name())),
@@ -211,9 +197,8 @@ impl LiveBoard {
 
 impl Drop for LiveBoard {
     fn drop(&mut self) {
-        let Some(Hosting { note, .. }) = self.plan.hosting else { return };
         if let Err(error) = self.leave() {
-            note(&error.to_string());
+            (self.plan.note)(&error.to_string());
         }
     }
 }

@@ -10,6 +10,20 @@ use board_simulator::Pace;
 
 /// Bits of a character on the line.
 const BITS: f64 = 10.0;
+/// The share from which on something is the limit: replies that wait for one another, rests of USB
+/// adapters and the end of a run take some of the time.
+const FULL: f64 = 0.9;
+
+/// A part that was used nearly all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The board's processor.
+    Processor,
+    /// The line to the board.
+    Sending,
+    /// The line from it.
+    Hearing,
+}
 
 /// The share of the time with requests under way that was used, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,18 +80,16 @@ impl LiveBoard {
 }
 
 impl Load {
-    /// The share of what was used most, and its name.
+    /// Returns what was used nearly all the time; nothing if that holds for none of what is known.
     #[must_use]
-    pub fn limit(&self) -> (f64, &'static str) {
-        let line = if self.sending > self.hearing {
-            (self.sending, "the line to the board")
-        } else {
-            (self.hearing, "the line from the board")
-        };
-        match self.processor {
-            Some(busy) if busy >= line.0 => (busy, "the board's processor"),
-            _ => line,
-        }
+    pub fn limit(&self) -> Option<Limit> {
+        let shares = [
+            (self.processor.unwrap_or(0.0), Limit::Processor),
+            (self.sending, Limit::Sending),
+            (self.hearing, Limit::Hearing),
+        ];
+        let most = shares.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
+        most.filter(|(share, _)| *share >= FULL).map(|(_, limit)| limit)
     }
 }
 
@@ -85,7 +97,34 @@ impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let processor = self.processor.map_or("not known".to_owned(), percent);
-        let (line, (_, limit)) = ([self.sending, self.hearing].map(percent), self.limit());
+        let line = [self.sending, self.hearing].map(percent);
+        let limit = match (self.limit(), self.processor) {
+            (Some(Limit::Processor), _) => "the board's processor",
+            (Some(Limit::Sending), _) => "the line to the board",
+            (Some(Limit::Hearing), _) => "the line from the board",
+            (None, None) => "not the line: the board's processor, this computer or its adapter",
+            (None, Some(_)) => "neither processor nor line: this computer or its adapter",
+        };
         write!(f, "{limit}; processor busy {processor}, line {} out, {} in", line[0], line[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_the_limit_that_was_not_used_nearly_all_the_time() {
+        let load = |processor, sending, hearing| Load { processor, sending, hearing };
+        for (load, limit, words) in [
+            (load(Some(0.97), 0.3, 0.95), Some(Limit::Processor), "the board's processor; "),
+            (load(None, 0.91, 0.44), Some(Limit::Sending), "the line to the board; "),
+            (load(None, 0.31, 0.99), Some(Limit::Hearing), "the line from the board; "),
+            (load(None, 0.31, 0.44), None, "not the line: the board's processor, this computer"),
+            (load(Some(0.6), 0.31, 0.44), None, "neither processor nor line: this computer"),
+        ] {
+            assert_eq!(load.limit(), limit, "{load}");
+            assert!(load.to_string().starts_with(words), "{load}");
+        }
     }
 }

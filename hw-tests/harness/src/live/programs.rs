@@ -35,7 +35,7 @@ impl Programs {
     pub fn build(plan: &Plan) -> Result<Self, BuildError> {
         let monitor = build(&plan.profile, ProgramKind::Monitor)?;
         let kind = match plan {
-            Plan { hosting: Some(_), .. } => ProgramKind::HostedApplication,
+            Plan { host: Some(_), .. } => ProgramKind::HostedApplication,
             Plan { in_flash: true, .. } => ProgramKind::FlashApplication,
             _ => ProgramKind::Application,
         };
@@ -72,8 +72,8 @@ impl Programs {
     /// Reaches the monitor, this project's or the board's own, loads the application, starts it,
     /// and makes sure that it is the one that answers.
     pub(super) fn bring_up(&self, plan: &Plan, link: &mut Link) -> Result<Ready, SetupError> {
-        if let Some(hosting) = plan.hosting {
-            return self.bring_up_hosted(plan, hosting, link);
+        if let Some(host) = plan.host {
+            return self.bring_up_hosted(plan, host, link);
         }
         let found = match loader::reach_monitor(link) {
             Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {

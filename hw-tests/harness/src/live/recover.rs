@@ -1,5 +1,6 @@
 //! Getting a board back that was unplugged, reset, or runs something else.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use firmware_wire::{Identity, Role};
@@ -10,10 +11,10 @@ use rcflash_monitors::LoaderError;
 use super::{LiveBoard, SetupError, hosted};
 use crate::board::BoardError;
 
-/// The number of times to look whether a device that is gone has come back.
-const LOOKS: u32 = 30;
-/// The time to wait between two looks.
+/// The time between two looks for a device that is gone.
 const LOOK: Duration = Duration::from_millis(100);
+/// The look at which a person is told: a line that was only disturbed is there by then.
+const TOLD: u32 = 5;
 /// The time that a board may take until its banner after a reset.
 const BOOT: Duration = Duration::from_secs(1);
 /// The number of times to try before the board is given up.
@@ -64,7 +65,7 @@ impl LiveBoard {
 
     /// Starts the application if another program answers, and notes which.
     fn revive(&mut self, why: &mut Option<String>) -> Result<(), SetupError> {
-        let found = match self.plan.hosting {
+        let found = match self.plan.host {
             // A stock monitor does not answer, and may not be sent any frame.
             Some(_) => hosted::identify(&mut self.link),
             None => loader::identify(&mut self.link),
@@ -75,7 +76,7 @@ impl LiveBoard {
                 "the board was reset: its monitor answered".to_owned()
             }
             Ok(found) => format!("another program answered: {found}"),
-            Err(LinkError::Timeout { .. }) if self.plan.hosting.is_some() => {
+            Err(LinkError::Timeout { .. }) if self.plan.host.is_some() => {
                 "the application did not answer any more".to_owned()
             }
             Err(error) => return Err(error.into()),
@@ -89,17 +90,35 @@ impl LiveBoard {
     }
 
     /// Opens the line anew, as soon as the device is there.
-    fn reopen(&mut self) -> Result<(), BoardError> {
+    fn reopen(&mut self) -> Result<(), SetupError> {
+        let most = (self.plan.reconnect.as_millis() / LOOK.as_millis()).max(1);
         let mut looks = 1;
         while let Err(error) = self.link.reconnect(|| self.board.open()) {
             // A file of ours that can't be written does not come back as a device does.
-            if looks == LOOKS || matches!(error, BoardError::Transcript(..)) {
-                return Err(error);
+            if u128::from(looks) >= most || matches!(error, BoardError::Transcript(..)) {
+                return Err(error.into());
+            }
+            if self.is_stopped() {
+                return Err(LinkError::Interrupted { what: "waiting for the port" }.into());
+            }
+            if looks == TOLD {
+                let (name, seconds) = (self.board.name(), self.plan.reconnect.as_secs());
+                (self.plan.note)(&format!(
+                    "{name}: the port is gone; waiting up to {seconds} s for it"
+                ));
             }
             looks += 1;
             self.board.rest(LOOK);
         }
+        if looks > TOLD {
+            (self.plan.note)(&format!("{}: the port is back", self.board.name()));
+        }
         Ok(())
+    }
+
+    /// Whether the user has stopped the run.
+    fn is_stopped(&self) -> bool {
+        self.plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Presses the button where there is one, and opens the line anew where there is none.
@@ -109,7 +128,7 @@ impl LiveBoard {
             None => self.reopen()?,
         }
         match self.link.hear_out("resetting the board", BOOT) {
-            Err(LinkError::Line { .. }) => Ok(self.reopen()?),
+            Err(LinkError::Line { .. }) => self.reopen(),
             other => Ok(other?),
         }
     }

@@ -1,13 +1,14 @@
-//! The limit of a run, as `report.json` has it: shares of the time, and the name of the largest.
+//! The limit of a run, as `report.json` has it: shares of the time, and the name of the one that was
+//! used nearly all of it.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::live::Load;
+use crate::live::{Limit, Load};
 
 /// The fields of `limit`.
 #[derive(Serialize, Deserialize)]
 struct Shares {
-    /// The name of the share that is the limit.
+    /// The name of the share that is the limit, or `other`.
     #[serde(skip_deserializing)]
     by: &'static str,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,11 +22,11 @@ struct Shares {
 impl Serialize for Load {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { processor, sending, hearing } = *self;
-        let (most, _) = self.limit();
-        let by = match processor {
-            Some(busy) if busy >= most => "processor",
-            _ if sending >= most => "out",
-            _ => "in",
+        let by = match self.limit() {
+            Some(Limit::Processor) => "processor",
+            Some(Limit::Sending) => "out",
+            Some(Limit::Hearing) => "in",
+            None => "other",
         };
         Shares { by, processor, sending, hearing }.serialize(to)
     }
@@ -43,12 +44,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_share_is_named_and_all_are_read_back() {
+    fn a_share_that_was_used_up_is_named_and_all_are_read_back() {
         let cases = [
-            ("processor", Some(0.5), 0.25, 0.375),
-            ("out", Some(0.5), 0.75, 0.375),
-            ("in", Some(0.5), 0.75, 0.875),
-            ("in", None, 0.125, 0.25),
+            ("processor", Some(0.9375), 0.25, 0.375),
+            ("out", Some(0.5), 0.9375, 0.375),
+            ("in", Some(0.5), 0.75, 0.9375),
+            ("other", Some(0.5), 0.75, 0.875),
+            ("other", None, 0.125, 0.25),
         ];
         for (by, processor, sending, hearing) in cases {
             let load = Load { processor, sending, hearing };

@@ -1,6 +1,7 @@
 //! The arguments that choose a board, and what goes onto it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use board_simulator::Pace;
 use clap::Args;
@@ -8,7 +9,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
 use hil_harness::board::Choice;
 use hil_harness::board::Recording;
-use hil_harness::live::{Host, Hosting, Plan};
+use hil_harness::live::{Host, Plan};
 use program_kit::exit::Failure;
 use program_kit::text::{Show, tell};
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
@@ -61,6 +62,10 @@ pub(super) struct BoardArgs {
         conflicts_with_all = ["flash", "rom", "any_monitor", "faults"]
     )]
     via: Option<Host>,
+    /// The time to wait for a port that has gone, as when its adapter was unplugged, and then to go
+    /// on
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    reconnect: u64,
     /// Hold the simulated board to its own clock
     #[arg(long, conflicts_with = "way")]
     real_time: bool,
@@ -128,7 +133,9 @@ impl BoardArgs {
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
-            hosting: self.via.map(|host| Hosting { host, note: |text| tell(text) }),
+            host: self.via,
+            reconnect: Duration::from_secs(self.reconnect),
+            note: |text| tell(text),
             recording,
             faults: self.faults,
             stop: None,

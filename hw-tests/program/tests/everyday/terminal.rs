@@ -52,8 +52,13 @@ impl Board {
 
 /// `rcflash monitor` at a terminal, ready for keys.
 fn session(board: &Board, more: &[&str]) -> Screen {
+    at(&board.port(), more)
+}
+
+/// The same at a port of this name.
+fn at(port: &str, more: &[&str]) -> Screen {
     let mut command = program();
-    command.args(["monitor", "--port", &board.port()]).args(more);
+    command.args(["monitor", "--port", port]).args(more);
     let mut session = Screen::of(command);
     session.expect("Ctrl-] leaves");
     let deadline = Instant::now() + PATIENCE;
@@ -99,10 +104,46 @@ fn every_way_out_puts_the_terminal_back() {
 fn a_port_that_vanishes_ends_the_session_with_its_name() {
     let board = Board::new();
     let port = board.port();
-    let session = session(&board, &[]);
+    let session = session(&board, &["--reconnect", "0"]);
     drop(board);
     let seen = ended(session, 3);
     assert!(seen.contains(&format!("{port}: the port is gone")), "{seen}");
+}
+
+#[test]
+fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
+    let folder = Folder::new();
+    let port = folder.name("port");
+    let board = Board::new();
+    std::os::unix::fs::symlink(board.port(), &port).expect("a link");
+    let mut session = at(&port, &[]);
+    std::fs::remove_file(&port).expect("it is there");
+    drop(board);
+    session.expect("the port is gone; waiting up to 600 s for it");
+    session.press(b"LIST");
+    let mut board = Board::new();
+    std::os::unix::fs::symlink(board.port(), &port).expect("a link");
+    session.expect("the port is back");
+    board.expect(b"LIST");
+    board.say(b"10 PRINT");
+    session.expect("10 PRINT");
+    session.press(b"\x1D");
+    ended(session, 0);
+}
+
+#[test]
+fn a_port_that_stays_away_is_left_by_the_usual_key_or_given_up_in_time() {
+    let board = Board::new();
+    let mut left = session(&board, &[]);
+    drop(board);
+    left.expect("the port is gone; waiting up to 600 s for it");
+    left.press(b"\x1D");
+    ended(left, 0);
+    let board = Board::new();
+    let given_up = session(&board, &["--reconnect", "1"]);
+    drop(board);
+    let seen = ended(given_up, 3);
+    assert!(seen.contains("it was not plugged in again within 1 s"), "{seen}");
 }
 
 #[test]

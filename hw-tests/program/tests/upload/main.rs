@@ -4,6 +4,7 @@
 mod cable;
 #[path = "../common/programs.rs"]
 mod programs;
+mod reconnect;
 mod resume;
 
 use board_simulator::board_spec;
