@@ -1,5 +1,5 @@
-//! The limit of a run, as `report.json` has it: shares of the time, and the name of the one that was
-//! used nearly all of it.
+//! The limit of a run, as `report.json` has it: shares of the time, and the name of the one that
+//! was used nearly all of it.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
