@@ -22,18 +22,18 @@
 ;   Stack:    2 bytes; as in 1978 6
 ;   Cycles:   161..298 over the corpus; as in 1978 190..362
 ATKSAV: PUSH H
-        MOV L,A
+        MOV L,A                 ; the slot has the number of the type
         EXX
         LXI D,TBASE             ; PVALUE is at the start of the page
-        MOV E,A
+        MOV E,A                 ; DE' = the entry of PVALUE
         LDAX D                  ; by type
-        EXX
+        EXX                     ; A goes across: EXX leaves it
         MOV D,A                 ; the value
         .IFE FAULT78,[
         BIT 0,E                 ; a queen was met
         JRZ ..SLOT              ; none: the slot of its own type
 ][
-        LDA NPINS
+        LDA NPINS               ; any pin on the board changes what is tested
         ORA A
         MOV A,E
         JRZ ..FLAG
@@ -42,9 +42,9 @@ ATKSAV: PUSH H
 ..FLAG: RRC
         JRNC ..SLOT
 ]
-        MVI L,QUEEN
+        MVI L,QUEEN             ; the queen's slot, whatever the piece is
 ..SLOT: MOV A,L                 ; which section?
-        BIT 7,E
+        BIT 7,E                 ; set: a Black piece
         JRNZ BLACK              ; White's comes first
 
 ; STORE - puts the value D into slot A of the section at BASE, which ends before PAST, and counts
@@ -90,27 +90,27 @@ ATKSAV: PUSH H
 BLACK:  STORE O.BACT,O.PAST
 
 ; HIGH - puts the value D into the high half of the byte at HL, and counts it.
-HIGH:   MOV A,D
+HIGH:   MOV A,D                 ; HIGH is entered with the low half taken
         RLC                     ; into the high half
         RLC
         RLC
         RLC
         ORA M                   ; over the first comer
         MOV M,A
-        MVI L,O.ATKL
+        MVI L,O.ATKL            ; White's count
         BIT 7,E                 ; count for its colour
         JRZ ..ADD
-        MVI L,O.BACT
+        MVI L,O.BACT            ; MVI leaves Z: Black's
 ..ADD:  INR M
-        POP H
+        POP H                   ; pushed by ATKSAV
         RET
         .IFE FAULT78,[
 FULL:   MVI L,O.STAT
         SET B.OVER,M            ; not stored, not counted
-        POP H
+        POP H                   ; pushed by ATKSAV
         RET
 ][
-ATKOVR: PUSH H
+ATKOVR: PUSH H                  ; HL is the byte that STORE goes on with
         MVI L,O.STAT
         SET B.OVER,M
         POP H

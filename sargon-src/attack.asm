@@ -22,7 +22,7 @@
         .IFE FAST,[.INTERN ATTACK
 ATTACK:][.INTERN ATKRAY
 ATKRAY:]
-        LHLD M3
+        LHLD M3                 ; H, the page of the board, is never changed
         MOV B,L                 ; B keeps it: each ray and leap starts from there
 
 ; RAY - walks from the square under examination to the first piece or the border; AT takes up the
@@ -39,11 +39,11 @@ ATKRAY:]
         INR A                   ; 0 at the border
         CNZ AT
 ]
-        RAY +9,DIAGNL
+        RAY +9,DIAGNL           ; +9 and +11 go up, towards Black
         RAY +11,DIAGNL
         RAY -11,DIAGNL
         RAY -9,DIAGNL
-        RAY +10,STRAIT
+        RAY +10,STRAIT          ; up and down the file, then along the rank
         RAY -10,STRAIT
         RAY +1,STRAIT
         RAY -1,STRAIT
@@ -58,7 +58,7 @@ ATKRAY:]
         CPI KNIGHT
         CZ LEAPER
 ]
-        LEAP -21
+        LEAP -21                ; the order of DIRECT, as for the rays
         LEAP -12
         LEAP +8
         LEAP +19
@@ -79,7 +79,7 @@ ATKRAY:]
         CNC ATKSAV              ; carry set: it is barred
 ]
 LEAPER: MOV A,L
-        SUB B
+        SUB B                   ; from the square under examination to the knight
         MOV C,A                 ; the step, for PNCK
         MOV E,M                 ; the colour; bit 0 is clear in KNIGHT: no queen
         MVI A,KNIGHT            ; what ATKSAV is told
@@ -128,17 +128,17 @@ FOUND:  TAKE
         RET
 ]
 DIAGNL: FIRST BISHOP,ALONE,DFOUND,DQUEEN
-        CPI PAWN
+        CPI PAWN                ; FIRST has left the type in A, one step away
         RNZ
         MOV A,E                 ; White's pawns attack upwards, so they stand a negative step away,
         XRA C                   ; Black's a positive one: bit 7 of colour and step differ
         RP                      ; the signs agree: it attacks the other way
-        MVI A,PAWN
+        MVI A,PAWN              ; the type again, for TAKE
         JMPR DFOUND
         BEYOND BISHOP,DFOUND,DQUEEN
 
 STRAIT: FIRST ROOK,ALONE,SFOUND,SQUEEN
-        RET
+        RET                     ; a knight, bishop or pawn there does not attack this way
         BEYOND ROOK,SFOUND,SQUEEN
 
 ; Nothing is seen through a king.

@@ -24,7 +24,7 @@
 ;   Cycles:   156
         .IFN FAST,[
 NEWLST: MVI A,FENCE
-        STA ENDLST
+        STA ENDLST              ; as below; fast, nothing else is to be done
         XRA A
         RET
 CLRLST:][
@@ -38,7 +38,7 @@ NEWLST:]
         SHLD ATKLST+6
         SHLD ATKLST+8
         SHLD ATKLST+10
-        SHLD ATKLST+12
+        SHLD ATKLST+12          ; the last two of 14 bytes
         XRA A                   ; callers rely on it
         RET
         .END

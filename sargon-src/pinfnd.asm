@@ -21,7 +21,7 @@
 ;   Stack:    30 bytes; fast 34
 ;   Cycles:   336..10452 over the corpus; as in 1978 336..10516; fast 16065..70365
 PINFND: XRA A
-        STA NPINS
+        STA NPINS               ; the list grows from here on
         LXI Y,POSK              ; Y survives all that is done for one royal piece; falls into ROYAL
 ROYAL:  MOV A,0(Y)              ; its square
         CPI BORDER              ; ends the list
@@ -32,7 +32,7 @@ ROYAL:  MOV A,0(Y)              ; its square
         JMPR ROYAL
 
 ; PINS - lists the pins against the royal piece on square A.
-PINS:   STA M3
+PINS:   STA M3                  ; the low byte; the page is already there
         LHLD M3
         MOV E,M                 ; bit 7: its colour is what counts
         EXX
@@ -40,26 +40,26 @@ PINS:   STA M3
         MVI B,4                 ; four diagonals
         EXX
         MVI B,BISHOP
-        CALL RAYS
+        CALL RAYS               ; leaves HL' at the ranks and files
         EXX                     ; and four ranks and files
         MVI B,4
         EXX
         MVI B,ROOK              ; falls into RAYS
 
 ; RAYS - walks B' rays from DIRECT entry HL' on.
-RAYS:   EXX
+RAYS:   EXX                     ; the steps are in the second set
         MOV A,M                 ; the next step
         INX H
         EXX
-        MOV C,A
+        MOV C,A                 ; A goes across: EXX leaves it
         LHLD M3                 ; every ray begins at the royal piece
 ..OUT:  MOV A,L                 ; past the empty squares
         ADD C
-        MOV L,A
+        MOV L,A                 ; only the low byte moves: the board is in one page
         MOV A,M
         ORA A
         JRZ ..OUT
-        CPI BORDER
+        CPI BORDER              ; nobody stands on this ray
         JRZ ENDRAY
         XRA E                   ; bit 7: whether it is of the other colour
         JM ENDRAY               ; an enemy stands before any friend
@@ -70,7 +70,7 @@ RAYS:   EXX
         MOV A,M
         ORA A
         JRZ ..PAST
-        CPI BORDER
+        CPI BORDER              ; the friend has nothing behind it
         JRZ ENDRAY
         XRA E                   ; bit 7 is clear for a friend
         JP ENDRAY               ; a second friend
@@ -78,21 +78,21 @@ RAYS:   EXX
         ANI 7
         CMP B                   ; a bishop or rook on its own kind of line
         JRZ ..PIN
-        CPI QUEEN
+        CPI QUEEN               ; or a queen on any line
         JRNZ ENDRAY
         LHLD M3                 ; a queen: whom does she attack?
         MOV A,M
         ANI 7
-        CPI QUEEN
+        CPI QUEEN               ; against a king it is a pin in any case
         JRNZ ..PIN
         CALL HELD               ; a queen that is held may be left to the other queen
-        JP ENDRAY
+        JP ENDRAY               ; more defenders than attackers: no pin
 ..PIN:  LXI H,NPINS             ; the low byte of the index is the count
         MOV A,M
-        INR M
+        INR M                   ; one pin more
         ADI O.PINA
         MOV L,A                 ; the place in PLISTA
-        MOV M,D
+        MOV M,D                 ; the friend's square
         ADI O.PIND-O.PINA
         MOV L,A                 ; and as far into PLISTD
         MOV M,C                 ; falls into ENDRAY
@@ -107,13 +107,13 @@ ENDRAY: EXX
 ; change IY.
 HELD:   PUSH B                  ; ATTACK uses all of them
         PUSH D
-        PUSH Y
+        PUSH Y                  ; ROYAL's place in the list
         EXX
-        PUSH B
-        PUSH H
+        PUSH B                  ; rays left
+        PUSH H                  ; next of the steps
         EXX
         .IFE FAST,[
-        CALL NEWLST
+        CALL NEWLST             ; an array of the royal square: M3 is still there
         CALL ATTACK
 ][
         CALL RAYWIS
@@ -127,7 +127,7 @@ HELD:   PUSH B                  ; ATTACK uses all of them
         POP B
         LXI H,ATKLST            ; counts are right whatever the order of filing
         MOV A,M                 ; White's count
-        MVI L,O.BACT
+        MVI L,O.BACT            ; M is Black's count from here on
         BIT 7,E                 ; whose queen?
         JRZ ..LESS
         MOV L,M                 ; a Black queen: White attacks
@@ -137,6 +137,6 @@ HELD:   PUSH B                  ; ATTACK uses all of them
         DCR A                   ; one defender too many is what it takes
         RET
 ..LESS: SUB M                   ; White defends
-        DCR A
+        DCR A                   ; negative unless it is more than enough
         RET
         .END

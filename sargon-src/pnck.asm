@@ -15,7 +15,7 @@
 ;   Stack:    6 bytes
 ;   Cycles:   119..442 over the corpus
 PNCK:   PUSH H
-        PUSH B
+        PUSH B                  ; C, the step, is wanted again
         LDA NPINS
         MOV C,A                 ; as many squares as there are pins
         MVI B,0

@@ -42,7 +42,7 @@ POINTS: SHLD BATTLE
 ..RANK: MVI B,8
 ..FILE: MOV A,M
         ORA A                   ; nothing stands there
-        CNZ SQUARE
+        CNZ SQUARE              ; SQUARE keeps B and HL
         INR L
         DJNZ ..FILE
         INR L                   ; past the border on either side
@@ -50,51 +50,51 @@ POINTS: SHLD BATTLE
         MOV A,L
         CPI H8+3                ; one rank beyond the last
         JRNZ ..RANK
-        JMP ACCNT
+        JMP ACCNT               ; returns for POINTS
 
 ; SQUARE - examines the piece A on square HL; keeps B and HL.
 SQUARE: PUSH H
-        PUSH B
+        PUSH B                  ; B counts the files
         SHLD M3                 ; the page is that of the board
         STA P1
         ANI 7                   ; without the colour
-        STA T3
+        STA T3                  ; low byte only: the page is set up once
         CALL NEWLST             ; A is 0 then
         STA STATUS
         CALL ATTACK
-        LHLD BATTLE
+        LHLD BATTLE             ; CALL has no register form: ..GO jumps there
         CALL ..GO
         LXI H,ALLST
         LDA STATUS
         ORA M                   ; a status once set stays
         MOV M,A
-        CALL PRIZES
+        CALL PRIZES             ; last: it needs the E that the battle left
         POP B
         POP H
         RET
 ..GO:   PCHL
 
 ; PRIZES - keeps the residue E of square M3 if it is among the highest of its side.
-PRIZES: MOV A,E
+PRIZES: MOV A,E                 ; E = residue
         ORA A
         RZ                      ; it loses nothing
         MOV C,A
         LDA P1
         LXI H,MOVER
         XRA M                   ; bit 7: the other colour?
-        LXI H,PTSW1
+        LXI H,PTSW1             ; LXI leaves the sign
         JM PRIZE                ; bit 7: the other side's
         DCX H                   ; PTSL
-        LDA MOVED
+        LDA MOVED               ; 0 if unknown: no square has that number
         MOV B,A
         LDA M3
         CMP B                   ; is it the piece that has just moved?
-        MOV A,C
+        MOV A,C                 ; MOV leaves Z
         JRNZ HIGHER
         LXI D,PTSCK             ; the piece that has just moved
         LDAX D
         SET B.DNGR,A
-        MOV B,A
+        MOV B,A                 ; B keeps the bits: A compares
         MOV A,C
         CMP M                   ; more than any before?
         MOV A,B
@@ -110,9 +110,9 @@ HIGHER: CMP M
 
 ; PRIZE - puts C among the two highest of the other side; HL = PTSW1.
 PRIZE:  MOV A,C
-        MOV B,M
+        MOV B,M                 ; the first prize so far
         CMP B                   ; more than the first prize?
-        INX H
+        INX H                   ; PTSW2, which HIGHER and the next store need
         JRC HIGHER              ; no: perhaps more than the second
         MOV M,B                 ; the first becomes the second
         DCX H
@@ -121,34 +121,34 @@ PRIZE:  MOV A,C
 
 ; ACCNT - counts what was found as the article does, and as the program of 1978 does.
 ACCNT:  LDA PTSL
-        ADD A
+        ADD A                   ; points are whole: doubled, they are halves
         MOV B,A                 ; in halves
         ADD A                   ; and in quarters
         MOV L,A
         MVI C,1<B.DNGR
-        CALL SECOND
-        MOV E,A
+        CALL SECOND             ; the article: moved up as soon as it is in danger
+        MOV E,A                 ; the second prize
         ADD A                   ; three quarters of the second prize
         ADD E
         MOV H,A
-        SHLD ARTICL
+        SHLD ARTICL             ; L = lost, H = won
         MVI C,1<B.BOOK
         CALL SECOND
         ADD A                   ; in halves
-        CALL LESS1
+        CALL LESS1              ; 1978 counts one half less
         SRLR A                  ; half of it, rounded down
         MOV H,A
         MOV A,B                 ; the loss in halves, less one
         CALL LESS1
         MOV L,A
-        SHLD BOOK
+        SHLD BOOK               ; L = lost, H = won
         RET
 
 ; SECOND - A = the second prize, or 0 if the bit C of PTSCK has moved it up.
 SECOND: LDA PTSCK
         ANA C                   ; was the piece in danger?
         LDA PTSW2
-        RZ
+        RZ                      ; LDA leaves Z
         XRA A
         RET
 

@@ -30,21 +30,21 @@ OWNSQ:  .BLKB 1                 ; the square on which it stands
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    20 bytes
 ;   Cycles:   15710..65171 over the corpus
-SPREAD: XRA A
+SPREAD: XRA A                   ; until a reason is found, the columns count
         STA SLOW
-        LXI H,COLUMN*256+A1
+        LXI H,COLUMN*256+A1     ; White's seven pages
         CALL CLEAR
-        LXI H,(COLUMN+BLKCOL)*256+A1
+        LXI H,(COLUMN+BLKCOL)*256+A1    ; and Black's
         CALL CLEAR              ; A is still 0
         LXI H,POSQ
         CALL FIRSTQ             ; White's queen
         LXI H,POSQ+1
         CALL FIRSTQ             ; Black's
-        LXI H,DATPAG*256+A1
+        LXI H,DATPAG*256+A1     ; then the board, in the order of squares
 ..RANK: MVI C,8
 ..FILE: MOV A,M                 ; the piece on this square
         ORA A
-        CNZ PIECE
+        CNZ PIECE               ; 0 is an empty square
         INR L
         DCR C
         JRNZ ..FILE
@@ -79,25 +79,25 @@ CLEAR:  MVI C,SECTN             ; a count and six slots
         DJNZ ..RANK
         MVI L,A1                ; back to a1
         INR H                   ; in the next page
-        DCR C
+        DCR C                   ; B ends each page at 0, C the section
         JRNZ ..PAGE
         RET
 
 ; FIRSTQ - spreads the queen whose square is at HL, if there is one: before all others, so that she
 ; comes first in her slot.
 FIRSTQ: MOV A,M
-        ORA A
+        ORA A                   ; square 0: no queen of this colour
         RZ                      ; there is none
-        MVI H,DATPAG
+        MVI H,DATPAG            ; the board is in the data page
         MOV L,A
         MOV A,M                 ; what stands there, to tell her colour
-        CALL OPEN
-        JMP UNIT
+        CALL OPEN               ; leaves the type in A for UNIT
+        JMP UNIT                ; she gets no look at OTHERQ: she is the one
 
 ; PIECE - spreads the piece A on square HL; keeps HL and C.
 PIECE:  PUSH H
         PUSH B                  ; PIECE is called between two squares of a rank
-        CALL OPEN
+        CALL OPEN               ; A = type
         CPI QUEEN
         JRZ ..QUEN
         CALL UNIT
@@ -113,16 +113,16 @@ OTHERQ: LXI H,POSQ
         LDA OWN
         RLC                     ; carry: Black
         JRNC ..WHT
-        INX H
+        INX H                   ; POSQ+1 is Black's
 ..WHT:  LDA OWNSQ
         CMP M                   ; is she the one that FIRSTQ knows?
         RZ                      ; falls into CANT
 CANT:   MVI A,1                 ; a second queen: the order within a byte would matter
-        STA SLOW
+        STA SLOW                ; any value but 0 will do
         RET
 
 ; OPEN - makes the piece A on square HL the one that is spread; A = its type.
-OPEN:   MOV B,A
+OPEN:   MOV B,A                 ; B keeps the piece: LDA and STA need A
         STA OWN
         MOV A,L
         STA OWNSQ
@@ -131,38 +131,38 @@ OPEN:   MOV B,A
         LXI H,TBASE             ; PVALUE is at the start of the page
         MOV L,A
         MOV E,M                 ; its value
-        BIT 7,B
-        MVI B,COLUMN
+        BIT 7,B                 ; whose columns? The colour chooses the pages
+        MVI B,COLUMN            ; MVI leaves Z
         JRZ ..SET
         MVI B,COLUMN+BLKCOL
 ..SET:  ADD B                   ; the slots follow the counts, by type
         MOV D,A
-        MOV A,L
+        MOV A,L                 ; the type again, for who compares it next
         RET
 
 ; UNIT - spreads a piece of type A that OPEN has prepared.
-UNIT:   MOV L,A
+UNIT:   MOV L,A                 ; L keeps the type while A looks for pins
         LDA NPINS               ; pins are rare
         ORA A
         MOV A,L
         JNZ PINNED              ; falls into FREE
-FREE:   CPI KNIGHT
+FREE:   CPI KNIGHT              ; types rise: carry is a pawn, Z a knight
         JRC PAWNS               ; a pawn
         JRZ LEAPS               ; a knight
-        CPI ROOK
+        CPI ROOK                ; and again: carry a bishop, Z a rook
         JRC DIAGS               ; a bishop
         JRZ STRTS               ; a rook
         CPI QUEEN
         JNZ KINGS               ; a king
         CALL STRTS              ; a queen is both; falls into DIAGS
-DIAGS:  MVI C,+9
+DIAGS:  MVI C,+9                ; the step stays in C for the whole ray
         CALL DIAG
         MVI C,+11
         CALL DIAG
         MVI C,-11
         CALL DIAG
         MVI C,-9
-        JMP DIAG
+        JMP DIAG                ; the last ray returns for all four
 
 STRTS:  MVI C,+10
         CALL STRT
@@ -185,14 +185,14 @@ STRTS:  MVI C,+10
 ]
 PAWNS:  BIT 3,B                 ; the colour, as a bit of the page
         JRNZ ..BLK
-        ONE +9
+        ONE +9                  ; upwards to the left and right
         ONE +11
         RET
-..BLK:  ONE -9
+..BLK:  ONE -9                  ; downwards
         ONE -11
         RET
 
-LEAPS:  ONE -21
+LEAPS:  ONE -21                 ; the order is free: a byte holds two equal knights
         ONE -12
         ONE +8
         ONE +19
@@ -214,9 +214,9 @@ KINGS:  ONE +9
 
 ; PINNED - looks the piece up in the pin list. Pinned once, it attacks along the pin only; twice,
 ; nothing.
-PINNED: PUSH B
+PINNED: PUSH B                  ; B, the page of the counts, is needed by FREE and LINE
         LDA NPINS
-        MOV C,A
+        MOV C,A                 ; BC = entries to search, for CCIR
         MVI B,0
         LXI H,PLISTA
         LDA OWNSQ               ; is it in the list?
@@ -225,15 +225,15 @@ PINNED: PUSH B
         JPO ..ONCE              ; that was the last of the list
         PUSH H
         CCIR                    ; once more?
-        POP H
+        POP H                   ; HL after the first entry is what ..ONCE needs
         JRNZ ..ONCE
         POP B
         RET                     ; pinned on two lines: it attacks nothing
 ..FREE: POP B
-        LDA OWN
-        ANI 7
+        LDA OWN                 ; PINNED has lost the type that UNIT held
+        ANI 7                   ; without the colour
         JMP FREE
-..ONCE: POP B
+..ONCE: POP B                   ; the page of the counts; C is loaded next
         MOV A,L                 ; just past the entry
         ADI O.PIND-O.PINA-1     ; from the entry to its direction
         MOV L,A
@@ -249,15 +249,15 @@ PINNED: PUSH B
 ; goes its way.
 LINE:   LDA OWN
         ANI 7
-        CPI KNIGHT
+        CPI KNIGHT              ; its leaps are on no line
         RZ
         CPI KING
         JRZ ..STEP              ; a king attacks along the line, one step
-        MOV L,A
+        MOV L,A                 ; L keeps the type: A takes the step
         MOV A,C
         BIT 7,A                 ; the line is the same both ways
         JRZ ..ABS
-        NEG
+        NEG                     ; the size of the step tells rank, file or diagonal
 ..ABS:  CPI 9                   ; nine and eleven are diagonals
         JRZ ..DIAG
         CPI 11
@@ -272,16 +272,16 @@ LINE:   LDA OWN
         CPI PAWN
         JRNZ DIAG               ; bishop and queen
         LDA OWN
-        XRA C
+        XRA C                   ; sign: colour against direction
         RM                      ; a pawn does not attack backwards
 ..STEP: LDA OWNSQ               ; kings and pawns reach one step
         ADD C
-        MOV L,A
+        MOV L,A                 ; the one square, on the board
         MVI H,DATPAG
         MOV A,M
-        INR A
+        INR A                   ; 0 at the border
         RZ
-        JMP FILE
+        JMP FILE                ; files it and returns for LINE
 
 ; RAY - spreads the piece along the ray of step C. It attacks what it meets; it attacks further only
 ; through pieces of its own colour that do so too: those of KIND and queens; OTHER decides about the
@@ -334,7 +334,7 @@ OPAQUE: RET
 DIAG:   RAY BISHOP,DNEXT,PAWNRY
 
 ; A pawn attacks one square only, and so does whoever attacks through it.
-PAWNRY: CPI PAWN
+PAWNRY: CPI PAWN                ; anything else bars the ray
         RNZ
         MOV A,M
         XRA C                   ; does the pawn attack this ray's way?
@@ -343,13 +343,13 @@ PAWNRY: CPI PAWN
         ADD C
         MOV L,A                 ; the one square that both attack
         MOV A,M
-        INR A
-        RZ
+        INR A                   ; 0 at the border
+        RZ                      ; the border; else falls into FILE
 ; FILE - files the piece on the square L of any page. Falls into SECOND if its slot there is not
 ; empty.
-FILE:   MOV H,B
+FILE:   MOV H,B                 ; page of the counts, same square
         INR M                   ; one more attacker
-        MOV H,D
+        MOV H,D                 ; page of the slot, same square
         MOV A,M                 ; is the slot taken?
         ORA A
         JRNZ SECOND
@@ -359,7 +359,7 @@ FILE:   MOV H,B
 ; SECOND - files the piece in the slot at HL, which holds A.
 SECOND: CPI 10H
         JRNC ..FULL             ; two are there
-        MOV A,E
+        MOV A,E                 ; the value of the newcomer
         RLC                     ; into the high half
         RLC
         RLC
@@ -368,11 +368,11 @@ SECOND: CPI 10H
         MOV M,A
         RET
 ..FULL: MOV A,D
-        SUB B
+        SUB B                   ; page of the slot less that of the counts: the type
         CPI QUEEN               ; a full slot of the queen is the only one that may be passed
         JNZ CANT                ; three of a type
 ; The third on the queen's ray goes to the king's slot, before the king.
-        INR H
+        INR H                   ; the king's page follows the queen's
         MOV A,M
         CPI 10H                 ; room for one more?
         JNC CANT
@@ -391,10 +391,10 @@ SECOND: CPI 10H
 ;   Clobbers: AF, BC, DE, HL, DE'
 ;   Stack:    14 bytes
 ;   Cycles:   371..6733 over the corpus
-ATTACK: LDA SLOW
+ATTACK: LDA SLOW                ; SPREAD may have left this position out
         ORA A
         JRNZ RAYWIS             ; the columns do not count
-        LHLD M3
+        LHLD M3                 ; L, the square, is the same in all pages
         MVI H,COLUMN            ; White's counts; L is the square
         LXI D,ATKLST            ; the array is in the data page
 ; MOVE - copies a byte of a column to the array.
@@ -404,7 +404,7 @@ ATTACK: LDA SLOW
         INR H
         INR E
 ]
-        MOVE
+        MOVE; White's count, then six slots by type
         MOVE
         MOVE
         MOVE
@@ -429,6 +429,6 @@ ATTACK: LDA SLOW
 ;   Clobbers: AF, BC, DE, HL, DE'
 ;   Stack:    12 bytes
 ;   Cycles:   1300..7000
-RAYWIS: CALL CLRLST
+RAYWIS: CALL CLRLST             ; ATKRAY adds to what is there
         JMP ATKRAY
         .END

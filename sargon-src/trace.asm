@@ -20,7 +20,7 @@
 ;   Clobbers: AF, BC, DE, HL of both sets, IX
 ;   Stack:    4 bytes
 ;   Cycles:   180..3000 by the length of the exchange
-TRACE:  EXX
+TRACE:  EXX                     ; the stake belongs to the set that stays current
         MOV B,A
         EXX
         LXI H,BACT
@@ -36,9 +36,9 @@ TRACE:  EXX
         XRA A
         MOV C,A                 ; no piece has captured
         MOV E,A                 ; nothing is lost
-        CALL NEXTAD
+        CALL NEXTAD             ; the first attacker
         RZ                      ; nobody attacks
-        MOV L,A
+        MOV L,A                 ; it is to capture
 ..NEXT: CALL NEXTAD             ; what guards the square?
         MOV D,A
         JRZ ..LAST              ; nothing: the last capture
@@ -57,7 +57,7 @@ TRACE:  EXX
         MVI H,S.HELP
         CALL NOTE
         CALL NEXTAD             ; help for the attacker
-        JRZ ..ALON
+        JRZ ..ALON              ; the side has none left
         MOV L,A                 ; the helper is the dearer one now
         CALL NEXTAD             ; what answers it?
         MOV D,A
@@ -66,7 +66,7 @@ TRACE:  EXX
         JMPR TAKEN
 ..ALON: MOV A,0-S.LEN(X)        ; there is no help after all
         ADI S.ALON-S.HELP       ; it was noted as a call for help
-        MOV 0-S.LEN(X),A
+        MOV 0-S.LEN(X),A        ; in the record before: IX is after it
         RET
 
 ; TAKEN - books the points at stake and notes the step H.
@@ -78,15 +78,15 @@ TAKEN:  MOV A,B
         MOV E,A                 ; falls into NOTE
 
 ; NOTE - notes the step H.
-NOTE:   MOV A,C
+NOTE:   MOV A,C                 ; who does it
         RRC                     ; bit 0 of the flag to bit 7
         ANI 80H
         ORA H                   ; with what was done
         MOV 0(X),A
-        MOV 1(X),B
-        MOV 2(X),L
-        MOV 3(X),D
-        MOV 4(X),E
+        MOV 1(X),B              ; points at stake
+        MOV 2(X),L              ; attacker
+        MOV 3(X),D              ; defender, 0 for none
+        MOV 4(X),E              ; residue after the step
         PUSH D                  ; DADX needs a pair
         LXI D,S.LEN
         DADX D

@@ -92,26 +92,26 @@ H.'TAG: XCHG
 ;   Cycles:   140..1239 over the corpus
 XCHNG:  LHLD T3
         MOV B,M                 ; PVALUE is at the start of the table page
-        EXX
+        EXX                     ; the points at stake are B of the second set
         LDA P1
         RLC                     ; carry: a Black piece, which White attacks
         JRNC WHITE
-        LXI D,BACT
-        LDAX D
+        LXI D,BACT              ; Black defends, White attacks
+        LDAX D                  ; defenders' count
         INR A                   ; one more than there are
         MOV B,A
 ; The count is known: where it stood, White's section ends, as one after.
         MVI A,FENCE
         STAX D                  ; Black's ends that
-        LXI H,WACT
+        LXI H,WACT              ; the walk starts one before the first slot
         MOV A,M
-        ORA A
+        ORA A                   ; how many attack?
         JRZ NOBODY              ; falls into BEGIN
-BEGIN:  MOV C,A
+BEGIN:  MOV C,A                 ; with the first one taken, one more than are left
         WALK 1                  ; the first attacker
-        MOV C,A
+        MOV C,A                 ; its value; the second set is current
         MOV A,B                 ; the points at stake
-        CMP C
+        CMP C                   ; carry: the stake is less
         JRC DEAR1               ; dearer than what it takes: only if nothing cheaper answers
         MOV E,A                 ; takes it; falls into TAKEN1
 
@@ -122,11 +122,11 @@ TAKEN1: ANSWER NONE,2           ; nothing guards the square
         CMP B                   ; dearer than the piece that has just taken?
         JRC DEAR2
         MOV A,E                 ; the defenders take back
-        SUB C
+        SUB C                   ; the owner gets the attacker's value back
         MOV E,A
 
 ; The defenders have captured: B is at stake.
-        FETCH NONE,3
+        FETCH NONE,3            ; nobody is left to take: the residue stands
         MOV C,A                 ; the next attacker
         MOV A,B
         CMP C                   ; dearer than what it would take?
@@ -136,7 +136,7 @@ TAKEN1: ANSWER NONE,2           ; nothing guards the square
         JMPR TAKEN1
 
 ; The ends: nobody captures any more, or the last one does.
-NONE:   EXX
+NONE:   EXX                     ; back to the set with the residue
         RET
 NOBODY: MVI E,0                 ; nobody attacks: nothing is lost
         RET
@@ -152,7 +152,7 @@ SUBBED: EXX
         RET
 
 ; A White piece is attacked by Black.
-WHITE:  LXI D,WACT
+WHITE:  LXI D,WACT              ; White defends, Black attacks
         LDAX D
         INR A                   ; one more than there are
         MOV B,A
@@ -170,18 +170,18 @@ WHITE:  LXI D,WACT
 ; The attacker C is dearer than what it would take. Its side goes on only while each piece that
 ; answers is at least as dear and there is another attacker to follow.
 DEAR1:  MVI E,0                 ; nothing is booked yet; falls into DEARER
-DEARER: ANSWER ADDED,4
+DEARER: ANSWER ADDED,4          ; none answers: it takes at no risk
         CMP C                   ; a guard cheaper than the attacker:
         RC                      ; it stays as it is
-        FETCH NONE,5
+        FETCH NONE,5            ; no help: it stays away
         MOV C,A                 ; the helper is the dearer one now
         JMPR DEARER
 
 ; The same for the defenders' B.
-DEAR2:  FETCH SUBBED,6
+DEAR2:  FETCH SUBBED,6          ; none answers: the defender takes at no risk
         CMP B                   ; an attacker cheaper than the defender:
         RC                      ; it stays as it is
-        ANSWER NONE,7
+        ANSWER NONE,7           ; no help: it stays away
         MOV B,A                 ; the helper is the dearer one now
         JMPR DEAR2
 
@@ -205,10 +205,10 @@ ALONE:  INR L
         JRZ ..SHRT
         CPI O.END               ; Black's
         JRZ ..SHRT
-        XRA A
+        XRA A                   ; RRD turns the low half of A in: it must be 0
         RRD                     ; the other half
         RET
-..SHRT: MVI L,O.STAT
-        SET B.SHRT,M
+..SHRT: MVI L,O.STAT            ; H is the data page; returns with Z set
+        SET B.SHRT,M            ; SET leaves Z set, from the comparison
         RET
         .END

@@ -23,7 +23,7 @@
 ;   Clobbers: AF, BC, DE, HL of both sets, AF'
 ;   Stack:    2 bytes; as in 1978 4
 ;   Cycles:   193..2357 over the corpus; as in 1978 193..3932
-XCHNG:  LXI H,BACT
+XCHNG:  LXI H,BACT              ; one before the first slot, as NEXTAD wants it
         LXI D,WACT
         LDA P1
         RLC                     ; carry: a Black piece
@@ -34,7 +34,7 @@ XCHNG:  LXI H,BACT
         MOV C,A                 ; attackers' count
         EXX
         LXI B,0
-        MOV E,C
+        MOV E,C                 ; residue 0
         LHLD T3                 ; its type, in the table page
         MOV B,M                 ; PVALUE is at the start of the table page
         CALL NEXTAD
@@ -42,7 +42,7 @@ XCHNG:  LXI H,BACT
         MOV L,A                 ; the first attacker; falls into GUARD
 
 ; An attacker is at hand. What guards the square against it?
-GUARD:  CALL NEXTAD
+GUARD:  CALL NEXTAD             ; Z: the other side has nobody left
         JRZ LAST                ; nothing: the piece is lost
         EXAF                    ; keep the guard
         MOV A,B
@@ -63,7 +63,7 @@ WINBAK: MOV A,E
 
 ; The attacker is dearer than what it would take. Its side goes on only while each piece that
 ; answers is at least as dear and there is another attacker to follow.
-DEARER: EXAF
+DEARER: EXAF                    ; A = the guard
 ..NEXT: CMP L                   ; the guard is cheaper than the attacker:
         .IFE FAULT78,[RC][JRC DONE]
         CALL NEXTAD             ; help for the attacker
@@ -90,7 +90,7 @@ DONE:   EXX
         INR L
         INR E                   ; where the last bytes were found
         MOV A,L
-        XRA E
+        XRA E                   ; bit 7: whether they are in different halves
         MOV A,L
         JP ..SHRT               ; both in Black's section or after it
         CMP E                   ; which one got farther?

@@ -27,11 +27,11 @@ CONTRL: .BLKB 1         ; what the control register holds
 ;   Clobbers: AF, HL
 ;   Stack:    2 bytes
 ;   Cycles:   253
-UINIT:  CALL RINIT
-        MVI A,RESET
+UINIT:  CALL RINIT              ; before the chip can interrupt
+        MVI A,RESET             ; a master reset: the 68B50 has no reset pin
         OUT UARTC
         MVI A,LISTEN
-        STA CONTRL
+        STA CONTRL              ; the register cannot be read back
         OUT UARTC
         RET
 
@@ -48,7 +48,7 @@ USERV:  PUSH PSW
         RRC                     ; bit 0: a byte was received
         JRNC ..SENT             ; nothing received
         ANI 10H                 ; overrun, one place further down
-        IN UARTD
+        IN UARTD                ; takes the byte, which ends the interrupt; leaves Z
         JRNZ ..LOST             ; the byte was read before: one behind it is lost
         LHLD RXIN
         MOV M,A                 ; there is always room for one
@@ -59,7 +59,7 @@ USERV:  PUSH PSW
 ..PUT:  SHLD RXIN
 ..DONE: POP H
         POP PSW
-        EI
+        EI                      ; takes effect after RETI: no second level
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
@@ -75,9 +75,9 @@ USERV:  PUSH PSW
 ; FEED - gives the transmitter the next byte; with none left its interrupt goes off.
 FEED:   CALL TXNEXT
         JRNC ..NONE             ; nothing is left to send
-        OUT UARTD
+        OUT UARTD               ; which also takes the interrupt back
         RET
-..NONE: MVI A,LISTEN
+..NONE: MVI A,LISTEN            ; or it would interrupt again and again
         JMPR SETCTL
 
 ; HOLDUP - holds the host off, and the transmitter: this chip cannot do one without the other.
@@ -104,7 +104,7 @@ SETCTL: STA CONTRL
 LETGO:  LDA CONTRL
         CPI HOLD                ; is the host held off?
         RNZ
-        MVI A,SEND
+        MVI A,SEND              ; if there is nothing to send, FEED turns it off
         JMPR SETCTL
 
 ; PUTC - puts a byte into the transmit ring, waiting while that is full.
@@ -117,15 +117,15 @@ LETGO:  LDA CONTRL
 PUTC:   PUSH H
         PUSH B
         MOV B,A
-..WAIT: DI
+..WAIT: DI                      ; the service must not see TXIN half set
         LHLD TXIN
         MOV M,B                 ; there is always room for one
         INR L
         LDA TXOUT
         CMP L                   ; but not for the next, if it comes up to the reader
         JRNZ ..ROOM
-        CALL POLL
-        EI
+        CALL POLL               ; held off, the ring would never empty by itself
+        EI                      ; a moment for the service
         JMPR ..WAIT
 ..ROOM: SHLD TXIN
         LDA CONTRL              ; does the transmitter rest?
@@ -150,7 +150,7 @@ UDRAIN: PUSH H
         LHLD TXOUT
         LDA TXIN
         EI
-        CMP L
+        CMP L                   ; low bytes tell: the ring is one page
         JRNZ ..WAIT
         LXI H,400               ; the last two characters: 1280 T-states and more
 ..LAST: DCX H
@@ -169,8 +169,8 @@ POLL:   LDA CONTRL
         RZ
         PUSH H
         CALL TXNEXT
-        POP H
-        RNC
+        POP H                   ; POP leaves carry
+        RNC                     ; nothing is left to send
         OUT UARTD
         RET
 
@@ -185,7 +185,7 @@ POLLED  == 16H          ; no interrupt, RTS low
 ;   Clobbers: AF
 ;   Stack:    0 bytes
 ;   Cycles:   40..47
-UHAND:  MVI A,POLLED
+UHAND:  MVI A,POLLED            ; MVI leaves Z
         JRZ ..SET
         MVI A,LISTEN
 ..SET:  OUT UARTC

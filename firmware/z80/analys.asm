@@ -18,23 +18,23 @@
 ;   Cycles:   9000..4000000
 DOPNTS: LDA R.DATA+32
         ANI 7FH                 ; White or Black
-        LXI D,32
+        LXI D,32                ; the mover is at offset 32
         JNZ REFUSE              ; neither White nor Black
-        LXI D,R.DATA
+        LXI D,R.DATA            ; the squares
         CALL UNPACK
         JC REFUSE
         LHLD R.DATA+32          ; who has moved, and where to
         SHLD MOVER
-        CALL PINFND
+        CALL PINFND             ; before POINTS: pins bar attackers
         LXI H,XCHNG
         CALL POINTS             ; with the battles played out by XCHNG alone
         CALL NEWRPL
-        XCHG
+        XCHG                    ; DE = P.DATA
         LXI H,PTSL
         LXI B,PTSLEN
         LDIR
         LDA ALLST
-        STAX D
+        STAX D                  ; statuses of all squares
         MVI A,PTSLEN+1
         STA P.LEN
         JMP PUTFRM
@@ -63,18 +63,18 @@ DOTRCE: LDA R.DATA
         LXI H,TBASE             ; the table again
         SHLD T3
         CALL NEWRPL
-        MOV M,E
+        MOV M,E                 ; the residue
         LXI H,R.DATA+2
         CALL NEWARR             ; and once more for TRACE
         XRA A
         STA STATUS              ; XCHNG's is for EXCHANGE to tell
-        LXI X,P.DATA+2
+        LXI X,P.DATA+2          ; records follow residue and status
         LDA R.DATA+1
         CALL TRACE
         PUSH X
-        POP H
+        POP H                   ; HL = after the last record
         LXI D,P.DATA
-        ORA A
+        ORA A                   ; DSBC takes carry along
         DSBC D                  ; the length of the payload
         MOV A,L
         STA P.LEN

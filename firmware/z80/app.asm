@@ -35,27 +35,27 @@ APP:    .IFN HOSTED,[
         LDAI                    ; P/V tells whether interrupts are on
         JPE ..READ
         LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more
-..READ: PUSH PSW
-        POP H
+..READ: PUSH PSW                ; P/V as bit 2 of F
+        POP H                   ; H = register I, L = flags
         ]
         DI
-        LXI SP,STACK
+        LXI SP,STACK            ; RAM of its own: the monitor's stack may be anywhere
         .IFN HOSTED,[
         SHLD HOST
         ]
         LXI H,IMTAB
         LXI D,IMTAB+1
-        LXI B,256
+        LXI B,256               ; 257 bytes: vector FFH reads the last two
         MVI M,IMBYTE
         LDIR
         MVI A,C.JMP
-        STA IMJUMP
+        STA IMJUMP              ; JMP USERV where all vectors lead
         LXI H,USERV
         SHLD IMJUMP+1
         MVI A,IMPAGE
-        STAI
+        STAI                    ; high byte of the table's address
         IM2
-        CALL UINIT
+        CALL UINIT              ; before EI: it may interrupt at once
 ; The chip listens: whatever comes while tables are made must be taken in.
         EI
         CALL SETUP

@@ -31,36 +31,36 @@ LF      == 0AH
 ;   Stack:    12 bytes
 ;   Cycles:   98..8500000 and 120 a byte of the program
 AUTO:   LXI H,SLOT
-        LXI D,MAGIC
+        LXI D,MAGIC             ; the header's first four bytes
         MVI B,FLAGS-SLOT
 ..NEXT: LDAX D
         CMP M
-        RNZ
+        RNZ                     ; no header: blank, or half written
         INX H
         INX D
         DJNZ ..NEXT
-        BIT 0,M
+        BIT 0,M                 ; FLAGS: start after a reset?
         RZ
         LXI H,SLOT
-        LXI B,CHKLEN
+        LXI B,CHKLEN            ; the header up to the check
         CALL CRCNEW
         LXI H,SLOT+SLOTLN
         LBCD SLOTN
-        CALL CRCALL
+        CALL CRCALL             ; and the program
         LXI D,SLOT+CHKLEN
-        CALL CRCEQU
-        RNZ
+        CALL CRCEQU             ; the check is the last of the header
+        RNZ                     ; damaged
         LXI H,SAYS
         CALL PUTS
         LXI B,0                 ; 65536 looks, 0.8 s at 7.37 MHz
 ..LOOK: CALL UTEST
-        RNZ
+        RNZ                     ; the host says something
         DCX B
         MOV A,B
         ORA C
         JRNZ ..LOOK
-        CALL UDRAIN
-        DI
+        CALL UDRAIN             ; the words, before the chip is set up anew
+        DI                      ; the program sets up interrupts of its own
         LHLD ENTRY
         PCHL
 

@@ -17,7 +17,7 @@
 ;   Clobbers: everything
 ;   Stack:    26 bytes and what the routines take
 ;   Cycles:   does not end
-TABLE:  PUSH X
+TABLE:  PUSH X                  ; the routines may use IX
         CALL GETFRM
         CALL ANSWER
         POP X
@@ -32,7 +32,7 @@ ANSWER: LXI D,5                 ; bytes of an entry
         MVI C,E.TYPE
         LXI H,0
         JRZ ..SAY
-        CMP B
+        CMP B                   ; the type of the request?
         JRZ ..HERE
         DADX D                  ; the next entry
         JMPR ..NEXT
@@ -42,9 +42,9 @@ ANSWER: LXI D,5                 ; bytes of an entry
         CMP 2(X)                ; as long as it may be
         JRZ ..RUN
         JRNC ..LEN
-..RUN:  MOV L,3(X)
+..RUN:  MOV L,3(X)              ; the routine
         MOV H,4(X)
-        PCHL
+        PCHL                    ; returns to TABLE, as ANSWER was called
 ..LEN:  MVI C,E.LEN
         MOV L,A                 ; the length is the detail
 ..SAY:  XCHG                    ; DE = detail
@@ -58,7 +58,7 @@ ANSWER: LXI D,5                 ; bytes of an entry
 ;   Stack:    16 bytes
 ;   Cycles:   20000..60000
 DOIDNT: CALL NEWRPL
-        XCHG
+        XCHG                    ; DE = P.DATA
         LXI H,IDENT
         LXI B,IDLEN
         MOV A,C                 ; the length of the identity
@@ -97,7 +97,7 @@ BANNER: LXI H,NEWLIN
         CALL PUTS
         LXI H,NAME
         CALL PUTS
-        LXI H,BUILDS
+        LXI H,BUILDS            ; with the words between name and number
         CALL PUTS
         LXI H,BUILD+3           ; the highest byte is the last
         MVI B,4

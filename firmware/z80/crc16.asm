@@ -59,27 +59,27 @@ C16INI: LXI H,HIGHS
 ;   Clobbers: AF
 ;   Stack:    2 bytes
 ;   Cycles:   98, 64 a byte, and 35 for each 256 begun
-CRC16:  XCHG
+CRC16:  XCHG                    ; DE runs over the memory
         MOV A,C
         DCX B                   ; B = full stretches of 256 before the last
         PUSH B
-        MOV B,A
-        MVI C,0FFH
-        LXI H,LOWS+ONES
+        MOV B,A                 ; bytes of the first stretch, 0 for 256
+        MVI C,0FFH              ; high half of the start value FFFFH
+        LXI H,LOWS+ONES         ; and a place that holds FFH, its low half
 ..BYTE: LDAX D
         INX D
-        XRA C
-        MOV C,M
-        MOV L,A
-        DCR H
+        XRA C                   ; the index: the byte with the high half
+        MOV C,M                 ; the old low half becomes part of the high one
+        MOV L,A                 ; the table's entry for that index
+        DCR H                   ; HIGHS is the page before LOWS
         MOV A,M
         XRA C
-        MOV C,A
-        INR H
+        MOV C,A                 ; the new high half
+        INR H                   ; HL points at the new low half
         DJNZ ..BYTE
         POP PSW
-        SUI 1
-        PUSH PSW
+        SUI 1                   ; carry: that was the last stretch
+        PUSH PSW                ; stretches left
         JRNC ..BYTE             ; B is 0: another 256
         POP PSW
         MOV A,M

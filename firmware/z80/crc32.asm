@@ -21,9 +21,9 @@ CHECK:  .BLKB 4                 ; the check so far, complemented, the lowest byt
 CRCINI: LXI H,CRCTAB            ; L is the byte
 ..BYTE: LXI D,0                 ; the check is D E B C
         MOV B,D
-        MOV C,L
-        MVI A,8
-..BIT:  EXAF
+        MOV C,L                 ; the byte is the lowest of four
+        MVI A,8                 ; bits
+..BIT:  EXAF                    ; A counts in the other set
         SRLR D                  ; the lowest bit comes out first
         RARR E
         RARR B
@@ -55,7 +55,7 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
         DCR H
         DCR H
         INR L
-        JRNZ ..BYTE
+        JRNZ ..BYTE             ; L round to 0: all 256
         RET
 
 ; CRC32 - takes a stretch of memory into the check.
@@ -67,19 +67,19 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
 ;   Stack:    0 bytes
 ;   Cycles:   213..30813: 93 and 120 a byte
 CRC32:  EXX
-        LHLD CHECK
+        LHLD CHECK              ; the lower half; DE' the upper one
         LDED CHECK+2
         EXX
-..BYTE: MOV A,M
+..BYTE: MOV A,M                 ; A goes across: EXX leaves it
         INX H
         EXX
         XRA L                   ; the lowest byte and the new one
         LXI B,CRCTAB
         MOV C,A                 ; the entry of the lowest byte and the new one
         LDAX B                  ; the entry, byte by byte
-        XRA H
+        XRA H                   ; shifted down by a byte, then combined
         MOV L,A
-        INR B
+        INR B                   ; each byte of an entry has a page of its own
         LDAX B
         XRA E
         MOV H,A

@@ -37,19 +37,19 @@ X.CRC   == 8                    ; check so far
 DOXHST: LDA R.DATA+X.SPCE
         CALL SECTNS             ; made unless they are there
         LXI D,X.SPCE
-        JRC XREFUS
+        JRC XREFUS              ; LXI leaves carry
         LDA R.DATA+X.PIEC
-        CALL SETPCE
+        CALL SETPCE             ; P1 and T3: the first piece
         LXI D,X.PIEC
         JRC XREFUS
         LHLD R.DATA+X.DEFS
-        CALL SECADR
+        CALL SECADR             ; HL = the defenders
         LXI D,X.DEFS
         JRC XREFUS
-        PUSH H
+        PUSH H                  ; while the attackers are found
         LHLD R.DATA+X.ATKS
         CALL SECADR
-        POP D
+        POP D                   ; DE = the defenders; POP leaves carry
         JRC ..ATKS
         LDA P1
         RLC                     ; carry: a Black piece
@@ -57,20 +57,20 @@ DOXHST: LDA R.DATA+X.SPCE
         XCHG                    ; a White piece is attacked by Black
 ..SECT: SHLD WHITES
         SDED BLACKS
-        LHLD R.DATA+X.CNT
+        LHLD R.DATA+X.CNT       ; XLEFT counts down, the request is left as it is
         SHLD XLEFT
         MOV A,H                 ; none is none
         ORA L
         LXI D,X.CNT
         JRZ XREFUS
-        CALL NOPINS
+        CALL NOPINS             ; as in 1978 walks may get into the list
         CALL NEWLST             ; A is 0 then
         STA STATUS
         LXI H,BINS
         LXI D,BINS+1
         LXI B,2*256-1
         MOV M,A                 ; all counts are 0
-        LDIR
+        LDIR                    ; both pages: the second follows the first
         LXI H,R.DATA+X.CRC
         LXI D,CHECK
         CALL FLIP               ; CHECK goes on where it ended
@@ -98,7 +98,7 @@ TELL:   XCHG                    ; DE = P.DATA
         LDA STATUS
         STAX D
         INX D
-        LXI H,BINS
+        LXI H,BINS              ; low bytes; the high ones are a page further
         MVI B,BINNUM
 ..BIN:  MOV A,M
         STAX D
@@ -107,7 +107,7 @@ TELL:   XCHG                    ; DE = P.DATA
         MOV A,M
         STAX D
         INX D
-        DCR H
+        DCR H                   ; back to the low bytes
         INX H
         DJNZ ..BIN
         MVI A,2+4+1+2*BINNUM
@@ -131,7 +131,7 @@ EXHAUS: CALL PAIR
         MOV A,H
         ORA L                   ; as many as were asked for
         RZ
-        MVI A,PAWN
+        MVI A,PAWN              ; the next pair begins with a pawn
         STA T3
         LXI H,P1
         MOV A,M
@@ -139,57 +139,57 @@ EXHAUS: CALL PAIR
         MOV M,A
         RLC
         LXI H,BLACKS            ; a Black piece is defended by Black
-        LXI B,WHITES
+        LXI B,WHITES            ; the attackers
         JRC ..DEFS
         MOV L,C
         MOV H,B
-        LXI B,BLACKS
+        LXI B,BLACKS            ; a White piece: White defends, Black attacks
 ..DEFS: CALL SECNXT             ; the next defenders
-        JRNZ EXHAUS
+        JRNZ EXHAUS             ; Z: the defenders have gone round
         MOV L,C                 ; all defenders have been there: the next attackers
         MOV H,B
         CALL SECNXT             ; the next attackers
         JRNZ EXHAUS
-        RET
+        RET                     ; Z: the attackers have, too; the space is at its end
 
 ; PAIR - runs XCHNG between the two sections for the pieces from T3 up to the king, or as many as
 ; XLEFT says, and takes them off XLEFT.
 PAIR:   LXI H,RESIDS
         LDA T3
-        MOV L,A
+        MOV L,A                 ; RESIDS starts a page: L is the type
         PUSH H                  ; where the first residue goes
         MVI A,KING+1
         SUB L                   ; pieces up to the king
         MOV C,A
-        MVI B,0
+        MVI B,0                 ; BC = how many there may be
         LHLD XLEFT
         ORA A
         DSBC B                  ; are as many wanted?
         JRNC ..SET
         MOV A,C                 ; fewer are wanted
-        ADD L
+        ADD L                   ; C + (what is left - C): all that are left
         MOV C,A
-        LXI H,0
+        LXI H,0                 ; nothing is left after them
 ..SET:  SHLD XLEFT
         MOV A,C
         STA TURNS
-        PUSH B
-..NEXT: LHLD WHITES
+        PUSH B                  ; C = how many, for CRC32
+..NEXT: LHLD WHITES             ; XCHNG uses the array up: both sections anew
         LXI D,ATKLST
         LDI7
-        LHLD BLACKS
+        LHLD BLACKS             ; DE has come to BACT
         LDI7
         CALL XCHNG              ; the residue in E
-        LXI H,BINS
+        LXI H,BINS              ; BINS starts a page: L is the residue
         MOV L,E
         INR M
         JRNZ ..KEEP             ; a low byte is full
-        INR H
+        INR H                   ; the high byte, in the next page
         INR M
 ..KEEP: LXI H,P1                ; on to the next piece
         INR M
         LXI H,T3
-        MOV A,M
+        MOV A,M                 ; the type, before it goes on
         INR M
         LXI H,RESIDS
         MOV L,A                 ; a place for each type
@@ -199,6 +199,6 @@ PAIR:   LXI H,RESIDS
         JRNZ ..NEXT
         POP B
         POP H
-        MOV B,C
+        MOV B,C                 ; bytes for CRC32, one a piece
         JMP CRC32
         .END

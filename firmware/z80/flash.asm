@@ -37,21 +37,21 @@ DOVRFY: LXI H,VERIFY
 DOFRED: LXI H,FREAD             ; falls into REPLY
 REPLY:  CALL ..BODY
         MVI A,RAMPGE            ; carry stays
-        OUT WINREG
+        OUT WINREG              ; OUT leaves carry: what the body found
         JC PUTERR
         JMP PUTFRM
 ..BODY: PCHL
 
 ; CHIP - tells the chip's identity and size.
 CHIP:   CALL KNOWN
-        RC
+        RC                      ; C = E.CHIP, DE = identity
         PUSH H                  ; sectors
         PUSH D                  ; identity
         CALL NEWRPL
         POP D
-        CALL PUTDE
+        CALL PUTDE              ; the identity
         POP D
-        CALL PUTDE
+        CALL PUTDE              ; the sectors
         MVI M,KEPT              ; the boot sector
         MVI A,5
         JMP MADE
@@ -59,20 +59,20 @@ CHIP:   CALL KNOWN
 ; ERASEC - erases a sector, and looks that every byte of it is.
 ERASEC: CALL KNOWN
         RC
-        LDED R.DATA
-        CALL GUARD
+        LDED R.DATA             ; the sector
+        CALL GUARD              ; HL = sectors, DE = sector
         RC
         MOV C,E                 ; its number
         CALL MAPSEC             ; where it is seen
-        MVI E,0
+        MVI E,0                 ; DE = its first byte in the window
         DI
         CALL ERASE              ; from RAM, as all commands
-        EI
-        MVI C,E.TIME
+        EI                      ; the chip answers with its content again
+        MVI C,E.TIME            ; the code if it has not ended; MVI leaves Z
         JRNZ ..SAY
 ..NEXT: LDAX D
         INR A                   ; every byte must be FFH
-        MVI C,E.READ
+        MVI C,E.READ            ; the code if a byte is not erased; MVI leaves Z
         JRNZ ..SAY
         INX D
         MOV A,D
@@ -92,10 +92,10 @@ ERASEC: CALL KNOWN
 PROGBL: CALL KNOWN
         RC
         PUSH H                  ; its sectors
-        CALL FINDAD
+        CALL FINDAD             ; DE = place in the window, C = sector
         POP H
         RC
-        PUSH D
+        PUSH D                  ; GUARD needs DE for the sector
         MOV E,C                 ; the sector of the address
         MVI D,0
         CALL GUARD              ; HL = sectors, DE = sector
@@ -103,25 +103,25 @@ PROGBL: CALL KNOWN
         RC
         XCHG
         LDA R.LEN
-        SUI 3
+        SUI 3                   ; the address takes three bytes
         MOV B,A                 ; bytes
         DCR A                   ; the last byte
         ADD E
         MOV A,D
-        ACI 0
-        XRA D
-        ANI 0F0H
+        ACI 0                   ; A = high byte of the last place
+        XRA D                   ; bits that differ from the first one
+        ANI 0F0H                ; a sector is 4 KiB: these must be equal
         JNZ NOROOM              ; the last is in another sector
         LXI H,R.DATA+3
 ..BYTE: LDAX D
         CMP M                   ; there already: nothing to do
         JRZ ..SAME
-        MOV C,M
+        MOV C,M                 ; PROGRM wants the byte in C
         ANA M                   ; bits can only fall
-        CMP M
+        CMP M                   ; equal: no bit that is 0 is wanted as 1
         JRNZ ..BACK             ; a bit would have to rise
-        PUSH B
-        DI
+        PUSH B                  ; PROGRM uses B
+        DI                      ; the chip shows no code meanwhile
         CALL PROGRM
         EI
         POP B
@@ -129,13 +129,13 @@ PROGBL: CALL KNOWN
 ..SAME: INX H
         INX D
         DJNZ ..BYTE
-        CALL NEWADR
+        CALL NEWADR             ; HL = after the address
         LDA R.LEN
-        SUI 3
+        SUI 3                   ; the count, as it was asked
         MOV M,A
         MVI A,4
         JMP MADE
-..BACK: CALL BEHIND
+..BACK: CALL BEHIND             ; DE = the address of the byte that failed
         MVI C,E.READ
         STC
         RET
@@ -149,14 +149,14 @@ MADE:   STA P.LEN
 FCRC:   CALL STRTCH
         RC
         CALL NEWRPL
-        XCHG
+        XCHG                    ; DE = P.DATA
         LXI H,CHECK
         CALL FLIP               ; complemented
         MVI A,4
         JMP MADE
 
 ; VERIFY - compares the CRC-32 of a stretch within a page with the host's.
-VERIFY: CALL STRTCH
+VERIFY: CALL STRTCH             ; CHECK = what the chip holds
         RC
         LXI D,R.DATA+5
         CALL CRCEQU             ; what the host expects
@@ -166,51 +166,51 @@ VERIFY: CALL STRTCH
         JMP MADE
 ..BAD:  LHLD CHECK
         MOV A,L
-        CMA
+        CMA                     ; the check is kept complemented
         MOV E,A
         MOV A,H
         CMA
         MOV D,A
-        MVI C,E.VRFY
+        MVI C,E.VRFY            ; DE = low half of what was found
         STC
         RET
 
 ; FREAD - tells bytes within a page.
 FREAD:  LDA R.DATA+3
-        DCR A
+        DCR A                   ; 0 becomes FFH, which is too many as well
         CPI MAXBLK              ; 0 and more than a frame has room for
         JNC BADARG
-        CALL FINDAD
+        CALL FINDAD             ; DE = place in the window
         RC
         LDA R.DATA+3
         MOV C,A
         MVI B,0
-        CALL INPAGE
+        CALL INPAGE             ; all of it must be in this page
         RC
-        PUSH D
+        PUSH D                  ; NEWADR uses DE
         PUSH B
         CALL NEWADR
         POP B
         XTHL                    ; from the window to behind the address
-        POP D
+        POP D                   ; DE = after the address, in the reply
         MOV A,C
-        ADI 3
+        ADI 3                   ; the address comes before the bytes
         LDIR                    ; straight into the reply
         JMP MADE
 
 ; STRTCH - computes the CRC-32 of the stretch that the request names; CHECK has it complemented.
 STRTCH: LBCD R.DATA+3
         MOV A,B
-        ORA C
+        ORA C                   ; a length of 0
         JRZ BADARG
         CALL FINDAD
         RC
         LBCD R.DATA+3
         CALL INPAGE
         RC
-        XCHG
+        XCHG                    ; HL = place in the window
         CALL CRCNEW
-        ORA A
+        ORA A                   ; carry clear: it is done
         RET
 BADARG: LXI D,3                 ; what is at offset 3 is out of range
         MVI C,E.ARG
@@ -225,7 +225,7 @@ NOROOM: LDED R.DATA
 
 ; INPAGE - carry set and the address refused unless BC bytes from DE on are in the window.
 INPAGE: LXI H,-1
-        DAD D
+        DAD D                   ; DE - 1: the last one is DE + BC - 1
         DAD B                   ; the last one
         JRC NOROOM
         MOV A,H
@@ -237,8 +237,8 @@ INPAGE: LXI H,-1
 ; FINDAD - finds the address that the request names, and has the window show it.
 ;   Exit:     DE = where it is seen, C = its sector; carry set and the address refused when no page
 ;             has it
-FINDAD: LHLD R.DATA
-        LDA R.DATA+2
+FINDAD: LHLD R.DATA             ; the lower 16 bits of the address
+        LDA R.DATA+2            ; and the upper ones
         CPI 8                   ; 512 KiB
         JNC NOROOM
         RLC                     ; sixteen sectors each
@@ -246,8 +246,8 @@ FINDAD: LHLD R.DATA
         RLC
         RLC
         MOV C,A
-        MOV A,H
-        RRC
+        MOV A,H                 ; bits 15-12 are the lower half of the sector
+        RRC                     ; four places: A15-A12 to bits 3-0
         RRC
         RRC
         RRC
@@ -266,11 +266,11 @@ FINDAD: LHLD R.DATA
 MAPSEC: MOV A,C
         RRC                     ; four sectors a page
         RRC
-        ANI 1FH
+        ANI 1FH                 ; 32 pages of 16 KiB
         OUT WINREG
         MOV A,C
         ANI 3                   ; which of them
-        RLC
+        RLC                     ; times 1000H, in the high byte
         RLC
         RLC
         RLC
@@ -283,27 +283,27 @@ MAPSEC: MOV A,C
 GUARD:  MOV A,D
         ORA E                   ; the boot sector is for BOOT alone
         MVI C,E.PROT
-        STC
+        STC                     ; MVI and STC leave Z
         RZ
         DCX H
         ORA A
         DSBC D                  ; below the count?
-        MVI C,E.ADDR
+        MVI C,E.ADDR            ; carry says whether it is refused
         RET
 
 ; KNOWN - asks the chip who it is.
 ;   Exit:     HL = its sectors, DE = its identity; carry set and the chip refused when it is none we
 ;             know
-KNOWN:  DI
+KNOWN:  DI                      ; an interrupt would fetch code from the chip
         CALL IDNTFY
         EI
-        XCHG
+        XCHG                    ; E = manufacturer, D = device
         MOV A,E
         CPI MAKER               ; is it the maker we know?
         JRNZ ..BAD
         MOV A,D
         SUI DEVICE              ; and one of its chips?
-        CPI DEVICS
+        CPI DEVICS              ; as a number without sign: smaller ones, too
         JRNC ..BAD
         LXI H,16                ; 32 sectors of 4 KiB for the smallest
         INR A                   ; twice as many for each
@@ -327,9 +327,9 @@ NEWADR: CALL NEWRPL
 ; BEHIND - DE = low half of the chip's address of the byte that the request has at HL.
 BEHIND: LXI D,R.DATA+3
         ORA A
-        DSBC D
+        DSBC D                  ; its offset from the first byte
         LDED R.DATA
-        DAD D
+        DAD D                   ; the address that was asked, and as far
         XCHG
         RET
 
@@ -346,16 +346,16 @@ DOBOOT: CALL KNOWN
         LXI B,1000H
         CALL CRCNEW             ; what waits in RAM
         LXI D,R.DATA
-        CALL CRCEQU
-        LXI D,0
+        CALL CRCEQU             ; before anything is erased
+        LXI D,0                 ; no detail; LXI and MVI leave Z
         MVI C,E.VRFY
         JNZ PUTERR
-        CALL NEWRPL
+        CALL NEWRPL             ; from here on nothing can be refused
         CALL PUTFRM
-        CALL UDRAIN
+        CALL UDRAIN             ; REBOOT leaves nobody to send the rest
         DI
         MVI A,STAY              ; the new monitor starts nothing by itself
-        STAI
+        STAI                    ; register I outlives the jump to 0000H
         JMP REBOOT
 
 ; CRCNEW - computes the CRC-32 of BC bytes at HL; CHECK has it complemented.
@@ -365,7 +365,7 @@ DOBOOT: CALL KNOWN
 ;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
 ;   Stack:    6 bytes
 ;   Cycles:   about 120 a byte
-CRCNEW: LXI D,0FFFFH
+CRCNEW: LXI D,0FFFFH            ; complemented, nothing is all ones
         SDED CHECK
         SDED CHECK+2            ; falls into CRCALL
 
@@ -376,16 +376,16 @@ CRCNEW: LXI D,0FFFFH
 ;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
 ;   Stack:    6 bytes
 ;   Cycles:   about 120 a byte
-CRCALL: MOV A,C
-        PUSH B
+CRCALL: MOV A,C                 ; first what is over, then whole pages
+        PUSH B                  ; B = whole pages
         MOV B,C                 ; the rest of less than a page
         ORA A
         CNZ CRC32
         POP B
-..NEXT: MOV A,B
+..NEXT: MOV A,B                 ; pages to come
         ORA A
         RZ
-        PUSH B
+        PUSH B                  ; CRC32 counts B down
         MVI B,0                 ; 256 bytes
         CALL CRC32
         POP B
@@ -402,7 +402,7 @@ CRCALL: MOV A,C
 CRCEQU: LXI H,CHECK
         MVI B,4
 ..NEXT: LDAX D
-        CMA
+        CMA                     ; the check is kept complemented
         CMP M
         RNZ
         INX H

@@ -33,7 +33,7 @@ FLINIT: LXI H,CODE
         RET
 
 CODE:
-C.UNLK: MVI A,0AAH
+C.UNLK: MVI A,0AAH              ; every command begins with these two writes
         STA FIRST
         MVI A,55H
         STA SECOND
@@ -47,10 +47,10 @@ C.UNLK: MVI A,0AAH
 ;   Stack:    2 bytes
 ;   Cycles:   135
 C.IDNT: CALL UNLOCK
-        MVI A,90H
+        MVI A,90H               ; the chip shows its identity in place of bytes
         STA FIRST
-        LHLD 0
-        MVI A,0F0H
+        LHLD 0                  ; L = manufacturer at 0000H, H = device at 0001H
+        MVI A,0F0H              ; bytes again
         STA FIRST
         RET
 
@@ -62,11 +62,11 @@ C.IDNT: CALL UNLOCK
 ;   Stack:    2 bytes
 ;   Cycles:   130..10300
 C.PROG: CALL UNLOCK
-        MVI A,0A0H
+        MVI A,0A0H              ; the next write programs one byte
         STA FIRST
         MOV A,C
         STAX D
-        MVI B,0
+        MVI B,0                 ; 256 looks
 ..WAIT: LDAX D                  ; bit 7 is wrong while the chip is busy
         CMP C
         RZ
@@ -81,14 +81,14 @@ C.PROG: CALL UNLOCK
 ;   Stack:    2 bytes
 ;   Cycles:   190..2900000
 C.ERAS: CALL UNLOCK
-        MVI A,80H
+        MVI A,80H               ; the first half of the command
         STA FIRST
-        CALL UNLOCK
-        MVI A,30H
+        CALL UNLOCK             ; erasing is unlocked twice
+        MVI A,30H               ; this sector; 10H would be the whole chip
         STAX D
-        LXI B,0
+        LXI B,0                 ; 65536 looks
 ..LOOK: LDAX D                  ; bit 7 is 0 while the chip is busy
-        INR A
+        INR A                   ; FFH becomes 0: erased
         RZ
         DCX B
         MOV A,B
@@ -105,22 +105,22 @@ C.ERAS: CALL UNLOCK
 ;   Stack:    4 bytes
 ;   Cycles:   1600000..10000000
 C.BOOT: MVI A,TRIES
-..TRY:  EXAF
-        LXI D,0
+..TRY:  EXAF                    ; attempts left: all else is used
+        LXI D,0                 ; from the first byte of the chip on
         CALL ERASE
-        JRNZ ..FAIL
+        JRNZ ..FAIL             ; the sector is not erased
         LXI H,STAGE
 ..BYTE: MOV C,M
         MOV A,C
         INR A                   ; nothing to do for FFH
         CNZ PROGRM
-        JRNZ ..FAIL
+        JRNZ ..FAIL             ; Z is set after FFH, too
         INX H
         INX D
         MOV A,D
-        CPI SECTOR/256
+        CPI SECTOR/256          ; one sector
         JRNZ ..BYTE
-        JMP 0
+        JMP 0                   ; the new monitor; this code is in RAM
 ..FAIL: EXAF
         DCR A
         JRNZ ..TRY

@@ -30,7 +30,7 @@ P.DATA: .BLKB MAXPAY+2
 ;   Cycles:   as long as it takes
 GETFRM: CALL GETC
         CPI CR                  ; somebody at a terminal?
-        CZ BANNER
+        CZ BANNER               ; returns with A = 0, as after a delimiter
         ORA A                   ; only a delimiter opens a frame
         JRNZ GETFRM
         LXI H,REQ
@@ -109,7 +109,7 @@ NEWRPL: LDA R.TYPE
         ORI T.REPL              ; bit 7 is set in a reply
         STA P.TYPE
         XRA A
-        STA P.LEN
+        STA P.LEN               ; no payload, until the caller says otherwise
         LXI H,P.DATA
         RET
 

@@ -27,7 +27,7 @@ HOST:   .BLKW 1
 GOHOME: DI
         IM1
         .IFN BANKED,[
-        LHLD HBIOS
+        LHLD HBIOS              ; the mark, if RomWBW is there
         LXI D,HBMARK
         ORA A
         DSBC D
@@ -36,16 +36,16 @@ GOHOME: DI
         CPI HBTWO
         JRNZ ..HOST
         XRA A
-        OUT BANKS
+        OUT BANKS               ; the ROM's first page in the first window
         JMP 0
         ]
 ..HOST: LHLD HOST
-        MOV A,H
+        MOV A,H                 ; register I as it was
         STAI
         MOV A,L
         ANI 4                   ; P/V, which LDAI sets to IFF2
         PUSH PSW
-        CALL UHAND
+        CALL UHAND              ; Z set: the monitor polls
         POP PSW
         JRZ ..POLL
         EI                      ; as they were; the jump comes before any interrupt

@@ -88,18 +88,18 @@ SERVED: .BYTE T.IDNT,0,0
 ;   Cycles:   8000..20000
 DOWRIT: LDED R.DATA             ; address
         LDA R.LEN
-        SUI 2
+        SUI 2                   ; without the address
         MOV C,A                 ; bytes of data
         MVI B,0
-        LXI H,LOADLO
-        DCX H
+        LXI H,LOADLO            ; the first address that may be written
+        DCX H                   ; LOADLO - 1 - DE borrows unless DE is below
         ORA A
         DSBC D                  ; how far from the first address
         JRNC ..ADDR             ; below the first address that may be written
         LXI H,LOADHI
         ORA A
         DSBC D                  ; bytes that fit, less 1
-        JRC ..ADDR
+        JRC ..ADDR              ; above the last one
         ORA A
         DSBC B                  ; and with all its bytes
         JRNC ..COPY
@@ -111,12 +111,12 @@ DOWRIT: LDED R.DATA             ; address
         INX D                   ; the first address too high
 ..ADDR: MVI C,E.ADDR
         JMP PUTERR
-..COPY: MOV B,C
-        LXI H,R.DATA+2
+..COPY: MOV B,C                 ; the table allows 1 to 236
+        LXI H,R.DATA+2          ; after the address
 ..BYTE: MOV A,M
         STAX D
         LDAX D                  ; what is there now?
-        CMP M
+        CMP M                   ; equal to what was sent?
         JRNZ ..BACK             ; no RAM, or broken
         INX H
         INX D
@@ -130,7 +130,7 @@ DOWRIT: LDED R.DATA             ; address
         MVI A,3
         STA P.LEN
         JMP PUTFRM
-..BACK: MVI C,E.READ
+..BACK: MVI C,E.READ            ; DE = the address
         JMP PUTERR
 
 LASTAD: .WORD LOADHI
@@ -146,11 +146,11 @@ DOCRC:  LBCD R.DATA+2
         MOV A,B                 ; no bytes
         ORA C
         JRZ ..NONE
-        LHLD R.DATA
-        PUSH B
+        LHLD R.DATA             ; the first byte
+        PUSH B                  ; CRC16 counts it down
         CALL CRC16
         POP B
-        PUSH D
+        PUSH D                  ; the CRC, while the sums are made
         LHLD R.DATA
         CALL SUMS               ; a second check, by addition
         CALL NEWRPL
@@ -205,10 +205,10 @@ DOREAD: LDA R.DATA+2
         PUSH PSW
         CALL NEWRPL
         POP PSW
-        STA P.LEN
+        STA P.LEN               ; after NEWRPL, which sets it to 0
         LDED R.DATA
         CALL PUTDE
-        XCHG
+        XCHG                    ; HL = where to read, DE = the reply
         LDIR                    ; straight into the reply
         JMP PUTFRM
 ..BAD:  MVI C,E.ARG
@@ -224,12 +224,12 @@ DOREAD: LDA R.DATA+2
 ;   Cycles:   170000
 DORUN:  CALL NEWRPL
         LDED R.DATA
-        CALL PUTDE
+        CALL PUTDE              ; the address, confirmed
         MVI A,2
         STA P.LEN
         CALL PUTFRM
         CALL UDRAIN             ; the reply must have left
-        DI
+        DI                      ; the program sets up interrupts of its own
         LHLD R.DATA
         PCHL
 

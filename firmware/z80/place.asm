@@ -31,7 +31,7 @@ MISSED: MVI A,1
         ORA A
         RZ
         XRA A
-        STA ZCOUNT
+        STA ZCOUNT              ; any other byte breaks the run of zeros
         RET
 
 ; ZEROS - for the service: a zero was received. With seven more before it the program is to tell its
@@ -43,40 +43,40 @@ MISSED: MVI A,1
 ;   Clobbers: AF
 ;   Stack:    4 bytes
 ;   Cycles:   104..283
-ZEROS:  LDA ZLAST
-        SUB L
-        INR A
+ZEROS:  LDA ZLAST               ; where the zero before was put
+        SUB L                   ; the low half is enough: the ring is longer than a run
+        INR A                   ; 0 right after it, 1 in the same place
 ; It is behind the last one, or in its place where there is no more room.
-        CPI 2
+        CPI 2                   ; carry: one of the two
         MOV A,L
         STA ZLAST
-        LDA ZCOUNT
+        LDA ZCOUNT              ; LDA leaves carry
         JRC ..MORE
-        XRA A
+        XRA A                   ; not in a row: this is the first again
 ..MORE: INR A
         STA ZCOUNT
-        CPI ZRUN
+        CPI ZRUN                ; the eighth, and not each one after it
         RNZ                     ; falls into ASK
 
 ; ASK - makes the service return to PLACE, unless that is under way.
 ASK:    LDA ASKED
         ORA A
         RNZ
-        INR A
+        INR A                   ; 0 becomes 1: under way
         STA ASKED
         PUSH H
-        PUSH D
+        PUSH D                  ; DE and HL are the program's
         LXI H,10                ; what is pushed: DE, HL, our return, then HL and AF by the service
         DAD SP
-        LXI D,PLACE
+        LXI D,PLACE             ; the service is to return there
         MOV A,M
-        MOV M,E
+        MOV M,E                 ; PLACE in, the program's address out
         MOV E,A
         INX H
         MOV A,M
         MOV M,D
         MOV D,A
-        SDED FOUND
+        SDED FOUND              ; where the program was stopped
         POP D
         POP H
         RET
@@ -88,35 +88,35 @@ ASK:    LDA ASKED
 ;   Clobbers: nothing
 ;   Stack:    20 bytes
 ;   Cycles:   up to 170000
-PLACE:  PUSH H
+PLACE:  PUSH H                  ; room for the address on the stack
         LHLD FOUND
-        XTHL
+        XTHL                    ; FOUND is where RET goes; HL is the program's again
         PUSH PSW
         PUSH B
         PUSH D
-        PUSH H
-        LDED FOUND
+        PUSH H                  ; all that SENDFM uses
+        LDED FOUND              ; the place, to be sent
         LXI H,PLCFRM
-        PUSH H
+        PUSH H                  ; the frame, for SENDFM
         MVI M,2                 ; LEN
         INX H
         MVI M,0                 ; SEQ: it is the answer to no request
         INX H
-        MVI M,T.PLCE
+        MVI M,T.PLCE            ; a type that no request has
         INX H
         MOV M,E
         INX H
         MOV M,D
         POP H
-        CALL SENDFM
+        CALL SENDFM             ; a frame of its own: P.DATA may be half filled
         CALL UDRAIN             ; without the transmitter's interrupt, too
         POP H
         POP D
         POP B
-        XRA A
-        DI
+        XRA A                   ; from here on it may be asked again
+        DI                      ; until RET nobody may ask again
         STA ASKED
-        POP PSW
+        POP PSW                 ; last: XRA has changed AF
 ; Takes effect behind RET: however many zeros come, the stack does not grow.
         EI
         RET

@@ -30,17 +30,17 @@ ENDING: .BLKB ENDMAX            ; a record, or the end of a position, for its ch
 ;   Stack:    2 bytes
 ;   Cycles:   6160; fast 6038
 SETUP:  LXI H,BOARDA
-        LXI D,BOARDA+1
-        LXI B,120
+        LXI D,BOARDA+1          ; LDIR copies the byte before on and on
+        LXI B,120               ; the board, and the byte after it
         MVI M,BORDER            ; and over it everything else
         LDIR
-        INX H
-        INX D
+        INX H                   ; LDIR has left HL at the last byte written
+        INX D                   ; and DE one further
         LXI B,134               ; to the end of the page
         MVI M,0
         LDIR                    ; to the end of the page
         MVI A,BORDER
-        STA POSK+4
+        STA POSK+4              ; after the four royal squares: ends the list
         LXI H,BOARDA
         LXI D,M1                ; M1 to M4
         MVI B,4
@@ -70,13 +70,13 @@ PAGES:  MOV A,L
 ;   Stack:    24 bytes
 ;   Cycles:   6000..20000
 DOXCHG: LDA R.DATA
-        CALL SETPCE
+        CALL SETPCE             ; carry: no piece
         LXI D,0                 ; the piece is at offset 0
         JRC REFUSE
         XRA A                   ; of this request alone
         STA STATUS
         LXI H,R.DATA+1
-        CALL NEWARR
+        CALL NEWARR             ; with the fence, which XCHNG needs
         CALL XCHNG
         CALL NEWRPL             ; leaves E alone
         MOV M,E                 ; the residue
@@ -85,7 +85,7 @@ DOXCHG: LDA R.DATA
         MOV M,A
         MVI A,2
         STA P.LEN
-        JMP PUTFRM
+        JMP PUTFRM              ; returns to TABLE
 
 ; REFUSE - answers that an argument means nothing.
 ;   Entry:    DE = its offset in the request
@@ -95,7 +95,7 @@ DOXCHG: LDA R.DATA
 ;   Stack:    18 bytes
 ;   Cycles:   5000..9000
 REFUSE: MVI C,E.ARG
-        JMP PUTERR
+        JMP PUTERR              ; DE = offset is the detail
 
 ; NEWARR - puts the array at HL in place, with no pins behind it.
 ;   Entry:    HL = 14 bytes
@@ -106,7 +106,7 @@ REFUSE: MVI C,E.ARG
 ;   Cycles:   557; as in 1978 1912; fast 435
 NEWARR: PUSH H
         CALL NOPINS
-        CALL NEWLST
+        CALL NEWLST             ; the fence; the zeros are written over
         POP H                   ; XCHNG needs the fence
         LXI D,ATKLST
         LXI B,2*SECTN
@@ -127,7 +127,7 @@ NOPINS: XRA A
         LXI H,PLISTA
         LXI D,PLISTA+1
         LXI B,2*PINMAX-1
-        MOV M,A
+        MOV M,A                 ; the first byte; LDIR copies it on
         LDIR
 ]
         RET
@@ -140,13 +140,13 @@ NOPINS: XRA A
 ;   Stack:    0 bytes
 ;   Cycles:   42..71
 SETPCE: STA P1
-        ANI 7
+        ANI 7                   ; the type, without the colour
         CPI KING+1
         CMC                     ; carry if it is above the king
         RC
         CPI PAWN                ; 0 is no piece
         RC
-        STA T3
+        STA T3                  ; the low byte: an offset in the table page
         RET
 
 ; DOPOSN - answers POSITION.
@@ -158,36 +158,36 @@ SETPCE: STA P1
 ;   Cycles:   11000..5000000
 DOPOSN: LXI D,R.DATA
         CALL UNPACK
-        JC REFUSE
+        JC REFUSE               ; DE = the offset that UNPACK has found
         LDA R.LEN
         CPI 33                  ; without the move?
-        LXI D,32
+        LXI D,32                ; the move is at offset 32
         JRC ..SET
         JZ REFUSE               ; only one byte of the move
-        LHLD R.DATA+32
+        LHLD R.DATA+32          ; L = who has moved, H = where to
         MOV A,L
         ANI 7FH                 ; White or Black
         JNZ REFUSE
         SHLD MOVER
-..SET:  CALL PINFND
+..SET:  CALL PINFND             ; before ATTACK: pins bar attackers
         CALL NEWRPL             ; before records go there
         XRA A
-        STA COUNT
+        STA COUNT               ; of squares, for the end
         STA PARTS
-        LXI H,P.DATA+2
+        LXI H,P.DATA+2          ; part and number of records come first
         SHLD SPOT
-        LXI H,ADDREC
+        LXI H,ADDREC            ; POINTS calls it for each occupied square
         CALL POINTS
-        CALL FLUSH
-        MVI A,T.PEND+T.REPL
+        CALL FLUSH              ; what does not fill a frame
+        MVI A,T.PEND+T.REPL     ; the end has a type of its own
         STA P.TYPE
         LXI H,P.DATA
         LDA PARTS
         MOV M,A
         INX H
-        CALL PUTEND
+        CALL PUTEND             ; HL = after the last byte
         LXI D,P.DATA
-        ORA A
+        ORA A                   ; DSBC takes carry along
         DSBC D                  ; the length of the payload
         MOV A,L
         STA P.LEN
@@ -195,15 +195,15 @@ DOPOSN: LXI D,R.DATA
 
 ; ADDREC - plays the battle for a square out for POINTS, adds its record to the reply, and sends
 ; that if it is full.
-ADDREC: LHLD SPOT
-        CALL RECRD
+ADDREC: LHLD SPOT               ; where the next record goes
+        CALL RECRD              ; HL = after it
         SHLD SPOT
         LXI H,P.LEN             ; records in this frame so far
         INR M
         MOV A,M
         CPI RECMAX              ; is the frame full?
         RNZ
-        PUSH D
+        PUSH D                  ; PUTFRM uses it up
         CALL FLUSH
         POP D                   ; E = the residue
         RET
@@ -212,27 +212,27 @@ ADDREC: LHLD SPOT
 FLUSH:  LDA P.LEN
         ORA A                   ; none gathered
         RZ
-        STA P.DATA+1
-        LDA PARTS
+        STA P.DATA+1            ; records in this frame
+        LDA PARTS               ; which frame of the position, from 0
         STA P.DATA
         INR A
         STA PARTS
         LHLD SPOT
         LXI D,P.DATA
-        ORA A
+        ORA A                   ; DSBC takes carry along
         DSBC D                  ; the length of the payload
         MOV A,L
         STA P.LEN
         CALL PUTFRM
         XRA A
-        STA P.LEN
-        LXI H,P.DATA+2
+        STA P.LEN               ; records are counted from 0 again
+        LXI H,P.DATA+2          ; the first record of the next frame
         SHLD SPOT
         RET
 
 ; RECRD - plays the battle for a square out and stores its record at HL; HL is just past it then, E
 ; = the residue.
-RECRD:  PUSH H
+RECRD:  PUSH H                  ; the record's start, for HEAD
         INX H
         INX H
         INX H
@@ -242,14 +242,14 @@ RECRD:  PUSH H
         CALL MOVE7              ; White's section
         CALL MOVE7              ; Black's
         POP H
-        PUSH D
-        CALL HEAD
-        POP H
+        PUSH D                  ; DE = after the record
+        CALL HEAD               ; after the copy: XCHNG uses the array up
+        POP H                   ; HL = after the record
         RET
 
 ; HEAD - plays the battle for a square out and stores the four bytes before the array in its record
 ; at HL; E = the residue.
-HEAD:   PUSH H
+HEAD:   PUSH H                  ; XCHNG uses both sets
         CALL XCHNG
         MOV A,E                 ; the residue
         POP H
@@ -257,13 +257,13 @@ HEAD:   PUSH H
         MOV M,E
         MOV E,A                 ; E = the residue
         INX H
-        LDA P1
+        LDA P1                  ; the piece
         MOV M,A
         INX H
-        LDA STATUS
+        LDA STATUS              ; after XCHNG, which may have set B.SHRT
         MOV M,A
         INX H
-        MOV M,E
+        MOV M,E                 ; the residue
         LXI H,COUNT             ; one square more
         INR M
         RET
@@ -287,37 +287,37 @@ PUTEND: XCHG
         LDA ALLST
         STAX D                  ; statuses
         INX D
-        LXI H,POSK
+        LXI H,POSK              ; kings, then queens: POSQ follows
         LXI B,4
         LDIR                    ; royal squares
         LDA NPINS
         STAX D                  ; pins
         INX D
-        ORA A
+        ORA A                   ; no pins: DJNZ would run 256 times
         JRZ ..PTS
         MOV B,A
         LXI H,PLISTA
-..PIN:  MOV A,M
+..PIN:  MOV A,M                 ; the pinned square
         STAX D
         INX D
-        MOV C,L
+        MOV C,L                 ; the place in the list, while L looks into the other
         MVI A,O.PIND-O.PINA     ; from the square to the direction
         ADD L
         MOV L,A
-        MOV A,M
+        MOV A,M                 ; its direction
         STAX D
         INX D
-        MOV L,C
+        MOV L,C                 ; both lists lie in one page: H stays
         INX H
         DJNZ ..PIN
-..PTS:  LDA R.LEN
+..PTS:  LDA R.LEN               ; 32 bytes are the squares without a move
         CPI 32
         JRZ ..DONE
         LXI H,PTSL
         LXI B,PTSLEN
         LDIR                    ; losses and prizes
         LDA ALLST
-        STAX D
+        STAX D                  ; and with the move the statuses once more
         INX D
 ..DONE: XCHG
         RET
@@ -335,27 +335,27 @@ DOCHKS: LDA R.LEN
 ..LEN:  SUI POSLEN
         JRZ ..GO                ; a whole number of positions
         JRNC ..LEN
-        MVI C,E.LEN
+        MVI C,E.LEN             ; the length is the detail
         LDA R.LEN
         MOV E,A
         MVI D,0
         JMP PUTERR
-..GO:   CALL NEWRPL
+..GO:   CALL NEWRPL             ; HL = P.DATA, where the first check goes
         SHLD SPOT
         LXI H,R.DATA
         MOV A,M
         STA MASK                ; the statuses that count
-        INX H
+        INX H                   ; the first position
         SHLD FROM
         LDA R.LEN
         DCR A
 ..NEXT: STA PSLEFT
         CALL ONECHK
-        JC REFUSE
+        JC REFUSE               ; DE = the offset that ONECHK has found
         LDA PSLEFT
         SUI POSLEN              ; one position less
         JRNZ ..NEXT
-        LHLD SPOT
+        LHLD SPOT               ; after the last check
         LXI D,P.DATA
         ORA A
         DSBC D
@@ -365,7 +365,7 @@ DOCHKS: LDA R.LEN
 
 ; ONECHK - stores the check of the position at FROM at SPOT, and takes both to the next. Carry set
 ; with DE the offset of a byte that means nothing.
-ONECHK: LDED FROM
+ONECHK: LDED FROM               ; UNPACK reads at DE
         CALL UNPACK
         RC
         LHLD FROM
@@ -375,17 +375,17 @@ ONECHK: LDED FROM
         INX H
         MOV D,M
         INX H
-        SHLD FROM
-        SDED MOVER
+        SHLD FROM               ; the next position
+        SDED MOVER              ; E to MOVER, D to MOVED
         MOV A,E
         ANI 7FH                 ; White or Black
         JRNZ ..BAD
-        STA COUNT
+        STA COUNT               ; A is 0
         LXI H,0FFFFH            ; nothing yet, complemented
         SHLD CHECK
         SHLD CHECK+2
         CALL PINFND
-        LXI H,FOLD
+        LXI H,FOLD              ; POINTS calls it for each occupied square
         CALL POINTS
         LXI H,ENDING
         CALL PUTEND             ; what POSITION END would hold
@@ -393,13 +393,13 @@ ONECHK: LDED FROM
         ORA A
         DSBC D
         MOV B,L                 ; its length
-        XCHG
+        XCHG                    ; HL = ENDING
         CALL CRC32
         LDED SPOT
-        LXI H,CHECK
+        LXI H,CHECK             ; the lowest byte first
         CALL FLIP               ; complemented
         SDED SPOT
-        ORA A
+        ORA A                   ; carry clear: it means something
         RET
 ..BAD:  DCX H                   ; back to the byte of the mover
         DCX H
@@ -407,7 +407,7 @@ ONECHK: LDED FROM
         ORA A                   ; its offset
         DSBC D
         XCHG
-        STC
+        STC                     ; as UNPACK does
         RET
 
 ; FOLD - plays the battle for a square out for POINTS, and takes its record into the check, the
@@ -415,13 +415,13 @@ ONECHK: LDED FROM
 FOLD:   LXI X,ATKLST            ; before XCHNG uses it up
         CALL CRCARR             ; the array
         LXI H,ENDING
-        CALL HEAD
+        CALL HEAD               ; four bytes at ENDING
         LXI H,STATUS            ; ALLST takes it from there
         LDA MASK
         ANA M                   ; only what the host asks for
         MOV M,A
         STA ENDING+2
-        PUSH D
+        PUSH D                  ; CRCTAL uses it up
         LXI X,ENDING
         CALL CRCTAL             ; square, piece, status, residue
         POP D                   ; E = the residue
@@ -434,18 +434,18 @@ FOLD:   LXI X,ATKLST            ; before XCHNG uses it up
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    10 bytes
 ;   Cycles:   2000..9000
-UNPACK: PUSH D
+UNPACK: PUSH D                  ; NOPINS uses DE only as in 1978
         CALL NOPINS
         POP D
-        LXI H,0
+        LXI H,0                 ; kings and queens of the position before
         SHLD POSK
         SHLD POSK+2
         LXI H,BOARDA+A1
-..RANK: MVI B,4
+..RANK: MVI B,4                 ; two squares a byte
 ..PAIR: LDAX D
         ORA A                   ; the first half is the earlier square
         JRZ ..NONE
-        CALL PUTONE
+        CALL PUTONE             ; low half
         JRC ..BAD
         LDAX D
         RRC                     ; the other half
@@ -468,7 +468,7 @@ UNPACK: PUSH D
         MOV M,A
         INX H
         JMPR ..STEP
-..BAD:  LXI H,R.DATA
+..BAD:  LXI H,R.DATA            ; to subtract
         XCHG                    ; the offset of this byte
         ORA A
         DSBC D
@@ -480,7 +480,7 @@ UNPACK: PUSH D
 ; set if the code means nothing.
 PUTONE: ANI 0FH                 ; one code
         JRZ ..SET
-        MOV C,A
+        MOV C,A                 ; the code, for its colour
         ANI 7
         CPI KING+1
         CMC                     ; above the king
@@ -497,21 +497,21 @@ PUTONE: ANI 0FH                 ; one code
         CNC ROYAL
 ..SET:  MOV M,A
         INX H
-        ORA A
+        ORA A                   ; carry clear
         RET
 
 ; ROYAL - notes square HL as where the king or queen A stands. The last one counts.
-ROYAL:  PUSH PSW
+ROYAL:  PUSH PSW                ; the piece, which PUTONE stores
         PUSH H
-        MOV C,L
+        MOV C,L                 ; the square
         LXI H,POSK
         RLC                     ; carry: the colour
         JRNC ..WHT
-        INX H
+        INX H                   ; Black's comes second
 ..WHT:  ANI 0EH                 ; the type, doubled by RLC
         CPI 2*KING
         JRZ ..NOTE
-        INX H
+        INX H                   ; the queens' are two further
         INX H
         CPI 2*QUEEN             ; a queen: her squares come after the kings'
         JRNZ ..NOT

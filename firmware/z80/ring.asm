@@ -54,14 +54,14 @@ RINIT:  LXI H,RXRING
 ;   Cycles:   44..152
 NEWPGE: INR H
         RES B.WRAP,H            ; from the last page to the first
-        LDA RXOUT+1
+        LDA RXOUT+1             ; the page that the program is emptying
         SUB H                   ; how far away is the program?
         STC
-        RZ
+        RZ                      ; it is in the next page: no room
         ANI 3                   ; pages between them, as the ring goes round
         DCR A
-        CZ HOLDUP
-        ORA A
+        CZ HOLDUP               ; the program is in the page after it: stop the host
+        ORA A                   ; carry clear: there is room
         RET
 
 ; TXNEXT - takes the next byte to send.
@@ -74,9 +74,9 @@ NEWPGE: INR H
 TXNEXT: LHLD TXOUT
         LDA TXIN                ; only low bytes differ within a page
         CMP L
-        RZ
+        RZ                      ; CMP has left carry clear: equal
         MOV A,M
-        INR L
+        INR L                   ; the ring is one page: L goes round by itself
         SHLD TXOUT
         STC                     ; there is one
         RET
@@ -91,7 +91,7 @@ TXNEXT: LHLD TXOUT
 UTEST:  LDA RXOUT
         LXI H,RXIN              ; low bytes first: they differ most often
         CMP M
-        RNZ
+        RNZ                     ; different places: there is one
         LDA RXOUT+1
         INX H
         CMP M
@@ -116,7 +116,7 @@ GETC:   PUSH H
         SHLD RXOUT
         POP H
         RET
-..SAME: DI
+..SAME: DI                      ; none may come between the test and HLT
         LDA RXIN                ; asked again without interrupts, so that none is missed
         CMP L
         JRNZ ..SOME
@@ -135,7 +135,7 @@ GETC:   PUSH H
         MOV L,A                 ; the byte, while A is needed
         LDA RXIN+1
         SUB H
-        ANI 2
+        ANI 2                   ; Z: 0 or 1 page apart, of four round the ring
         CZ LETGO                ; less than two pages are left
         EI
         MOV A,L

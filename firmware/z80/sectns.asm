@@ -65,10 +65,10 @@ SECTNS: CPI SPCNUM
         RC
         LXI H,SPACE
         CMP M                   ; made before?
-        RZ
+        RZ                      ; and carry is clear, as they are equal
         MOV M,A
         LXI H,SECTAB
-        SHLD TOP
+        SHLD TOP                ; the table is empty
         LXI H,WORK
         MVI B,SECTN+1           ; KINGS too
 ..ZERO: MVI M,0
@@ -79,15 +79,15 @@ SECTNS: CPI SPCNUM
 ..EMIT: CALL EMIT
         LXI H,WORK+ROOK
         MVI B,5
-        MOV C,ROW.R(X)
+        MOV C,ROW.R(X)          ; the row's full rooks
         CALL STEP               ; rooks are the innermost digit
         JRC ..EMIT
         MVI B,3
-        MOV C,ROW.B(X)
+        MOV C,ROW.B(X)          ; and its full bishops
         CALL STEP               ; then bishops
         JRC ..EMIT
         LXI D,ROWLEN
-        DADX D
+        DADX D                  ; the next row
         LXI H,ROWS
         DCR M                   ; then queens and those after them
         JRNZ ..ROW
@@ -96,10 +96,10 @@ SECTNS: CPI SPCNUM
         STA KINGS
         JRNZ ..OUTR
         LXI H,WORK+KNIGHT
-        LXI B,333H
+        LXI B,333H              ; up to two knights, 3 points each
         CALL STEP               ; then knights
         JRC ..OUTR
-        LXI B,111H
+        LXI B,111H              ; up to two pawns
         CALL STEP               ; and pawns, the outermost
         JRC ..OUTR
         RET
@@ -112,20 +112,20 @@ STEP:   MOV A,M
         JRNC ..FULL
         RLD                     ; leaves carry alone
         RET
-..FULL: MVI M,0
-        DCX H
+..FULL: MVI M,0                 ; this digit starts over
+        DCX H                   ; the next digit
         RET
 
 ; ROW1 - starts at the first row of the space.
 ROW1:   LDA SPACE
         MOV E,A
-        ADD A
+        ADD A                   ; twice
         ADD E                   ; entries have three bytes
         MOV E,A
         MVI D,0
-        LXI X,SPACES
+        LXI X,SPACES            ; an entry: address of the rows, how many
         DADX D
-        MOV A,2(X)
+        MOV A,2(X)              ; rows of the space
         STA ROWS
         MOV E,0(X)
         MOV D,1(X)
@@ -142,7 +142,7 @@ SETROW: LXI H,WORK+QUEEN
         MOV M,A
         MOV A,ROW.K(X)
         ORA A
-        RZ
+        RZ                      ; nobody stands behind the queen
         RLD                     ; low, and the king goes up
         RET
 
@@ -160,9 +160,9 @@ EMIT:   LXI H,WORK+PAWN
 ..NEXT: INX H
         DJNZ ..SLOT
         LXI H,WORK
-        MOV M,C
+        MOV M,C                 ; the count stands first
         LDED TOP                ; after the last section
-        MVI C,SECTN
+        MVI C,SECTN             ; B is 0 after the loop
         LDIR
         SDED TOP
         RET
@@ -178,9 +178,9 @@ SECADR: MOV A,H
         CPI SECMAX/256+1        ; far above the largest number
         CMC
         RC
-        MOV D,H
+        MOV D,H                 ; DE = HL, the number
         MOV E,L
-        DAD H
+        DAD H                   ; doubled three times
         DAD H
         DAD H                   ; eight times
         ORA A
@@ -202,7 +202,7 @@ SECADR: MOV A,H
 ;   Stack:    2 bytes
 ;   Cycles:   136..156
 SECNXT: PUSH H
-        MOV E,M
+        MOV E,M                 ; the address is kept low byte first
         INX H
         MOV D,M
         LXI H,SECTN
@@ -214,7 +214,7 @@ SECNXT: PUSH H
         MOV A,H
         CMP D
         JRNZ ..SET
-        LXI H,SECTAB
+        LXI H,SECTAB            ; round to the first, with Z still set
 ..SET:  XCHG
         POP H
         MOV M,E

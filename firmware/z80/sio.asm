@@ -71,7 +71,7 @@ USERV:  PUSH PSW
         IN UARTD
         LHLD RXIN
         MOV M,A
-        ORA A
+        ORA A                   ; 0 goes to ZEROS
         CZ ZEROS                ; zeros may be a call (place.asm)
         INR L
         JRZ ..PAGE
@@ -92,7 +92,7 @@ USERV:  PUSH PSW
         CNZ FEED
 ..DONE: POP H
         POP PSW
-        EI
+        EI                      ; takes effect after RETI: no second level
         RETI
 
 ; FEED - gives the transmitter the next byte; with none left it takes the interrupt back.
@@ -117,7 +117,7 @@ HOLDUP: MVI A,HOLD              ; falls into SETRTS
 
 ; SETRTS - sets write register 5 to A.
 SETRTS: STA REG5
-        MVI A,5
+        MVI A,5                 ; the next write goes to register 5
         OUT UARTC
         LDA REG5                ; register 5 is selected
         OUT UARTC
@@ -146,7 +146,7 @@ LETGO:  LDA REG5
 PUTC:   PUSH H
         PUSH B
         MOV B,A
-..WAIT: DI
+..WAIT: DI                      ; the service must not see TXIN half set
         LHLD TXIN
         MOV M,B                 ; there is always room for one
         INR L
@@ -156,7 +156,7 @@ PUTC:   PUSH H
         EI                      ; as in GETC
         HLT
         JMPR ..WAIT
-..ROOM: SHLD TXIN
+..ROOM: SHLD TXIN               ; before FEED, which takes from there
         LXI H,SENDS
         MOV A,M                 ; is an interrupt to come?
         MVI M,1                 ; it is, from here on
@@ -184,7 +184,7 @@ UDRAIN: PUSH H
         OUT UARTC               ; read register 1 is next
         IN UARTC
         EI
-        CMA
+        CMA                     ; ALLSNT set means quiet: turn it over
         ANI ALLSNT              ; the shift register
         ORA L                   ; and the ring
         JRNZ ..WAIT
@@ -206,10 +206,10 @@ RXINTS  == 18H
 ;   Cycles:   112..119
 UHAND:  MVI B,0
         JRZ ..SET
-        MVI B,RXINTS
+        MVI B,RXINTS            ; MVI leaves Z
 ..SET:  MVI A,TXOFF             ; what may be pending
         OUT UARTC
-        MVI A,1
+        MVI A,1                 ; write register 1: which events interrupt
         OUT UARTC
         MOV A,B
         OUT UARTC
