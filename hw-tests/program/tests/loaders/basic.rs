@@ -80,12 +80,7 @@ fn memory_that_keeps_what_it_holds_is_named() {
 fn a_loader_left_over_from_before_is_sent_back_to_basic() {
     let bench = Bench::new(basic(), Options::default());
     let mut child = bench.start("basic", &["--pace", "slowest"]);
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let line = bench.image.runs()[0].bytes[..16].to_vec();
-    while bench.server.memory(0x9000, 16) != line {
-        assert!(std::time::Instant::now() < deadline, "nothing arrives");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    bench.wait_for_first_line(&mut child);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     bench.write("basic", &[]).ends(0, &["it waited for the rest of a line", "verified"]);

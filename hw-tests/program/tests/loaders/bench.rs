@@ -1,11 +1,17 @@
 //! A stand-in and the real program on one pseudo-terminal.
 
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use board_simulator::standin::{Faults, Options, Peer, StandIn};
 use tdlasm::image::{Image, Run, intel_hex};
 
 use crate::programs;
+
+/// Longer than a hex loader takes to be typed in.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The time between two looks into the memory.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A stand-in, a folder with a program for it, and the port.
 pub(crate) struct Bench {
@@ -43,6 +49,19 @@ impl Bench {
     pub(crate) fn start(&self, via: &str, more: &[&str]) -> Child {
         let mut command = self.command(via, more);
         command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    /// Waits until the program's first line is in the stand-in's memory while the command runs.
+    #[track_caller]
+    pub(crate) fn wait_for_first_line(&self, child: &mut Child) {
+        let run = &self.image.runs()[0];
+        let line = &run.bytes[..16];
+        let deadline = Instant::now() + PATIENCE;
+        while self.server.memory(run.address, 16) != line {
+            assert!(Instant::now() < deadline, "nothing arrives");
+            assert!(child.try_wait().expect("it runs").is_none(), "it has ended");
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Whether the whole program is in the stand-in's memory.

@@ -209,13 +209,7 @@ fn a_romwbw_that_stops_answering_ends_in_an_error_soon() {
 fn interrupted(via: &str) {
     let bench = Bench::new(peer(via), Options::default());
     let mut child = bench.start(via, &["--pace", "slow"]);
-    let first_line = bench.image.runs()[0].bytes[..16].to_vec();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while bench.server.memory(0x9000, 16) != first_line {
-        assert!(Instant::now() < deadline, "nothing arrives");
-        assert!(child.try_wait().expect("it runs").is_none());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    bench.wait_for_first_line(&mut child);
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
     let said = Ran::of(&child.wait_with_output().expect("it ends"));
@@ -238,7 +232,7 @@ fn an_interruption_leaves_romwbw_at_its_prompt() {
 fn killed_in_mid_load(via: &str) {
     let bench = Bench::new(peer(via), Options::default());
     let mut child = bench.start(via, &["--pace", "slow"]);
-    std::thread::sleep(Duration::from_millis(1500));
+    bench.wait_for_first_line(&mut child);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);

@@ -1,7 +1,8 @@
 ; The ROM under a stand-in: what programs may call of a stock monitor, served by polling a 68B50 at
 ; 80H and 81H. RST 08H sends A, RST 10H receives into A, RST 18H tells by NZ that a character waits
 ; (Searle's and feilipu's BASIC). RST 30H with C = 02H sends A, with C = 06H the text at DE that
-; ends with 0 (Small Computer Monitor). RST 08H with B = 01H sends E where HBIOS is set (RomWBW).
+; ends with 0 (Small Computer Monitor). Where HBIOS is set (RomWBW) RST 08H with B = 01H sends E,
+; with B = F0H it starts the system anew.
 ; CALL 5 with C = 02H sends E, with C = 09H the text at DE that ends with '$' (CP/M). A jump to
 ; 0000H and RST 28H end the program.
 
@@ -49,7 +50,8 @@ TRAPPD::DI
         HLT
         NOP
 
-; RST08 - sends A for BASIC; for HBIOS sends E if B is 01H, and leaves C as a unit's number.
+; RST08 - sends A for BASIC; for HBIOS sends E if B is 01H, and leaves C as a unit's number; if B is
+; F0H, ends the program as a jump to 0000H does.
 ;   Entry:    A, or B and E
 ;   Exit:     C for HBIOS
 ;   Errors:   none
@@ -64,6 +66,8 @@ RST08:  PUSH    PSW
         JMP     SEND
 ..HB:   POP     PSW
         MOV     A,B
+        CPI     0F0H
+        JZ      RESTRT
         CPI     1
         RNZ
         MOV     A,E

@@ -39,7 +39,7 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
     let mut compared = 0;
     let mut problems = Vec::new();
     for (at, step) in steps.iter().enumerate() {
-        if step.act == Act::Fresh {
+        if step.act == Act::Fresh || at > 0 && is_after_power_off(&steps[at - 1], step) {
             peer = start();
         }
         let said = act(step, peer.as_mut());
@@ -63,6 +63,15 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
         "{file}: {heading}: only {compared} of {} compared",
         steps.len()
     );
+}
+
+/// Whether the board must have been switched off before this step though the record does not say
+/// so: RomWBW's boot loader answers, where its monitor was at its prompt.
+fn is_after_power_off(before: &Step, step: &Step) -> bool {
+    let ends =
+        |step: &Step, text: &[u8]| step.reply.parts.last().is_some_and(|part| part.ends_with(text));
+    let is_loader = |part: &Vec<u8>| part.starts_with(b"M\r\n\r\nLoading Monitor");
+    ends(before, b"8E>") && step.reply.parts.iter().any(is_loader)
 }
 
 fn act(step: &Step, peer: &mut dyn Peer) -> Vec<u8> {
@@ -107,6 +116,7 @@ fn place_program(step: &Step, peer: &mut dyn Peer) {
         remark if remark.contains("never ends") => &[0x18, 0xFE],
         remark if remark.starts_with("RST 28") => &[0xEF],
         remark if remark.starts_with("JP 0000") => &[0xC3, 0, 0],
+        remark if remark.starts_with("RST 08") => &[0x06, 0xF0, 0x0E, 0x03, 0xCF],
         remark if remark.starts_with("EI, RET") => &[0xFB, 0xC9],
         remark if remark.starts_with("HALT") => &[0x76],
         _ => &[0xC9],
