@@ -42,7 +42,7 @@ use crate::diag::{Code, Diagnostic, Levels};
 use crate::listing::Listing;
 use crate::module::{Module, ObjectForm};
 use crate::references::References;
-use crate::source::{Loader, Origin, SourceMap, Span};
+use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::expr::Expr;
 
 use console::Console;
@@ -291,14 +291,4 @@ impl<'a> Assembler<'a> {
             references: self.record.references,
         }
     }
-}
-
-/// A name without the characters that control a terminal or turn the direction of text.
-fn visible(name: &str) -> String {
-    let turns = |one| matches!(one, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    let escape = |one: char| match one.is_control() || turns(one) {
-        true => one.escape_default().to_string(),
-        false => one.to_string(),
-    };
-    name.chars().map(escape).collect()
 }

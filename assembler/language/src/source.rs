@@ -113,7 +113,24 @@ pub struct Source {
     brackets: OnceLock<Vec<(u32, u32)>>,
 }
 
+/// Returns a name without the characters that control a terminal or turn the direction of text.
+#[must_use]
+pub fn visible(name: &str) -> String {
+    let turns = |one| matches!(one, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let escape = |one: char| match one.is_control() || turns(one) {
+        true => one.escape_default().to_string(),
+        false => one.to_string(),
+    };
+    name.chars().map(escape).collect()
+}
+
 impl Source {
+    /// The name as messages show it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        visible(&self.name)
+    }
+
     /// The line, from 1, that holds the byte at `offset` of this text.
     pub fn line(&self, offset: u32) -> u32 {
         let starts = self.lines.get_or_init(|| line_starts(&self.text));

@@ -68,7 +68,9 @@ fn compare(peer: Peer, source: &str, origin: u16) {
 
 /// Checks that an assembler makes these bytes of a source in Zilog's mnemonics.
 fn agree(peer: Peer, source: &[u8], wanted: &[u8], origin: u16) {
-    let found = peer.assemble(source, origin);
+    let found = peer.try_assemble(source, origin).unwrap_or_else(|said| {
+        panic!("{peer:?}: {said}\n{}", String::from_utf8_lossy(source));
+    });
     let different = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
     assert!(
         different.is_none() && found.len() == wanted.len(),

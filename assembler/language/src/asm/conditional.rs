@@ -254,6 +254,8 @@ impl Assembler<'_> {
     pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
         self.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
         cursor.advance(cursor.rest().len());
+        // No .END can be found behind it.
+        self.input.ended = true;
     }
 
     /// Leaves the text that is being assembled, after its `]`, and skips the text in brackets that

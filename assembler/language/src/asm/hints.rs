@@ -3,6 +3,8 @@
 use smol_str::SmolStr;
 
 use crate::isa::FORMS;
+use crate::syntax::expr::Intern;
+use crate::syntax::lex;
 
 use super::directive::Directive;
 use super::names::NameId;
@@ -102,6 +104,26 @@ const FOREIGN: &[(&str, &str)] = &[
     (".ENDIF", "a closing bracket"),
 ];
 
+impl Assembler<'_> {
+    /// The help for an unknown operator that an instruction, a directive or a macro follows: it was
+    /// meant to be a label, or a name that gets a value.
+    pub(super) fn label_hint(&mut self, word: &str, rest: &[u8]) -> Option<String> {
+        let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
+        let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
+        if shown == "EQU" {
+            let value = String::from_utf8_lossy(&rest.trim_ascii_start()[next.len()..]);
+            return Some(format!("a symbol gets a value by =: write {word} = {}", value.trim()));
+        }
+        let name = self.naming.names.intern(next);
+        let entry = &self.naming.names[name];
+        if entry.operator.is_some() || entry.macro_index().is_some() {
+            return Some(format!("a label ends with a colon: write {word}: {shown}"));
+        }
+        let (_, here) = FOREIGN.iter().find(|(foreign, _)| *foreign == shown)?;
+        Some(format!("a label ends with a colon: write {word}: and for {shown} {here}"))
+    }
+}
+
 /// Returns what an unknown operator with these operands may have been meant to be.
 pub(super) fn operator_hint(
     word: &str,
@@ -121,6 +143,11 @@ pub(super) fn operator_hint(
         .filter(|known| close(&word, known))
         .min_by_key(|known| distance(&word, known))
         .map(|known| format!("did you mean {known}?"))
+}
+
+/// Whether a word is an instruction or directive of other assemblers.
+pub(super) fn is_foreign(word: &str) -> bool {
+    FOREIGN.iter().any(|(foreign, _)| foreign.eq_ignore_ascii_case(word))
 }
 
 fn close(wanted: &str, known: &str) -> bool {

@@ -44,6 +44,51 @@ pub(crate) enum Jump {
     End,
 }
 
+/// A statement of a file: the text by its number among those that were opened, the offset in it,
+/// and the location counter before the statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PlaceOf {
+    offset: u32,
+    counter: u16,
+}
+
+/// The places at which the two passes met the statements of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    first: Vec<PlaceOf>,
+    /// The number of statements that the second pass has met.
+    met: usize,
+    /// The statement before, in the second pass.
+    before: Option<Span>,
+    /// The statement behind which the passes part.
+    pub(crate) parted: Option<Span>,
+}
+
+impl Places {
+    fn restart(&mut self) {
+        self.met = 0;
+        self.before = None;
+        self.parted = None;
+    }
+
+    /// Notes a statement of the first pass.
+    pub(crate) fn note(&mut self, offset: u32, counter: u16) {
+        self.first.push(PlaceOf { offset, counter });
+    }
+
+    /// Compares a statement of the second pass, which stands at `span`, with the first.
+    pub(crate) fn compare(&mut self, offset: u32, counter: u16, span: Span) {
+        if self.parted.is_some() {
+            return;
+        }
+        if self.first.get(self.met) != Some(&PlaceOf { offset, counter }) {
+            self.parted = self.before;
+        }
+        self.met += 1;
+        self.before = Some(span);
+    }
+}
+
 /// The input: texts, open frames and open blocks.
 pub(crate) struct Input<'a> {
     loader: &'a dyn Loader,
@@ -64,6 +109,8 @@ pub(crate) struct Input<'a> {
     pub(crate) runs_on: bool,
     /// Whether `.EXIT` has just left a macro.
     pub(crate) exited: bool,
+    /// Where the statements of the files stood in the first pass, and where the second differs.
+    pub(crate) places: Places,
     /// The number of macro calls so far.
     pub(crate) calls: usize,
     /// The files of the run.
@@ -89,6 +136,7 @@ impl<'a> Input<'a> {
             splices_next: false,
             runs_on: false,
             exited: false,
+            places: Places::default(),
             calls: 0,
             files: Vec::new(),
             ended: false,
@@ -105,6 +153,7 @@ impl<'a> Input<'a> {
         self.jump = None;
         self.runs_on = false;
         self.exited = false;
+        self.places.restart();
         self.calls = 0;
         self.ended = false;
         self.macro_text = 0;

@@ -11,6 +11,7 @@ use crate::syntax::{Cursor, lex};
 
 use super::names::{Definition, NameId, Operator, State};
 use super::output::{Field, Made};
+use super::reader::FrameKind;
 use super::value::Value;
 use super::{Assembler, Interrupt, Pass, Step, record};
 
@@ -44,6 +45,9 @@ impl Assembler<'_> {
 
     /// Reads one line, or more if a text or block spans several.
     fn statement(&mut self, cursor: &mut Cursor<'_>) -> Step {
+        if self.pass != Pass::Only {
+            self.note_place(cursor);
+        }
         if !self.options.listing && !self.options.lines {
             self.fields(cursor)?;
             return self.check_passes();
@@ -73,6 +77,24 @@ impl Assembler<'_> {
         let span = cursor.since(start);
         self.record_statement(span, here.listed(), code, depth as u32, module);
         Ok(())
+    }
+
+    /// Keeps where the passes meet the statements of files: a label that moves is explained by the
+    /// first statement behind which they part.
+    fn note_place(&mut self, cursor: &Cursor<'_>) {
+        let Some(frame) = self.input.top() else { return };
+        if frame.kind == FrameKind::Macro {
+            return;
+        }
+        let offset = cursor.offset() - frame.base;
+        let counter = self.emission.output.here().number;
+        let line = cursor.rest();
+        let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
+        let span = Span::new(cursor.offset(), cursor.offset() + length as u32);
+        match self.pass {
+            Pass::First => self.input.places.note(offset, counter),
+            _ => self.input.places.compare(offset, counter, span),
+        }
     }
 
     fn record_statement(
@@ -389,7 +411,10 @@ impl Assembler<'_> {
         let message = format!("{word} is no instruction, directive or macro");
         let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
-        if let Some(help) = super::hints::operator_hint(&word, operands, self.options.translate) {
+        let known = super::hints::operator_hint(&word, operands, self.options.translate);
+        let foreign = super::hints::is_foreign(&word);
+        let label = if foreign { None } else { self.label_hint(&word, operands) };
+        if let Some(help) = label.or(known) {
             diagnostic = diagnostic.help(help);
         }
         self.report(diagnostic);

@@ -138,7 +138,11 @@ impl Assembler<'_> {
             _ => format!("{spelling} has another value than in the first pass"),
         };
         let help = "something above depends on a symbol that is defined only below it";
-        self.report(Diagnostic::new(Code::Phase, span, message).help(help));
+        let mut diagnostic = Diagnostic::new(Code::Phase, span, message).help(help);
+        if let Some(parted) = self.input.places.parted {
+            diagnostic = diagnostic.label(parted, "the passes part behind this line");
+        }
+        self.report(diagnostic);
     }
 
     pub(super) fn report_redefinition(&mut self, name: NameId, entry: &Name, span: Span) {

@@ -27,9 +27,10 @@ pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
         let (severity, code) = (word(one.severity), one.code.id());
         let through = match place == one.span {
             true => String::new(),
-            false => format!(" (in the macro {})", sources.source_at(one.span.start).name),
+            false => format!(" (in the macro {})", sources.source_at(one.span.start).shown()),
         };
-        format!("{}:{line}:{column}: {severity}[{code}]: {}{through}\n", source.name, one.message)
+        let name = source.shown();
+        format!("{name}:{line}:{column}: {severity}[{code}]: {}{through}\n", one.message)
     };
     diagnostics.iter().map(line).collect()
 }
@@ -132,7 +133,7 @@ fn snippet<'a>(
     let place = before.len()..before.len() + marked.len();
     Snippet::source(format!("{before}{marked}{after}"))
         .line_start(line as usize)
-        .path(source.name.to_string())
+        .path(source.shown())
         .annotation(kind.span(place).label(label.map(str::to_owned)))
 }
 
@@ -154,10 +155,12 @@ fn calls(span: Span, sources: &SourceMap) -> Vec<String> {
         let place = sources.location(call.start);
         let what = if matches!(source.origin, Origin::Macro(_)) { "in the macro" } else { "in" };
         if notes.len() < MAX_CALLS {
-            let from = &place.source.name;
+            let from = place.source.shown();
             notes.push(format!(
                 "{what} {}, from {from}:{}:{}",
-                source.name, place.line, place.column
+                source.shown(),
+                place.line,
+                place.column
             ));
         } else {
             skipped += 1;

@@ -53,14 +53,6 @@ impl Peer {
         missing.is_none()
     }
 
-    /// The bytes that it makes of a source which begins at `origin`.
-    pub(crate) fn assemble(self, text: &[u8], origin: u16) -> Vec<u8> {
-        match self.try_assemble(text, origin) {
-            Ok(bytes) => bytes,
-            Err(said) => panic!("{self:?}: {said}\n{}", String::from_utf8_lossy(text)),
-        }
-    }
-
     /// The bytes that it makes of a source which begins at `origin`, or what it says.
     pub(crate) fn try_assemble(self, text: &[u8], origin: u16) -> Result<Vec<u8>, String> {
         let folder = tempfile::tempdir().expect("a folder");

@@ -122,6 +122,7 @@ impl Assembler<'_> {
             None => {
                 self.error(Code::Unterminated, start, "the text that begins here is not closed");
                 cursor.advance(cursor.rest().len());
+                self.input.ended = true;
             }
         }
     }
@@ -196,11 +197,12 @@ impl Assembler<'_> {
         if cursor.at_statement_end() {
             return false;
         }
-        let line = cursor.rest();
-        let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
-        let Some(at) = memchr::memchr(b',', &line[..length.unwrap_or(line.len())]) else {
+        // The search ends at the first comma: a list of many faults takes time for its length only.
+        let ends = |byte: &u8| matches!(byte, b',' | b';' | b'\n' | b'\r');
+        let Some(at) = cursor.rest().iter().position(ends) else { return false };
+        if cursor.rest()[at] != b',' {
             return false;
-        };
+        }
         self.error(Code::Expression, cursor.here(), "a comma is missing here");
         cursor.advance(at + 1);
         true
