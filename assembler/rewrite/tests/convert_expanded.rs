@@ -1,6 +1,7 @@
 //! Programs with macros and conditionals, converted for each assembler that is installed: it makes
 //! the bytes that the original made.
 
+#[allow(dead_code, reason = "images are compared by another test")]
 #[path = "convert/peer.rs"]
 mod peer;
 

@@ -70,7 +70,7 @@ impl Assembler<'_> {
             Definition::Fixed | Definition::Label => entry.state != state,
         };
         // The second pass compares with the first only.
-        if changes && !(entry.late && !entry.doubled) {
+        if changes && (entry.doubled || !entry.late) {
             let moved = first && kind != Definition::Variable && !entry.doubled;
             if self.pass == Pass::Second && moved {
                 self.report_phase(name, &entry, state, span);

@@ -1,6 +1,6 @@
 //! The language of documentation: first words of doc comments, headers of files, lines that fit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{FOLDERS, files, read, root};
 
@@ -28,7 +28,7 @@ fn every_file_begins_with_what_it_owns() {
 }
 
 /// Returns the first line of each doc comment, with its place.
-fn doc_comments(path: &PathBuf) -> Vec<String> {
+fn doc_comments(path: &Path) -> Vec<String> {
     let text = read(path);
     let mut found = Vec::new();
     let mut within = "";

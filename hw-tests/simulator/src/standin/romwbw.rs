@@ -101,7 +101,7 @@ impl Romwbw {
         self.prompted = Some(Instant::now());
     }
 
-    fn to_loader(&mut self, say: &mut Vec<u8>) {
+    fn back_to_loader(&mut self, say: &mut Vec<u8>) {
         say.extend(LOADER);
         if self.panel {
             say.extend(SWITCHES);
@@ -146,7 +146,7 @@ impl Romwbw {
             }
             "R" => {
                 say.extend(HBIOS);
-                return self.to_loader(say);
+                return self.back_to_loader(say);
             }
             "" | "H" | "?" => say.extend(HELP),
             "L" => say.extend(LIST),
@@ -168,9 +168,8 @@ impl Romwbw {
                 self.execute(String::from_utf8_lossy(&typed).trim(), say);
             }
             0x08 | 0x7F => {
-                if self.line.pop().is_some() {
-                    say.extend(b"\x08 \x08");
-                }
+                let erased: &[u8] = if self.line.pop().is_some() { b"\x08 \x08" } else { b"" };
+                say.extend(erased);
             }
             plain @ 0x20..=0x7E if self.line.len() < LONGEST => {
                 self.line.push(plain);
@@ -187,7 +186,7 @@ impl Romwbw {
             rest.split_whitespace().map(|word| u16::from_str_radix(word, 16).ok()).collect();
         match (name, numbers.as_deref()) {
             ("", _) => {}
-            ("X", _) => return self.to_loader(say),
+            ("X", _) => return self.back_to_loader(say),
             ("H", _) => return self.state = State::Halted,
             ("L", _) => {
                 say.extend(b"\r\n");
@@ -268,7 +267,7 @@ impl Romwbw {
                 say.extend(format!("\r\n{a:02X} {hl:04X} {de:04X} {bc:04X} ").bytes());
                 self.prompt(say);
             }
-            Trap::Restarted | Trap::Trapped(_) => self.to_loader(say),
+            Trap::Restarted | Trap::Trapped(_) => self.back_to_loader(say),
         }
     }
 }
@@ -292,7 +291,7 @@ impl Peer for Romwbw {
                 let has_left = guest.has_left();
                 self.state = State::Guest(guest);
                 if has_left {
-                    self.to_loader(say);
+                    self.back_to_loader(say);
                 }
             }
             State::Halted => self.state = State::Halted,
@@ -309,7 +308,7 @@ impl Peer for Romwbw {
     fn reset(&mut self, say: &mut Vec<u8>) {
         self.line.clear();
         say.extend(HBIOS);
-        self.to_loader(say);
+        self.back_to_loader(say);
     }
 
     fn hurry(&mut self) {

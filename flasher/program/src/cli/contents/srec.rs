@@ -12,7 +12,7 @@ pub(super) fn parse(text: &str) -> Result<(Image, Option<u16>), String> {
             continue;
         }
         let at = |problem: &str| format!("line {}: {problem}", index + 1);
-        let (kind, bytes) = record(line).map_err(|problem| at(problem))?;
+        let (kind, bytes) = record(line).map_err(at)?;
         let width = match kind {
             '0' | '5' | '6' => continue,
             '1' | '9' => 2,
@@ -40,7 +40,8 @@ fn record(line: &str) -> Result<(char, Vec<u8>), &'static str> {
     let digits = characters.as_str().as_bytes();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let all: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
-    let bytes = all.filter(|_| digits.len() % 2 == 0).ok_or("a digit is not hexadecimal")?;
+    let bytes =
+        all.filter(|_| digits.len().is_multiple_of(2)).ok_or("a digit is not hexadecimal")?;
     match bytes.as_slice() {
         [count, rest @ .., sum] if usize::from(*count) == rest.len() + 1 => {
             let total = rest.iter().fold(*count, |total, byte| total.wrapping_add(*byte));
