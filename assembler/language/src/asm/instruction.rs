@@ -393,23 +393,26 @@ impl Assembler<'_> {
     /// displacement of the last index register. After a second one the number of the error stands
     /// in the place of the first register, as long as the row has room for its letter.
     fn encode_memory_to_memory(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
+        let [first, second] = operands;
+        let last = [second, first].into_iter().find(|one| one.index.is_some());
+        let prefix = match last.and_then(|one| one.index) {
+            Some(Prefix::X) => &[0xDD, 0][..],
+            Some(Prefix::Y) => &[0xFD, 0],
+            Some(_) => &[0, 0],
+            None => &[0],
+        };
+        let mut site = self.emission.output.write(prefix);
+        if let Some(last) = last {
+            // What the displacement raises comes first.
+            self.emit_field(last, Field::Displacement);
+        }
         let message = format!("{} does not take these operands together", form.mnemonic);
         self.error(Code::Operand, span, message);
-        let [first, second] = operands;
         let both = first.index.is_some() && second.index.is_some();
         let number = self.reports.shown_in_row().filter(|_| both);
         let bits = number.map_or(0x36, |errors| 0x06 | errors as u8);
-        let Some(last) = [second, first].into_iter().find(|one| one.index.is_some()) else {
-            self.emission.output.write(&[form.opcode | bits]);
-            return;
-        };
-        let prefix = match last.index {
-            Some(Prefix::X) => 0xDD,
-            Some(Prefix::Y) => 0xFD,
-            _ => 0,
-        };
-        self.emission.output.write(&[prefix, form.opcode | bits]);
-        self.emit_field(last, Field::Displacement);
+        site.at += prefix.len() as u32 - 1;
+        *self.emission.output.byte(site, 0) = form.opcode | bits;
     }
 
     fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {

@@ -149,7 +149,8 @@ impl Value {
             _ => {
                 let number = bitwise(op, self.number, other.number);
                 let faults = if moving { 1 + disagree } else { 0 };
-                (Self { number, ..self }, faults)
+                let base = if disagree > 0 { other.base } else { self.base };
+                (Self { number, base, ..self }, faults)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::io::Read;
 
 use serde_json::Value;
 use tdlasm::asm::run;
+use tdlasm::module::Module;
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Answer, Assembly, Options};
 
@@ -23,6 +24,9 @@ pub(crate) struct Program {
     /// The original's last words, if it made no object.
     pub(crate) fatal: Option<String>,
     source: String,
+    /// The original's table of symbols, and what its console showed.
+    symbols: String,
+    console: Vec<String>,
     letters: Letters,
     modules: Vec<Value>,
     ours: Assembly,
@@ -56,6 +60,8 @@ impl Program {
             id: text_of(&record["id"]),
             fatal: original.get("fatal").map(text_of),
             letters,
+            symbols: original["symbols"].as_str().unwrap_or_default().to_owned(),
+            console: list(&original["console"]).map(text_of).collect(),
             modules: list(&original["modules"]).cloned().collect(),
             ours: assemble(&source, list(&record["answers"]).map(text_of)),
             source,
@@ -75,7 +81,12 @@ impl Program {
         }
         if !self.is_clean() {
             let silent = letters.is_empty();
-            return (letters != self.letters).then_some(if silent { "quirks" } else { "letters" });
+            return match letters == self.letters {
+                true if self.same_code() => None,
+                true if self.has_hex_externals() => Some("hex-externals"),
+                true => Some("faulty-code"),
+                false => Some(if silent { "quirks" } else { "letters" }),
+            };
         }
         if self.ours.has_errors() {
             return Some("refused");
@@ -84,12 +95,16 @@ impl Program {
             return Some("warned");
         }
         match self.same_code() {
-            true => None,
-            false if self.source.contains(".PABS") && self.source.contains(".EXTERN") => {
-                Some("hex-externals")
-            }
+            true if !self.same_symbols() => Some("symbols"),
+            true => (!self.same_console()).then_some("console"),
+            false if self.has_hex_externals() => Some("hex-externals"),
             false => Some("quirks"),
         }
+    }
+
+    fn has_hex_externals(&self) -> bool {
+        self.source.contains(".PABS")
+            && (self.source.contains(".EXTERN") || self.source.contains('#'))
     }
 
     /// The reason for which a program is taken at which the original stops.
@@ -109,11 +124,26 @@ impl Program {
         letters
     }
 
+    /// Whether the table of symbols has what the original's has. Names that the source does not
+    /// have are of its damaged memory; of several modules it is not told which had which.
+    fn same_symbols(&self) -> bool {
+        let [module] = &self.ours.modules[..] else { return true };
+        let source = self.source.to_ascii_uppercase();
+        let listed = self.symbols.split_whitespace().filter_map(|entry| entry.split_once('='));
+        let mut known = listed.filter(|(name, _)| source.contains(name) || name.ends_with('.'));
+        known.all(|(name, shown)| shown_symbol(module, name).is_none_or(|ours| ours == shown))
+    }
+
+    fn same_console(&self) -> bool {
+        let mut messages = self.ours.messages.iter();
+        self.console.iter().all(|said| messages.any(|message| message == said))
+    }
+
     fn same_code(&self) -> bool {
         // Each module is written when it ends, in the form that was asked for by then.
         let mut hex = false;
         let mut texts = self.source.split(".PRGEND");
-        let same = |(theirs, ours): (&Value, &tdlasm::module::Module)| {
+        let same = |(theirs, ours): (&Value, &Module)| {
             hex |= texts.next().is_some_and(|text| text.contains(".PABS"));
             let assembled = ours.assembled.as_ref().expect("a module of a source");
             let start = format!("{}+{:04X}", assembled.start.base, assembled.start.number);
@@ -121,6 +151,35 @@ impl Program {
         };
         self.modules.len() == self.ours.modules.len()
             && self.modules.iter().zip(&self.ours.modules).all(same)
+    }
+}
+
+/// A symbol as the original's table shows it: value, what it moves with, and class; `None` for one
+/// that the table does not have.
+fn shown_symbol(module: &Module, name: &str) -> Option<String> {
+    let assembled = module.assembled.as_ref()?;
+    let section = [".PROG.", ".DATA.", ".BLNK."].iter().position(|section| *section == name);
+    if let Some(at) = section {
+        let base = at as u32 + 1;
+        return Some(format!("{:04X}{}X", assembled.size(base) as u16, flag(base)));
+    }
+    let symbol = assembled.symbols.iter().find(|symbol| symbol.name == name)?;
+    let class = match (symbol.external, symbol.entry, symbol.exported) {
+        (true, ..) => "X",
+        (_, true, _) => "E",
+        (_, _, true) => "I",
+        _ => "",
+    };
+    Some(format!("{:04X}{}{class}", symbol.value.number, flag(symbol.value.base)))
+}
+
+/// The mark of what a value moves with.
+fn flag(base: u32) -> String {
+    match base {
+        0 => String::new(),
+        1 => "'".into(),
+        2 => "*".into(),
+        other => format!(":{other:02X}"),
     }
 }
 
