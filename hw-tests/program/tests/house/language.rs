@@ -46,7 +46,7 @@ fn doc_comments(path: &Path) -> Vec<String> {
 
 #[test]
 fn no_doc_comment_begins_with_a_question_word() {
-    let all: Vec<_> = sources(".rs").iter().flat_map(doc_comments).collect();
+    let all: Vec<_> = sources(".rs").iter().flat_map(|path| doc_comments(path)).collect();
     let odd = |line: &&String| {
         let words = line.splitn(3, ':').nth(2).unwrap_or_default().trim();
         ODD.iter().any(|word| words.split(' ').next() == Some(word))
