@@ -107,7 +107,7 @@ pub enum OwnError {
     /// The folder has files that nothing uses.
     #[error(
         "{} is not used: a routine comes in one of {}, and no routine there inserts it; rename it, or \
-         move it out of the folder", .0.display(), files()
+         move it out of the folder", .0.shown(), files()
     )]
     Unused(PathBuf),
     /// The page of tables is linked where it can't be reached.
@@ -207,9 +207,18 @@ pub(crate) fn check_used(others: Vec<PathBuf>, loaded: &[PathBuf]) -> Result<(),
     unused.map_or(Ok(()), |file| Err(OwnError::Unused(file)))
 }
 
-/// Returns advice for a routine that does not assemble for want of names.
+/// Returns advice for a routine that does not assemble for want of names, or because it takes the
+/// pins for offsets.
 pub(crate) fn hint(messages: &str) -> Option<&'static str> {
     let words = || messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let has = |name: &str| words().any(|word| word == name);
+    if has("PLIST") || has("PLISTD") && messages.contains("does not fit") {
+        return Some(
+            "PLIST(X) and PLISTD(X) with IX = NPINS are of 1978; here PLISTA and PLISTD are addresses, and the \
+             page of NPINS is not theirs: load an address, such as LXI H,PLISTA (sargon-src/README.md, \
+             \"Pins and the program of 1978\")",
+        );
+    }
     let is_undefined = messages.contains("undefined") || messages.contains("not defined");
     (is_undefined && words().any(|word| NAMES.contains(&word))).then_some(
         "a listing of 1978 needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT names.asm', which \

@@ -3,6 +3,9 @@
 use board_simulator::Registers;
 use firmware_wire::{PointsReply, PositionEnd, SquareRecord, StepRecord, Tally};
 
+/// The flag Z in AF.
+const ZERO: u16 = 0x40;
+
 /// The board's answer to POSITION.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
@@ -65,5 +68,54 @@ impl BookedThere {
     pub(crate) fn at(registers: &Registers) -> Self {
         let Registers { bc, hl, de, .. } = *registers;
         Self { stake: (bc >> 8) as u8, attacker: hl as u8, residue: de as i8 }
+    }
+}
+
+/// A call of XCHNG that was followed from outside, by the contract of NEXTAD and the registers of
+/// the article's Table 2.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FollowedExchange {
+    /// The calls of NEXTAD.
+    pub fetches: Vec<FetchThere>,
+    /// The residue in E at XCHNG's return; `None` if it did not return.
+    pub residue: Option<u8>,
+}
+
+/// A call of NEXTAD by XCHNG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchThere {
+    /// Points at stake before it, in B.
+    pub stake: u8,
+    /// The piece that is to capture, in L; means nothing before the first piece was fetched.
+    pub attacker: u8,
+    /// The points that the owner of the square has lost so far, in E.
+    pub residue: i8,
+    /// The piece fetched; `None` if it did not return.
+    pub piece: Option<u8>,
+}
+
+impl FollowedExchange {
+    /// Reads the passages after XCHNG's entry: NEXTAD's entry and return in turn, at last XCHNG's
+    /// return.
+    #[must_use]
+    pub(crate) fn of(passages: &[Registers], nextad: Option<u16>) -> Self {
+        let mut found = Self::default();
+        let mut passages = passages.iter().peekable();
+        while let Some(entry) = passages.next_if(|at| Some(at.pc) == nextad) {
+            let fetched = passages.next();
+            found.fetches.push(FetchThere::of(entry, fetched));
+        }
+        found.residue = passages.next().map(|end| end.de as u8);
+        found
+    }
+}
+
+impl FetchThere {
+    fn of(entry: &Registers, fetched: Option<&Registers>) -> Self {
+        let Registers { bc, hl, de, .. } = *entry;
+        // Z says whether there is a piece, A which.
+        let piece = |at: &Registers| if at.af & ZERO != 0 { 0 } else { (at.af >> 8) as u8 };
+        let (stake, attacker) = ((bc >> 8) as u8, hl as u8);
+        Self { stake, attacker, residue: de as i8, piece: fetched.map(piece) }
     }
 }

@@ -69,13 +69,15 @@ pub struct Plan {
     pub recording: Option<Recording>,
     /// The seed of faults to be made on the line.
     pub faults: Option<u64>,
+    /// Whether XCHNG is watched from call to call, where the board can be looked into.
+    pub watch_exchanges: bool,
     /// Ends every wait when set.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Plan {
     fn power_up(&self, programs: &Programs, watch: &Watch) -> Result<Box<dyn Board>, BoardError> {
-        let (profile, probe) = (&self.profile, watch.probe());
+        let (profile, probe) = (&self.profile, watch.probe(self.watch_exchanges));
         self.board.power_up(Outfit { profile, monitor: &programs.monitor.bytes, probe })
     }
 
@@ -122,6 +124,7 @@ impl Plan {
             note: |_| {},
             recording: None,
             faults: None,
+            watch_exchanges: false,
             stop: None,
         }
     }

@@ -4,6 +4,7 @@
 mod facts;
 mod files;
 mod gather;
+mod inspect;
 mod junit;
 mod limit;
 mod markdown;
@@ -12,6 +13,7 @@ mod page;
 
 pub use files::{WriteError, prepare_folder, write};
 pub use gather::Gathered;
+pub use inspect::{Inspection, Options, command_line};
 pub use model::{Board, Report, SCHEMA};
 
 use std::collections::BTreeMap;
@@ -40,6 +42,8 @@ pub struct Overview {
     by_tag: BTreeMap<String, Counts>,
     flags: [Lines; FLAGS.len()],
     troubles: Lines,
+    options: Options,
+    inspection: Option<Inspection>,
 }
 
 /// The first lines of a list.
@@ -66,6 +70,12 @@ impl Lines {
 }
 
 impl Overview {
+    /// An overview of no results yet; its commands have these options.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
     /// Takes one more result in.
     pub fn add(&mut self, result: &CaseResult) {
         self.all.add(result);
@@ -81,6 +91,14 @@ impl Overview {
         }
         if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
             self.troubles.add(CASES_SHOWN, || trouble(result));
+        }
+        if !self.inspection.as_ref().is_some_and(Inspection::has_square) {
+            let found = Inspection::of(result, &self.options);
+            let is_better =
+                self.inspection.is_none() || found.as_ref().is_some_and(Inspection::has_square);
+            if is_better {
+                self.inspection = found;
+            }
         }
     }
 
@@ -110,11 +128,28 @@ impl Overview {
         self.flags.iter().map(|lines| lines.show(FLAGS_SHOWN)).collect()
     }
 
+    /// The commands that look into the first wrong residue on a square, or else into the first
+    /// wrong answer.
+    #[must_use]
+    pub fn inspection(&self) -> Option<&Inspection> {
+        self.inspection.as_ref()
+    }
+
     /// The cases that failed or had no answer, with what was wrong.
     #[must_use]
     pub fn troubles(&self) -> String {
         self.troubles.show(CASES_SHOWN)
     }
+}
+
+/// The last lines after a wrong answer: the commands that look into it.
+#[must_use]
+pub fn advice(inspection: &Inspection) -> String {
+    let mut text = format!("to look into {}:\n", inspection.case.shown());
+    for command in &inspection.commands {
+        let _ = writeln!(text, "    {}", command.shown());
+    }
+    text
 }
 
 /// A case that did not pass.

@@ -51,8 +51,7 @@ fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The same of `residues`, which has the exit code of what is wrong: for `run` a set-up that fails
-/// is never a wrong answer, and is 3.
+/// The same of `residues`.
 fn residues_with(folder: &Path) -> (Option<i32>, String, String) {
     let folder = folder.to_string_lossy();
     hw_tests(&[
@@ -93,6 +92,97 @@ fn copies_of_all_our_routines_pass_in_both_behaviours() {
         assert_eq!(code, Some(0), "{shown}{said}");
         assert!(said.contains("PINFND, PNCK, POINTS, NEWLST, TBASE"), "{said}");
     }
+}
+
+/// The article's example, and the square of its exchange.
+const FIGURE_4: [&str; 2] = ["6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", "e4"];
+
+/// Output of `explain` for the article's example, with the routines in a folder.
+fn explain_with(folder: &Path) -> (Option<i32>, String, String) {
+    hw_tests(&[&["explain", "--sargon-dir", &folder.to_string_lossy()], &FIGURE_4[..]].concat())
+}
+
+/// The rows of what XCHNG itself did.
+fn rows(shown: &str) -> Vec<&str> {
+    shown.lines().filter(|line| line.contains(" fetches ")).collect()
+}
+
+#[test]
+fn explain_marks_the_first_wrong_step_of_the_users_own_xchng() {
+    // As much at stake as the capturer is worth: it stops where it should take.
+    let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
+    assert_ne!(wrong, XCHNG);
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
+    assert_eq!(code, Some(1), "{shown}{said}");
+    let rows = rows(&shown);
+    assert_eq!(rows.len(), 6, "{shown}");
+    let marked: Vec<_> = rows.iter().map(|row| row.ends_with("first difference")).collect();
+    assert_eq!(marked, [false, false, true, false, false, false], "{shown}");
+    assert!(rows[2].contains("no call"), "{shown}");
+    assert!(said.contains("a residue of 0, not 1: it first differs in row 3"), "{said}");
+}
+
+#[test]
+fn explain_shows_a_wrong_booking_where_it_was_made() {
+    // The owner's own capture is booked against him.
+    let wrong = XCHNG.replace("WINBAK: MOV A,E\n        SUB B", "WINBAK: MOV A,E\n        ADD B");
+    assert_ne!(wrong, XCHNG);
+    let (code, shown, _) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
+    assert_eq!(code, Some(1), "{shown}");
+    // After the second capture the residue is 3 + 3 instead of 3 - 3.
+    let row = rows(&shown)[3];
+    let cells: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(cells[4..], ["1", "3", "0", "9", "1", "3", "6", "9", "first", "difference"]);
+}
+
+#[test]
+fn explain_shows_where_an_exchange_hangs() {
+    let endless = XCHNG.replace("LAST:   MOV A,B ", "LAST:   JMP LAST\n        MOV A,B ");
+    assert_ne!(endless, XCHNG);
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &endless)]).path());
+    assert_eq!(code, Some(3), "{shown}{said}");
+    assert!(rows(&shown).len() == 6 && shown.contains("XCHNG does not return"), "{shown}");
+    let line = 1 + endless.lines().position(|line| line.contains("JMP LAST")).expect("a line");
+    assert!(said.contains(&format!("xchng.asm:{line})")), "{said}");
+}
+
+#[test]
+fn an_exchange_without_nextad_is_explained_by_its_residue() {
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", PLAIN)]).path());
+    assert_eq!(code, Some(0), "{shown}{said}");
+    assert!(shown.contains("XCHNG does not call NEXTAD"), "{shown}");
+}
+
+#[test]
+fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
+    let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
+    let mine = folder(&[("xchng.asm", &wrong)]);
+    let report = tempfile::tempdir().expect("a scratch folder");
+    let report_dir = report.path().to_string_lossy().into_owned();
+    let filter = ["--filter", "figure4", "--filter", "play.0039", "--filter", "play.0092"];
+    let more = [&filter[..], &["--direct", "--report-dir", &report_dir]].concat();
+    let (code, shown, said) = run_with(mine.path(), &more);
+    assert_eq!(code, Some(1), "{shown}{said}");
+    let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
+    let folder = mine.path().display();
+    let debug = format!("hw-tests debug --sargon-dir {folder} '");
+    let explain = format!("hw-tests explain --sargon-dir {folder} '");
+    assert!(commands[0].starts_with(&debug) && commands[1].starts_with(&explain), "{shown}");
+    for file in ["report.md", "report.html"] {
+        let text = std::fs::read_to_string(report.path().join(file)).expect("a report");
+        assert!(text.contains("hw-tests explain --sargon-dir"), "{file}: {text}");
+    }
+    let json = std::fs::read(report.path().join("report.json")).expect("a report");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let again = json["inspect"].as_array().expect("a list").iter();
+    let again: Vec<_> = again.flat_map(|one| one["commands"].as_array().expect("a list")).collect();
+    assert!(again.iter().any(|command| *command == commands[1]), "{again:?}");
+    // The command as a shell takes it, but for the program's place.
+    let program = assert_cmd::cargo::cargo_bin("hw-tests");
+    let line = commands[1].replacen("hw-tests", &format!("'{}'", program.display()), 1);
+    let output = Command::new("sh").args(["-c", &line]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("first difference"), "{line}");
 }
 
 #[test]
@@ -150,8 +240,8 @@ fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
         let (got, shown, said) = residues_with(mine.path());
         assert_eq!(got, Some(code), "{message}: {shown}{said}");
         assert!(said.contains(message), "{message}: {said}");
-        let (got, ..) = run_with(mine.path(), &["--filter", "byte.figure4"]);
-        assert_eq!(got, Some(if code == 1 { 3 } else { code }), "{message}");
+        let (got, _, said) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+        assert_eq!((got, said.contains(message)), (Some(code), true), "{message}: {said}");
     }
     let (code, _, said) = run_with(Path::new("/nonexistent"), &[]);
     assert_eq!(code, Some(3), "{said}");
@@ -221,6 +311,19 @@ fn a_listing_without_its_header_gets_a_hint_at_the_names() {
     let (code, shown, said) = residues_with(bare.path());
     assert_eq!(code, Some(1), "{shown}{said}");
     assert!(said.contains("xchng.asm:1:") && said.contains(".INSERT names.asm"), "{said}");
+}
+
+#[test]
+fn pins_by_offsets_as_in_1978_get_a_warning() {
+    for name in ["PLIST", "PLISTD"] {
+        let pins = format!(
+            " .IDENT PNCK\n .INSERT names.asm\nPNCK:: LIXD NPINS\n MOV A,{name}(X)\n RET\n"
+        );
+        let (code, shown, said) = residues_with(folder(&[("pnck.asm", &pins)]).path());
+        assert_eq!(code, Some(1), "{shown}{said}");
+        let has = |text| said.contains(text);
+        assert!(has("pnck.asm:4:") && has("load an address, such as LXI H,PLISTA"), "{said}");
+    }
 }
 
 #[test]

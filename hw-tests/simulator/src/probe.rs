@@ -21,8 +21,24 @@ pub struct CallRecord {
 /// The access to an address that is watched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watch {
+    /// Calls are measured.
     Routine,
+    /// Registers are kept.
     Place,
+    /// Registers are kept at entry and return.
+    Call,
+    /// Calls are measured, and registers kept at entry and return.
+    MeasuredCall,
+}
+
+impl Watch {
+    fn measures(self) -> bool {
+        matches!(self, Self::Routine | Self::MeasuredCall)
+    }
+
+    fn keeps_calls(self) -> bool {
+        matches!(self, Self::Call | Self::MeasuredCall)
+    }
 }
 
 /// Watches calls of some routines and passages of some places. A routine may not be watched while
@@ -44,6 +60,7 @@ pub struct Probe {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     routine: u16,
+    watch: Watch,
     sp: u16,
     entered: u64,
     tag: u8,
@@ -78,6 +95,19 @@ impl Probe {
         self
     }
 
+    /// Also keeps the registers before the first instruction of each of these routines, and after
+    /// their return.
+    #[must_use]
+    pub fn with_calls(mut self, routines: impl IntoIterator<Item = u16>) -> Self {
+        self.watched.resize(0x1_0000, None);
+        for routine in routines {
+            let watch = &mut self.watched[usize::from(routine)];
+            let is_measured = watch.is_some_and(Watch::measures);
+            *watch = Some(if is_measured { Watch::MeasuredCall } else { Watch::Call });
+        }
+        self
+    }
+
     /// Takes the records so far.
     pub fn take(&mut self) -> Vec<CallRecord> {
         std::mem::take(&mut self.records)
@@ -105,18 +135,23 @@ impl Probe {
         }
         // A routine that ends in a jump to another returns together with it.
         while let Some(open) = self.open.pop_if(|open| sp == open.sp.wrapping_add(2)) {
-            let Open { routine, entered, tag, owner, .. } = open;
-            let record = CallRecord { routine, t_states: clock - entered, tag, owner };
-            keep(&mut self.records, record);
-        }
-        match self.watched.get(usize::from(pc)) {
-            Some(Some(Watch::Routine)) => {
-                let tag = read(self.tag_address);
-                let owner = self.owner_address.map_or(0, read);
-                self.open.push(Open { routine: pc, sp, entered: clock, tag, owner });
+            let Open { routine, watch, entered, tag, owner, .. } = open;
+            if watch.measures() {
+                let record = CallRecord { routine, t_states: clock - entered, tag, owner };
+                keep(&mut self.records, record);
             }
-            Some(Some(Watch::Place)) => keep(&mut self.passages, registers()),
-            _ => {}
+            if watch.keeps_calls() {
+                keep(&mut self.passages, registers());
+            }
+        }
+        let Some(&Some(watch)) = self.watched.get(usize::from(pc)) else { return };
+        if watch != Watch::Routine {
+            keep(&mut self.passages, registers());
+        }
+        if watch != Watch::Place {
+            let tag = read(self.tag_address);
+            let owner = self.owner_address.map_or(0, read);
+            self.open.push(Open { routine: pc, watch, sp, entered: clock, tag, owner });
         }
     }
 }

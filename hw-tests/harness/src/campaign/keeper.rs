@@ -40,7 +40,7 @@ impl Keeper {
     pub fn new(settings: &Settings, clock: Clock) -> Self {
         let soak = settings.is_soak().then(|| (0, clock()));
         Self {
-            overview: Overview::default(),
+            overview: Overview::new(settings.inspect.clone()),
             gathered: settings.report.as_ref().map(|_| Gathered::default()),
             clock,
             log: None,

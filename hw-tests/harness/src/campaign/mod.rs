@@ -56,6 +56,8 @@ pub struct Settings {
     pub report: Option<PathBuf>,
     /// The command line, without the program.
     pub arguments: Vec<String>,
+    /// The options of commands that look into wrong answers.
+    pub inspect: report::Options,
     /// The name of the board until it is reached.
     pub board: String,
 }
@@ -140,8 +142,8 @@ impl Done {
 /// the run ends, also if no plan could be made.
 ///
 /// # Errors
-/// The set-up failed, or a file can't be written. The code is never that of a wrong answer: what
-/// failed is the rig, not a test.
+/// The set-up failed, or a file can't be written. The code is that of a wrong answer only where
+/// routines of the user's own can't be built, or where an earlier run met one.
 pub fn run<'a>(
     settings: &'a Settings,
     plan: Result<Plan, Failure>,
@@ -151,6 +153,7 @@ pub fn run<'a>(
     let mut reporter = Reporter::begin(settings, head.clone(), plan.as_ref().ok(), &here)?;
     let mut keeper = Keeper::new(settings, Arc::clone(&here.clock));
     let outcome = plan
+        .map_err(of_the_rig)
         .and_then(|plan| {
             keeper.open(settings, &head, here.disk)?;
             put_all(settings, plan, &mut keeper, &mut reporter, &mut here)
@@ -159,15 +162,26 @@ pub fn run<'a>(
     reporter.finish(keeper, outcome)
 }
 
-/// Gives a failure the exit code that the reports agree with: a failure of the set-up is not a
-/// failed test, whatever the same failure is elsewhere, and a wrong answer of an earlier run stays
-/// one.
+/// Gives a failure of the set-up the exit code of the rig: it is no wrong answer, whatever the same
+/// failure is elsewhere.
+fn of_the_rig(failure: Failure) -> Failure {
+    let code = if failure.code == WRONG { RIG } else { failure.code };
+    Failure { code, ..failure }
+}
+
+/// The failure of a board that is not ready. Sources that can't be built are what is under test:
+/// their exit code stays.
+fn not_ready(error: SetupError) -> Failure {
+    match error {
+        SetupError::Build(error) => error.into(),
+        other => of_the_rig(other.into()),
+    }
+}
+
+/// Gives a failure the exit code that the reports agree with: a wrong answer of an earlier run
+/// stays one.
 fn with_its_code(failure: Failure, keeper: &Keeper) -> Failure {
-    let code = match failure.code {
-        _ if keeper.overview.counts().fail > 0 => WRONG,
-        WRONG => RIG,
-        other => other,
-    };
+    let code = if keeper.overview.counts().fail > 0 { WRONG } else { failure.code };
     Failure { code, ..failure }
 }
 
@@ -215,7 +229,7 @@ fn prepare(
     keeper: &mut Keeper,
     here: &mut Surroundings,
 ) -> Result<LiveBoard, Failure> {
-    let live = (here.prepare)(plan)?;
+    let live = (here.prepare)(plan).map_err(not_ready)?;
     here.observer.ready(&live);
     let (board, application) = (live.board().to_owned(), live.application.to_string());
     keeper.ready(Ready { board, application })?;

@@ -71,7 +71,7 @@ impl<'a> Reporter<'a> {
         let Some(folder) = &self.settings.report else { return Ok(()) };
         let cases = gathered.finish(if is_broken_off { &self.settings.cases } else { &[] });
         let took = (self.clock)().saturating_duration_since(self.began);
-        self.report.note_cases(cases, took);
+        self.report.note_cases(cases, took, &self.settings.inspect);
         Ok(write(&self.report, self.disk, folder)?)
     }
 }

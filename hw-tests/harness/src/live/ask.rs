@@ -9,7 +9,7 @@ use firmware_wire::{
 use rcflash_link::{LinkError, Progress, Question};
 
 use super::LiveBoard;
-use crate::answers::{BookedThere, Counted, Observation, Traced};
+use crate::answers::{BookedThere, Counted, FollowedExchange, Observation, Traced};
 use board_simulator::CallRecord;
 use sargon_cases::encode;
 use sargon_reference::{AttackersArray, Colour, Piece, Position, Square};
@@ -140,6 +140,13 @@ impl LiveBoard {
             Reply::Trace { residue, status, steps } => Ok((residue, status, steps)),
             other => Err(nonsense(TRACING, &other)),
         }
+    }
+
+    /// Takes what was seen of XCHNG in the last exchange; `None` if the board can't be looked into,
+    /// or if XCHNG was not called.
+    pub fn take_followed(&mut self) -> Option<FollowedExchange> {
+        let passages = self.board.instruments()?.take_passages();
+        self.watch.followed(&passages)
     }
 
     pub(crate) fn steps_question(

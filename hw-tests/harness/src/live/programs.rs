@@ -46,7 +46,7 @@ impl Programs {
     /// Returns what measures the evaluator on a board that can be looked into.
     #[must_use]
     pub fn probe(&self) -> Probe {
-        Watch::new(&self.application.program).probe()
+        Watch::new(&self.application.program).probe(false)
     }
 
     /// Makes the board ready to be questioned, unless it is so without our doing, as a replayed

@@ -4,7 +4,8 @@
 use firmware_wire::SquareRecord;
 use tdlasm::link::Program;
 
-use board_simulator::{CallRecord, Probe};
+use crate::answers::FollowedExchange;
+use board_simulator::{CallRecord, Probe, Registers};
 
 /// The place where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours
 /// may lack them.
@@ -23,6 +24,8 @@ pub(super) struct Watch {
     /// The sequence number of the request that is worked on.
     seq: u16,
     bookings: Vec<u16>,
+    /// The routine that fetches pieces for XCHNG.
+    fetch: Option<u16>,
     /// Calls whose answer has not come yet.
     records: Vec<CallRecord>,
 }
@@ -36,15 +39,27 @@ impl Watch {
             exchange: symbol("XCHNG"),
             square: symbol("M3"),
             seq: symbol("REQ").wrapping_add(1),
+            fetch: application.symbol("NEXTAD"),
             bookings: BOOKINGS.iter().filter_map(|name| application.symbol(name)).collect(),
             records: Vec::new(),
         }
     }
 
-    pub(super) fn probe(&self) -> Probe {
-        Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
-            .with_owner(self.seq)
-            .with_places(self.bookings.iter().copied())
+    /// Returns the probe that measures, and that also follows XCHNG from call to call if so
+    /// wanted: at its own entry and return and at those of NEXTAD.
+    pub(super) fn probe(&self, follows_exchanges: bool) -> Probe {
+        let probe = Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
+            .with_owner(self.seq);
+        if follows_exchanges {
+            return probe.with_calls([self.exchange].into_iter().chain(self.fetch));
+        }
+        probe.with_places(self.bookings.iter().copied())
+    }
+
+    /// Returns the last call of XCHNG among these passages.
+    pub(super) fn followed(&self, passages: &[Registers]) -> Option<FollowedExchange> {
+        let entry = passages.iter().rposition(|at| at.pc == self.exchange)?;
+        Some(FollowedExchange::of(&passages[entry + 1..], self.fetch))
     }
 
     /// Forgets calls that no answer has claimed.

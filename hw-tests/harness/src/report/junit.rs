@@ -80,7 +80,7 @@ mod tests {
         let results: Vec<_> =
             results.map(|(case, verdict)| CaseResult::new(case, verdict)).collect();
         let mut report = Report::begin(Head::default(), Vec::new(), SystemTime::UNIX_EPOCH);
-        report.note_cases(results, Duration::ZERO);
+        report.note_cases(results, Duration::ZERO, &crate::report::Options::default());
         let text = junit(&report).expect("it is written");
         Page::deserialize_from_str(&text).expect("it is well-formed")
     }

@@ -63,7 +63,7 @@ fn troubles(report: &Report) -> String {
     let mut text = String::new();
     let mut cases = report.troubles();
     for case in cases.by_ref().take(CASES_SHOWN) {
-        text += &trouble(case);
+        text += &trouble(report, case);
     }
     let more = cases.count();
     if more > 0 {
@@ -73,7 +73,7 @@ fn troubles(report: &Report) -> String {
     text
 }
 
-fn trouble(case: &CaseResult) -> String {
+fn trouble(report: &Report, case: &CaseResult) -> String {
     let mut text = format!("\n## {}: {}\n\n", case.verdict, escaped(&case.id));
     if let Some(fen) = &case.fen {
         let _ = writeln!(text, "Position: {}\n", escaped(fen));
@@ -86,6 +86,13 @@ fn trouble(case: &CaseResult) -> String {
     let more = lines.count();
     if more > 0 {
         let _ = writeln!(text, "- ... and {more} more");
+    }
+    let commands = report.commands(case);
+    if !commands.is_empty() {
+        text.push('\n');
+    }
+    for command in commands {
+        let _ = writeln!(text, "    {}", visible(command));
     }
     text
 }

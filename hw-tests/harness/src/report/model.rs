@@ -9,13 +9,16 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::incomplete;
+use super::{Inspection, Options, incomplete};
 use crate::live::{LiveBoard, Load};
 use crate::results::Head;
 use crate::runner::{CaseResult, Conclusion, Counts, Course, Verdict};
 
 /// Version of the schema. Within a version fields may be added; none goes or changes its meaning.
 pub const SCHEMA: u32 = 1;
+
+/// Cases with commands to look into them.
+const INSPECTED: usize = 100;
 
 /// The remark on a run that has not ended: of one that was killed nothing else is left.
 const UNFINISHED: &str = "the run has not ended, or was killed";
@@ -65,6 +68,9 @@ pub struct Report {
     /// each case once then, as it ended at its worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Counts>,
+    /// Commands that look into wrong answers, for the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inspect: Vec<Inspection>,
     /// The cases, in the order in which they ended.
     pub cases: Vec<CaseResult>,
 }
@@ -104,6 +110,7 @@ impl Report {
             faults: None,
             counts: Counts::default(),
             rounds: None,
+            inspect: Vec::new(),
             cases: Vec::new(),
         }
     }
@@ -142,8 +149,10 @@ impl Report {
         self.incomplete = Some(format!("{where_to}{message}"));
     }
 
-    /// Notes the cases, and what they come to.
-    pub fn note_cases(&mut self, cases: Vec<CaseResult>, took: Duration) {
+    /// Notes the cases, what they come to, and how to look into those that failed.
+    pub fn note_cases(&mut self, cases: Vec<CaseResult>, took: Duration, options: &Options) {
+        let inspected = cases.iter().filter_map(|case| Inspection::of(case, options));
+        self.inspect = inspected.take(INSPECTED).collect();
         self.counts = Counts::of(&cases);
         self.outcome = Conclusion::of(self.counts, self.incomplete.is_some());
         self.cases = cases;
@@ -154,6 +163,13 @@ impl Report {
     #[must_use]
     pub fn last_restart(&self) -> Option<&str> {
         self.course.as_ref()?.last_restart.as_deref()
+    }
+
+    /// Returns the commands that look into a case; none if it did not fail.
+    #[must_use]
+    pub fn commands(&self, case: &CaseResult) -> &[String] {
+        let found = self.inspect.iter().find(|found| found.case == case.id);
+        found.map_or(&[], |found| &found.commands)
     }
 
     /// Returns what came of it in numbers.

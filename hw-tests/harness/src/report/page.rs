@@ -109,7 +109,7 @@ fn without_script(report: &Report) -> String {
     let counts: String =
         counts.iter().map(|(verdict, count)| row(verdict.word(), &count.to_string())).collect();
     let mut cases = report.troubles();
-    let told = |case: &CaseResult| row(&case.id, &told(case));
+    let told = |case: &CaseResult| row(&case.id, &told(report, case));
     let troubles: String = cases.by_ref().take(CASES_TOLD).map(told).collect();
     let more = match cases.count() {
         0 => String::new(),
@@ -123,9 +123,10 @@ fn without_script(report: &Report) -> String {
 }
 
 /// A case that did not pass, in a line.
-fn told(case: &CaseResult) -> String {
+fn told(report: &Report, case: &CaseResult) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
-    let lines: Vec<_> = case.why.iter().cloned().chain(differences).collect();
+    let said = case.why.iter().cloned().chain(differences);
+    let lines: Vec<_> = said.chain(report.commands(case).iter().cloned()).collect();
     format!("{}: {}", case.verdict, lines.join("; "))
 }
 

@@ -10,6 +10,7 @@ use firmware::profile::Profile;
 use hil_harness::board::Choice;
 use hil_harness::board::Recording;
 use hil_harness::live::{Host, Plan};
+use hil_harness::report::Options;
 use program_kit::exit::Failure;
 use program_kit::text::{Show, tell};
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
@@ -107,6 +108,46 @@ impl BoardArgs {
         }
     }
 
+    /// Returns the options that put the same program on the same board for other commands.
+    pub(super) fn options(&self) -> Options {
+        let mut built = Vec::new();
+        let add = |options: &mut Vec<String>, name: &str, value: String| {
+            options.extend([name.to_owned(), value]);
+        };
+        if let Some(board) = self.board.clone().or_else(|| self.rig_board()) {
+            add(&mut built, "--board", board);
+        }
+        if self.behaviour != Behaviour::default() {
+            add(&mut built, "--behaviour", self.behaviour.to_string());
+        }
+        if let Some(folder) = &self.sargon_dir {
+            add(&mut built, "--sargon-dir", folder.to_string_lossy().into_owned());
+        }
+        let mut board = built.clone();
+        let files = [("--rig", &self.rig), ("--app", &self.app), ("--rom", &self.rom)];
+        for (name, file) in files {
+            if let Some(file) = file {
+                add(&mut board, name, file.to_string_lossy().into_owned());
+            }
+        }
+        if let Some(port) = &self.port {
+            add(&mut board, "--port", port.clone());
+        }
+        if let Some(via) = self.via {
+            add(&mut board, "--via", via.name().to_owned());
+        }
+        board.extend(self.flash.then(|| "--flash".to_owned()));
+        let simulated = self.app.is_none().then_some(built);
+        Options { board, simulated }
+    }
+
+    /// Returns the profile that the rig file has for the port; a failure is reported by
+    /// [`Self::plan`].
+    fn rig_board(&self) -> Option<String> {
+        let rig = RigFile::read(self.rig.as_deref()).ok()?.find(self.port.as_ref()?).ok()?;
+        Some(rig.board)
+    }
+
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let find = |port: &String| RigFile::read(self.rig.as_deref())?.find(port);
         let rig = self.port.as_ref().map(find).transpose()?;
@@ -138,6 +179,7 @@ impl BoardArgs {
             note: |text| tell(text),
             recording,
             faults: self.faults,
+            watch_exchanges: false,
             stop: None,
         })
     }

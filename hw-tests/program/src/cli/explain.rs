@@ -1,18 +1,22 @@
 //! `hw-tests explain`: how the residue of one square comes about, on host and board.
 
+mod follow;
 mod show;
+
+use std::fmt::Display;
 
 use clap::Args;
 use firmware_wire::StepRecord;
-use hil_harness::live::LiveBoard;
+use hil_harness::live::{LiveBoard, Plan};
 use program_kit::exit::{Failure, NOTHING, Outcome, RIG, USAGE, WRONG};
 use sargon_analysis::{revalued, trace};
 use sargon_cases::encode;
 use sargon_reference::{
-    AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, examine_as,
+    AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, Verdict, examine_as,
 };
 
 use super::BoardArgs;
+use follow::Followed;
 use hw_console::positions::position;
 use hw_console::{print, square_name};
 
@@ -64,6 +68,8 @@ struct Battle {
     board: Word,
     /// XCHNG's own residue on the board, for the same values.
     xchng: u8,
+    /// XCHNG itself, where the board can be looked into.
+    followed: Option<Followed>,
 }
 
 /// The findings of host or board.
@@ -82,18 +88,18 @@ impl Word {
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let position = position(&args.fen)?;
     if position.on(args.square).is_none() {
-        let nothing = format!("{} is empty: nothing can be lost there", args.square);
-        return Err(Failure::new(NOTHING, nothing));
+        return Err(empty(args.square));
     }
-    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let plan = Plan { watch_exchanges: true, ..args.board.plan()? };
+    let mut rig = LiveBoard::prepare(&plan)?;
     let battle = Battle::fight(&mut rig, position, args.square, args.values)?;
     print(&show::battle(&battle))?;
     let board = &battle.board;
     if battle.host.array != board.array || battle.host.steps != board.steps {
         return Err(Failure::new(WRONG, "host and board differ"));
     }
-    if battle.xchng != board.residue() {
-        return Err(Failure::new(WRONG, "the board's XCHNG and its own trace differ"));
+    if battle.xchng != battle.host.residue() {
+        return Err(Failure::new(WRONG, battle.wrong_residue()));
     }
     Ok(0)
 }
@@ -105,28 +111,81 @@ impl Battle {
         square: Square,
         values: PointValues,
     ) -> Result<Self, Failure> {
-        let failed = |error| Failure::new(RIG, error);
         let Examination { pins, verdicts, .. } = examine_as(&position, rig.behaviour());
-        let seen = rig.position(&position).map_err(failed)?;
         let verdict = verdicts.into_iter().find(|verdict| verdict.square == square);
-        let record = seen.squares.iter().find(|record| record.square == encode::square(square));
-        let (Some(verdict), Some(record)) = (verdict, record) else {
-            return Err(Failure::new(WRONG, format!("the board takes {square} for empty")));
+        let Some(Verdict { piece, array, .. }) = verdict else {
+            return Err(empty(square));
         };
-        let piece = verdict.piece;
-        if promises_too_much(&verdict.array) {
+        if promises_too_much(&array) {
             let problem = "as in 1978, the array promises more pieces than it holds, and the exchange runs \
                            on into other memory: that can't be explained";
             return Err(Failure::new(USAGE, format!("{square}: {problem}")));
         }
-        let stake = values.of(piece.kind);
-        let array = AttackersArray::from_bytes(&record.array);
-        let worth = revalued(&array, |kind| values.of(kind));
-        let (xchng, _, steps) = rig.steps(piece, stake, &worth).map_err(failed)?;
-        let host = Word { array: verdict.array, steps: host_steps(piece, &verdict.array, values) };
-        let board = Word { array, steps };
-        Ok(Self { position, square, piece, values, pins, host, board, xchng })
+        // The exchange comes before the position: one that never ends is seen by itself then.
+        let mut played = Played::ask(rig, piece, &array, values)?;
+        let seen = rig.position(&position).map_err(|error| stuck(rig, &error))?;
+        let record = seen.squares.iter().find(|record| record.square == encode::square(square));
+        let Some(record) = record else {
+            return Err(Failure::new(WRONG, format!("the board takes {square} for empty")));
+        };
+        let there = AttackersArray::from_bytes(&record.array);
+        if there != array {
+            played = Played::ask(rig, piece, &there, values)?;
+        }
+        let host = Word { array, steps: host_steps(piece, &array, values) };
+        let board = Word { array: there, steps: played.steps };
+        let Played { xchng, followed, .. } = played;
+        Ok(Self { position, square, piece, values, pins, host, board, xchng, followed })
     }
+
+    /// Describes XCHNG's residue, which is wrong, and where it goes wrong.
+    fn wrong_residue(&self) -> String {
+        let (wrong, right) = (self.xchng, self.host.residue());
+        let first = match self.followed.as_ref().and_then(Followed::first_difference) {
+            Some(row) => format!(": it first differs in row {} of XCHNG's own steps", row + 1),
+            None => String::new(),
+        };
+        format!("the board's XCHNG returns a residue of {wrong}, not {right}{first}")
+    }
+}
+
+/// An exchange that the board has played out.
+struct Played {
+    xchng: u8,
+    steps: Vec<StepRecord>,
+    followed: Option<Followed>,
+}
+
+impl Played {
+    /// Has the board play an exchange out. If it does not come to an end, what was seen of it is
+    /// printed.
+    fn ask(
+        rig: &mut LiveBoard,
+        piece: Piece,
+        array: &AttackersArray,
+        values: PointValues,
+    ) -> Result<Self, Failure> {
+        let worth = revalued(array, |kind| values.of(kind));
+        let stake = values.of(piece.kind);
+        let answer = rig.steps(piece, stake, &worth);
+        let followed = rig.take_followed().map(|seen| Followed::new(piece, stake, &worth, seen));
+        match answer {
+            Ok((xchng, _, steps)) => Ok(Self { xchng, steps, followed }),
+            Err(error) => {
+                print(&followed.as_ref().map_or(String::new(), follow::text))?;
+                Err(stuck(rig, &error))
+            }
+        }
+    }
+}
+
+fn empty(square: Square) -> Failure {
+    Failure::new(NOTHING, format!("{square} is empty: nothing can be lost there"))
+}
+
+/// Returns the failure of a board that did not answer, with the place where its program is.
+fn stuck(rig: &mut LiveBoard, error: &dyn Display) -> Failure {
+    Failure::new(RIG, format!("{error}; {}", rig.whereabouts()))
 }
 
 /// Whether a count is higher than the entries of its section.

@@ -12,7 +12,7 @@ use hil_harness::live::LiveBoard;
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use program_kit::exit::{INCOMPLETE, Outcome};
-use program_kit::text::{tell, visible};
+use program_kit::text::tell;
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_cases::Case;
 
@@ -91,6 +91,7 @@ impl RunArgs {
             force: self.board.force,
             report: self.report_dir.clone(),
             arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
+            inspect: self.board.options(),
             board: self.board.described(),
         }
     }
@@ -135,8 +136,11 @@ fn conclude(done: &Done) -> Outcome {
     if let Some(faults) = faults {
         print(&format!("faults: {faults}\n"))?;
         if !matches!(code, 0 | INCOMPLETE) {
-            tell(format!("the same again: {}", command_line()));
+            tell(format!("the same again: {}", this_run()));
         }
+    }
+    if let Some(inspection) = overview.inspection() {
+        print(&report::advice(inspection))?;
     }
     if let Some(failure) = report_failure {
         tell(format!("hw-tests: {failure}"));
@@ -144,18 +148,11 @@ fn conclude(done: &Done) -> Outcome {
     Ok(code)
 }
 
-/// Returns the command line as a shell takes it.
-fn command_line() -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted = |word: std::ffi::OsString| {
-        let word = word.to_string_lossy().into_owned();
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", visible(&word).replace('\'', "'\\''"))
-        }
-    };
-    std::env::args_os().map(quoted).collect::<Vec<_>>().join(" ")
+/// Returns the command line of this run as a shell takes it.
+fn this_run() -> String {
+    let words: Vec<_> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    report::command_line(words.iter().map(String::as_str))
 }
 
 /// A number and a unit: seconds, minutes, hours or days.

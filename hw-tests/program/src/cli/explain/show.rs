@@ -7,7 +7,7 @@ use firmware_wire::{StepRecord, step};
 use sargon_analysis::{kinds, revalued};
 use sargon_reference::{AttackersArray, Colour, Kind, Position, Square};
 
-use super::{Battle, Word};
+use super::{Battle, Word, follow};
 
 pub(super) fn battle(battle: &Battle) -> String {
     let Battle { square, piece, .. } = battle;
@@ -27,6 +27,11 @@ pub(super) fn battle(battle: &Battle) -> String {
     }
     text.push('\n');
     text.push_str(&steps(battle));
+    text.push('\n');
+    text.push_str(&match &battle.followed {
+        Some(followed) => follow::text(followed),
+        None => "XCHNG's own steps are seen on a simulated board only\n".to_owned(),
+    });
     let (residue, xchng) = (battle.host.residue(), battle.xchng);
     let _ = writeln!(text, "\n{owner} loses {residue} of {worth}; the board's XCHNG says {xchng}");
     text
@@ -143,7 +148,7 @@ fn action(battle: &Battle, record: &StepRecord, taker: Option<&Kind>) -> String 
     format!("{who}'s {taker} {what}")
 }
 
-fn side(colour: Colour) -> &'static str {
+pub(super) fn side(colour: Colour) -> &'static str {
     match colour {
         Colour::White => "White",
         Colour::Black => "Black",
