@@ -129,7 +129,7 @@ pub enum OwnError {
         place.file, place.line
     )]
     NotExported {
-        /// The place of its definition.
+        /// Location of its definition.
         place: Place,
         /// The routine.
         routine: &'static str,

@@ -13,7 +13,7 @@ use crate::{Link, LinkError};
 /// The longest time for the reply with a block.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// The place of bytes.
+/// Location of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The processor's memory, ROM included; addresses up to FFFFh.

@@ -55,7 +55,7 @@ pub struct Link {
     tickets: u64,
     decoder: Decoder,
     waiting: VecDeque<Frame>,
-    /// The place where the board last told that its program is.
+    /// Program counter in the board's last report of it.
     place: Option<u16>,
     flight: Flight,
     finished: VecDeque<Answer>,

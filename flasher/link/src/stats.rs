@@ -17,7 +17,7 @@ pub struct LinkStats {
     pub requests: u64,
     /// Bytes sent and received.
     pub bytes: (u64, u64),
-    /// The reason why requests were repeated.
+    /// Repeated requests by their reason.
     pub repeats: Repeats,
     /// Frames that arrived damaged here.
     pub damaged_here: u64,
@@ -114,7 +114,7 @@ impl LinkStats {
     }
 }
 
-/// The reason why a request is repeated.
+/// Reason for repeating a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// No reply came in time.

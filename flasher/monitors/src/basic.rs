@@ -111,7 +111,7 @@ pub(super) fn version(banner: &str) -> String {
 /// BASIC, and our loader in it.
 #[derive(Default)]
 pub(super) struct Basic {
-    /// The place where USR's address is.
+    /// Location of USR's address.
     usr: u16,
 }
 

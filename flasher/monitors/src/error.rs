@@ -1,4 +1,4 @@
-//! The reason why a program is not on a board with a stock monitor, and what to try.
+//! Errors of loading a program through a stock monitor, and what to try.
 
 use std::io;
 use std::time::Duration;
@@ -121,7 +121,7 @@ pub enum LoaderError {
         wrong: usize,
         /// Of how many.
         of: usize,
-        /// The place where the first one is.
+        /// Address of the first one.
         address: u16,
         /// In which line, from 1.
         line: usize,
@@ -129,7 +129,7 @@ pub enum LoaderError {
         sent: u8,
         /// The value that is there.
         there: u8,
-        /// The thing to look at.
+        /// Advice on what to check.
         hint: &'static str,
     },
     /// The file that came back over XMODEM differs from the one that was sent.
@@ -167,7 +167,7 @@ pub enum LoaderError {
     Interrupted {
         /// The operation that failed.
         what: &'static str,
-        /// The way the board was left.
+        /// State in which the board was left.
         state: &'static str,
     },
 }

@@ -45,7 +45,7 @@ pub enum Host {
 pub struct Guest<'a> {
     /// Its bytes.
     pub image: &'a Image,
-    /// The place where it is entered.
+    /// Its entry address.
     pub entry: u16,
     /// The first address that neither it nor its variables need.
     pub top: u16,

@@ -165,14 +165,14 @@ pub enum Note {
         report: String,
         /// The pace at which it was sent.
         pace: Pace,
-        /// The way it goes on.
+        /// The pace at which it continues.
         next: Pace,
     },
     /// Lines differ and are sent again.
     Mending {
         /// The number of lines.
         lines: usize,
-        /// The way.
+        /// The pace at which they are sent again.
         pace: Pace,
     },
 }

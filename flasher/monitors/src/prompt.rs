@@ -25,7 +25,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// The way to load a program there.
+    /// Method of loading a program there.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {

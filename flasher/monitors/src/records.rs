@@ -14,7 +14,7 @@ pub(super) const END: &str = ":00000001FF";
 pub struct Record {
     /// Which line of the image it is, from 1.
     pub number: usize,
-    /// The place where its first byte goes.
+    /// Address of its first byte.
     pub address: u16,
     /// Its bytes.
     pub data: Vec<u8>,

@@ -13,7 +13,7 @@ const PLACES: [u16; 5] = [0x8900, 0xF800, 0xC000, 0xA000, 0xE000];
 /// The loader at its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stub {
-    /// The place where it is entered: its first byte.
+    /// Its entry address, which is its first byte.
     pub(super) entry: u16,
     /// Its bytes.
     pub(super) bytes: Vec<u8>,

@@ -45,7 +45,7 @@ const NOISE: usize = 4096;
 const AFTER_CALL: Duration = Duration::from_millis(200);
 const NAME: &str = "the XMODEM receiver";
 
-/// The way blocks are checked.
+/// Check that a block carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// By the sum of the bytes.
@@ -63,10 +63,10 @@ impl fmt::Display for Form {
     }
 }
 
-/// The way a transfer went.
+/// Outcome of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// The way blocks were checked: the receiver's choice.
+    /// The check that the receiver chose.
     pub form: Form,
     /// The number that was sent.
     pub blocks: usize,

@@ -1,6 +1,6 @@
 //! The chips for ROM sockets that a programmer writes, with their names for `minipro`.
 
-/// The way a chip is written and erased.
+/// Method by which a chip is written and erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Erased by ultraviolet light, or by the programmer where the chip is of the W27C series.

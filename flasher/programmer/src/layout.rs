@@ -1,4 +1,4 @@
-//! The way programs lie in a ROM chip: in pages that the board's jumpers choose, the rest filled.
+//! Layout of programs in a ROM chip: in pages that the board's jumpers choose, the rest filled.
 
 use std::fmt;
 

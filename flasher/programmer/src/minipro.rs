@@ -83,7 +83,7 @@ pub enum ProgrammerError {
     Failed {
         /// At what.
         step: Step,
-        /// The way it ended.
+        /// Its exit status.
         status: ExitStatus,
         /// The end of what it said.
         said: String,

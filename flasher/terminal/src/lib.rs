@@ -100,12 +100,12 @@ pub trait Screen {
     fn note(&mut self, text: &str);
 }
 
-/// The way a session is to be.
+/// Settings of a session.
 #[derive(Debug, Default)]
 pub struct Options {
     /// The speed at which characters are sent.
     pub pacing: Pacing,
-    /// The way the ends of lines in files and in input that is not typed are sent.
+    /// Line endings sent for files and for input that is not typed.
     pub line_end: LineEnd,
     /// Figures in place of the characters.
     pub hex: bool,
@@ -169,7 +169,7 @@ struct Session<'a> {
     keys: Option<Keys>,
     view: Option<HexView>,
     log: Option<Log>,
-    /// The way lines end on the screen.
+    /// Line endings on the screen.
     line: &'static str,
     /// The file that is being sent, and its length.
     sending: Option<(PathBuf, usize)>,

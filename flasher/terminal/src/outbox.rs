@@ -77,7 +77,7 @@ impl Outbox {
     }
 }
 
-/// The way the ends of lines are sent.
+/// Line endings as they are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LineEnd {
     /// As carriage returns, which is what monitors want: a line feed, alone or behind a return,

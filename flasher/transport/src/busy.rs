@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, getpid, test_kill_process};
 
-/// The place where terminal programs keep lock files, named `LCK..` and the device (Filesystem
+/// Folder in which terminal programs keep lock files, named `LCK..` and the device (Filesystem
 /// Hierarchy Standard 3.0, 5.9).
 const LOCKS: &str = "/var/lock";
 

@@ -269,7 +269,7 @@ pub fn is_pseudo_terminal(device: &Path) -> bool {
 pub struct PortInfo {
     /// The path to open.
     pub path: String,
-    /// The way it is attached, in a word: `usb`, `pci`, `bluetooth`, `built in`, or `absent` for a
+    /// Its attachment in a word: `usb`, `pci`, `bluetooth`, `built in`, or `absent` for a
     /// chip that is not there.
     pub kind: &'static str,
     /// USB vendor and product.

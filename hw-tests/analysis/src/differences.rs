@@ -28,7 +28,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The reasons in words; empty when there are none.
+    /// Reasons in words; empty when there are none.
     #[must_use]
     pub fn reason(&self) -> String {
         let one =

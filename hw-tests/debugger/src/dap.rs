@@ -66,7 +66,7 @@ pub fn serve(
     Ok(())
 }
 
-/// The way to the client.
+/// Output to the client.
 struct Line<'a> {
     inbox: Inbox,
     output: &'a mut dyn Write,

@@ -13,7 +13,7 @@ const EI: u8 = 0xFB;
 /// SCF and CCF: the state right before them can't be copied exactly.
 const FLAG_READERS: [u8; 2] = [0x37, 0x3F];
 
-/// The reason for which the board stands still.
+/// Reason for which the board is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halt {
     /// A step is done.
@@ -277,7 +277,7 @@ impl Debugger {
         found
     }
 
-    /// The reason to stop after a turn, if there is one. Counts the passage of a breakpoint.
+    /// Returns the reason to stop after a turn, if any. Counts a breakpoint's passage.
     pub(super) fn reason(&mut self, turn: Turn) -> Option<Halt> {
         if turn != Turn::Ran {
             return None;

@@ -41,7 +41,7 @@ pub struct ProgramFile {
     pub include: Vec<PathBuf>,
     /// A file of symbols, `VALUE NAME` a line, for a program without its own.
     pub symbols: Option<PathBuf>,
-    /// The place where the program is entered, a label or a number, if the file does not say or
+    /// Entry of the program, a label or a number, if the file does not say or
     /// says otherwise.
     pub entry: Option<String>,
 }
@@ -93,7 +93,7 @@ pub enum ProgramError {
 /// A program that was read, and the warnings of the assembler.
 pub struct LoadedProgram {
     known: KnownProgram,
-    /// The place where it begins.
+    /// Its entry address.
     pub entry: u16,
     /// The assembler's warnings, as text.
     pub warnings: String,

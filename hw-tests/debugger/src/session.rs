@@ -28,7 +28,7 @@ pub enum SessionError {
 pub struct Session {
     /// The board.
     pub debugger: Debugger,
-    /// The way it came to stand there.
+    /// Reason for its last stop.
     pub arrival: Arrival,
 }
 

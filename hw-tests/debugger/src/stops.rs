@@ -1,4 +1,4 @@
-//! The place where a debugger stops: breakpoints with conditions and counts, and watchpoints on
+//! Stops of a debugger: breakpoints with conditions and counts, and watchpoints on
 //! memory, ports and registers.
 
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use super::show::{ARRAY, pieces};
 use super::stops::Break;
 use super::{BreakId, Machine};
 
-/// The place where XCHNG has just booked points, with the residue in E; an XCHNG of the user's own
+/// Address at which XCHNG has just booked points, with the residue in E; an XCHNG of the user's own
 /// may lack them.
 const BOOKINGS: [&str; 2] = ["XCBOOK", "XCLAST"];
 /// Bytes of a section of the attackers array.

@@ -59,7 +59,7 @@ struct Ended {
     memory: Box<[u8; 0x1_0000]>,
     /// Without interrupt service.
     t_states: u64,
-    /// The place of the program when the interrupt was accepted.
+    /// Program counter when the interrupt was accepted.
     interrupted_at: Option<u16>,
 }
 

@@ -69,7 +69,7 @@ pub(crate) mod square_name {
 /// The standard that the board's replies are held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standard {
-    /// The way the reference behaves.
+    /// Behaviour of the reference.
     pub behaviour: Behaviour,
     /// The status bits that count: a routine of the user's own need not set those of ours.
     pub status: u8,

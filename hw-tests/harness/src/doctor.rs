@@ -19,7 +19,7 @@ const CLOCK_TOLERANCE: f64 = 0.02;
 const WORK: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 20, defenders: 0, piece: 0x02, count: 4000, crc: 0 };
 
-/// The way something was found.
+/// State in which an item was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// As it should be.
@@ -33,7 +33,7 @@ pub enum State {
 /// The finding about one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The thing.
+    /// The item checked.
     pub what: &'static str,
     /// The state.
     pub state: State,
@@ -178,7 +178,7 @@ fn time_of(live: &mut LiveBoard) -> Result<Duration, LinkError> {
     Ok(live.now().saturating_duration_since(began))
 }
 
-/// The way the line has fared meanwhile.
+/// Statistics of the line meanwhile.
 fn line(live: &LiveBoard, chart: &mut Chart) {
     let stats = live.stats();
     let told = format!("{} requests, {} repeated", stats.requests, stats.repeated());

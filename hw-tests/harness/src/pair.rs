@@ -41,7 +41,7 @@ pub enum Compared {
         board: &'static str,
         /// The first case that it owes an answer to.
         case: String,
-        /// The way that was found.
+        /// Check that found it.
         why: String,
     },
 }

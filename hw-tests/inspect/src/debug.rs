@@ -36,7 +36,7 @@ pub(super) struct DebugArgs {
     console: Where,
 }
 
-/// The place where the board's line goes.
+/// Destination of the board's line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Where {
     /// A pane of the debugger

@@ -43,7 +43,7 @@ pub(super) struct SessionArgs {
     program: ProgramArgs,
 }
 
-/// The way a program of the user's is put on the board.
+/// Method of putting the user's program on the board.
 #[derive(Args, Default)]
 pub(super) struct ProgramArgs {
     /// A program's layout file (TOML); without it `.PROG.` begins where the board's RAM does
@@ -81,7 +81,7 @@ impl ProgramArgs {
 /// A board to look into.
 pub(super) struct Begun {
     pub(super) debugger: Debugger,
-    /// The way it came to stand there.
+    /// Reason for its last stop.
     pub(super) arrival: Arrival,
     /// A sentence about a board that is not where it was asked to stop.
     pub(super) message: Option<String>,

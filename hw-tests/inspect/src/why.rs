@@ -64,7 +64,7 @@ pub(super) fn run(args: &WhyArgs) -> Outcome {
     Err(Failure::new(WRONG, format!("{}: {explained}", case.id)))
 }
 
-/// The place where it went wrong, for a reader without a terminal.
+/// Location of the fault, for a reader without a terminal.
 fn place(debugger: &Debugger) -> String {
     let at = debugger.registers().pc;
     let panes = [Pane::Calls, Pane::Code(at), Pane::Array];

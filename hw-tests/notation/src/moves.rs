@@ -12,7 +12,7 @@ use crate::{Pieces, Position, Wing};
 /// The pieces that a pawn may become.
 const PROMOTIONS: [Piece; 4] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
 
-/// The reason why a move that follows the rules of its piece is not legal.
+/// Reason for which a move that follows its piece's rules is illegal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Illegal {
     /// The piece is pinned.

@@ -28,7 +28,7 @@ pub struct BoardSpec {
     pub baud: u32,
     /// The serial chip.
     pub uart: UartModel,
-    /// The way memory is laid out.
+    /// Layout of memory.
     pub memory: MemoryMap,
     /// The chip in the ROM socket.
     pub chip: ChipKind,
@@ -64,7 +64,7 @@ impl BoardSpec {
     }
 }
 
-/// The reason why a run came back.
+/// Reason for which a run returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The time is over.

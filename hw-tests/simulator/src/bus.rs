@@ -19,7 +19,7 @@ pub struct BoardBus {
     pub(super) uart: RefCell<Uart>,
     /// A CTC at 88h to 8Bh, whose first output clocks the serial chip.
     ctc: Option<Ctc>,
-    /// The time at which the running instruction began, in T-states.
+    /// Start of the running instruction, in T-states.
     pub(super) now: Cell<u64>,
     /// Whether a device was touched since this was last looked at.
     pub(super) touched: Cell<bool>,

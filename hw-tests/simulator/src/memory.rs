@@ -14,7 +14,7 @@ const SLOT: usize = 0x1000;
 /// RAM of the banked module.
 const BANKED_RAM: usize = 0x8_0000;
 
-/// The way memory is laid out.
+/// Layout of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryMap {
     /// ROM and RAM at fixed addresses, in whole 4 KiB.

@@ -17,7 +17,7 @@ use super::line::Line;
 /// real line.
 const UNREAD_LIMIT: usize = 1 << 16;
 
-/// The way an adapter hands characters to the host.
+/// Delivery of characters from an adapter to the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Packets {
     /// Each as it comes.

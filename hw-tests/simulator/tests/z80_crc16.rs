@@ -7,7 +7,7 @@ use firmware::build::build;
 use firmware::profile::Profile;
 use firmware_wire::crc16;
 
-/// The place where the bytes are, and where calls return to.
+/// Address of the bytes, and return address of calls.
 const AT: u16 = 0xD800;
 const HOME: u16 = 0xFFF0;
 /// T-states that the longest call stays far below.

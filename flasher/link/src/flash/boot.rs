@@ -9,7 +9,7 @@ use super::{AT_ONCE, CHECK_PER_BYTE, FlashError, SECTOR, Sector, ask, check, non
 use crate::Link;
 use crate::loader;
 
-/// The place where the board expects the new sector.
+/// Address at which the board expects the new sector.
 pub(super) const STAGE: u16 = 0x8000;
 /// The time that erasing, programming and the new monitor's start may take.
 pub(super) const REBOOT: Duration = Duration::from_secs(3);

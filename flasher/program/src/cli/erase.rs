@@ -12,7 +12,7 @@ use super::flash::{BOOT_UNDER_WAY, Bar, sectors_of};
 use super::read::{Range, range};
 use super::target::{BoardArgs, UNCHANGED, or_interrupted};
 
-/// The way an interrupted erasure leaves a board.
+/// State in which an interrupted erasure leaves a board.
 const HALF_ERASED: &str = "the board's monitor still listens, some of the sectors are erased: erase again, and only the \
                            rest is";
 

@@ -11,10 +11,10 @@ use super::program::{FlashProgram, InFlash, ProgramArgs};
 use super::target::{BoardArgs, UNCHANGED, or_interrupted};
 use super::write::{progress_bar, start};
 
-/// The way an interrupted write leaves the board.
+/// State in which an interrupted write leaves the board.
 const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half written: write again, and only \
                             the rest is";
-/// The way it leaves it while the boot sector is replaced.
+/// The same while the boot sector is replaced.
 pub(super) const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board its power, and ask it again in 3 s by \
                               `rcflash probe`";
 

@@ -49,7 +49,7 @@ pub(super) struct Program {
 pub(super) struct FlashProgram {
     pub(super) name: String,
     pub(super) content: Content,
-    /// The place where it is entered, and whether it then answers IDENT.
+    /// Its entry address, and whether it then answers IDENT.
     pub(super) entry: Option<(u16, bool)>,
 }
 

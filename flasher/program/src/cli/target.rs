@@ -31,7 +31,7 @@ pub(super) struct BoardArgs {
     rig: Option<PathBuf>,
 }
 
-/// The way a command that only looks leaves a board.
+/// State in which a command that only reads leaves a board.
 pub(super) const UNCHANGED: &str = "nothing was changed on the board";
 
 /// A board and the way to it.

@@ -125,7 +125,7 @@ pub struct LaunchArguments {
     pub include: Vec<String>,
     /// A symbol file.
     pub symbols: Option<String>,
-    /// The place where the program is entered: a label or a number.
+    /// Entry of the program: a label or a number.
     pub entry: Option<String>,
     /// Seconds of the board's time within which it must come to the call.
     pub within: Option<f64>,

@@ -22,7 +22,7 @@ const BUSY: &str = "E.another gdb is connected to this board; detach it first";
 pub struct Visitor {
     /// The line to it.
     pub stream: TcpStream,
-    /// The place where it is.
+    /// Its network address.
     pub peer: SocketAddr,
     is_busy: Arc<AtomicBool>,
 }

@@ -1,4 +1,4 @@
-//! The place where the T-states go: by routine, and by line.
+//! T-states spent by routine and by line.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;

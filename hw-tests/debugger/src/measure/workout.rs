@@ -22,7 +22,7 @@ use sargon_reference::{Position, parse_fen};
 
 /// T-states within which a board does whatever it is asked here.
 const PATIENCE: u64 = 250_000_000;
-/// The place where RAM for programs begins.
+/// First address of RAM for programs.
 const RAM: u16 = 0x8000;
 
 /// Positions whose like a small selection of the corpus may lack: pinned pieces of all kinds, a

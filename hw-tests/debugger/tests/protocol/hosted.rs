@@ -17,7 +17,7 @@ use crate::requests::BOARDS;
 const FOUND: u16 = 0xFB00;
 const STARTS: u16 = 0xFB02;
 const MARK: u8 = 0xA5;
-/// The place of a program that takes the ROM away from 0000h.
+/// Address of a program that takes the ROM away from 0000h.
 const AWAY: u16 = 0xF900;
 /// The mark of HBIOS and its version.
 const HBIOS: u16 = 0xFE00;

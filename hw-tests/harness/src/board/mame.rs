@@ -23,7 +23,7 @@ const BOOT: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 /// Emulated seconds after which MAME ends, should nobody be there to end it.
 const SECONDS: &str = "100000";
-/// The place where Debian puts games, which is not in everybody's PATH.
+/// Debian's folder for games, which is not in everybody's PATH.
 const GAMES: &str = "/usr/games/mame";
 
 /// A machine of MAME.
@@ -34,7 +34,7 @@ struct Machine {
     profile: &'static str,
     /// The slot of its serial port.
     slot: &'static str,
-    /// The place where MAME looks for the ROM.
+    /// Folder in which MAME looks for the ROM.
     roms: &'static [&'static str],
     /// Bytes in the ROM chip, and in the part of it that is seen after reset.
     chip: (usize, usize),

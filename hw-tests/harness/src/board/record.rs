@@ -43,7 +43,7 @@ pub struct RecordedBoard {
     tape: Tape,
 }
 
-/// The place where the transcript goes. It is written line by line, so that what happened before a
+/// Writer of the transcript. It is written line by line, so that what happened before a
 /// crash is there.
 #[derive(Clone)]
 struct Tape(Arc<Mutex<Reel>>);

@@ -68,7 +68,7 @@ fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
     script.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place where in the transcript we are.
+/// Position in the transcript.
 struct Script {
     file: PathBuf,
     lines: Lines<BufReader<File>>,

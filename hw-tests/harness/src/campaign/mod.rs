@@ -85,7 +85,7 @@ impl Settings {
     }
 }
 
-/// The place where a run happens: all that it uses of the world.
+/// Environment of a run: all that it uses of the world outside.
 pub struct Surroundings<'a> {
     /// Its files.
     pub disk: &'a dyn Disk,
@@ -126,7 +126,7 @@ pub struct Done {
     pub faults: Option<FaultCounts>,
     /// The time it took, without the set-up.
     pub took: Duration,
-    /// The reason why the report is not what it should be.
+    /// Reason for which the report could not be written as it should be.
     pub report_failure: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 
 use super::{Disk, DiskFile, Found};
 
-/// The way an access to the disk can fail.
+/// Failures of an access to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DiskFault {
     /// The disk is full; of what is written a part arrives.

@@ -72,7 +72,7 @@ pub struct Finding {
     pub steps: Vec<StepRecord>,
 }
 
-/// The reason for the end of the check.
+/// Reason for which a check ended.
 #[derive(Debug)]
 pub enum Ended {
     /// All arrays had their turn.

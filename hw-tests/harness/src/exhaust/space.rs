@@ -153,7 +153,7 @@ impl Arrays {
         sections * sections * TYPES
     }
 
-    /// The place of the array of this number, which is below [`Self::count`].
+    /// Returns the place of the array of this number, which is below [`Self::count`].
     #[must_use]
     pub fn place(&self, number: u32) -> Place {
         let (pair, kind) = (number / TYPES, number % TYPES);

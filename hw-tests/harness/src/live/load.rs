@@ -36,7 +36,7 @@ pub struct Load {
     pub hearing: f64,
 }
 
-/// The place where the counters stood when the board was ready.
+/// Values of the counters when the board was ready.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
     stats: LinkStats,

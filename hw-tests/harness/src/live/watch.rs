@@ -7,14 +7,14 @@ use tdlasm::link::Program;
 use crate::answers::FollowedExchange;
 use board_simulator::{CallRecord, Probe, Registers};
 
-/// The place where XCHNG has just booked points, with the residue in E; an XCHNG that is not ours
+/// Address at which XCHNG has just booked points, with the residue in E; an XCHNG that is not ours
 /// may lack them.
 const BOOKINGS: [&str; 2] = ["XCBOOK", "XCLAST"];
 
 /// Calls kept for answers that may still come.
 const LIMIT: usize = 1 << 14;
 
-/// The place where the evaluator's routines are, and what was measured of them.
+/// Addresses of the evaluator's routines, and what was measured of them.
 pub(super) struct Watch {
     pin_finder: u16,
     attack: u16,

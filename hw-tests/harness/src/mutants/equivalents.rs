@@ -11,9 +11,9 @@ use super::text::Mutant;
 /// Some mutants that change nothing, for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Group {
-    /// The part that they change.
+    /// The changed text.
     pub what: String,
-    /// The reason why that makes no difference.
+    /// Reason for which they make no difference.
     pub why: String,
     /// Their names.
     pub mutants: Vec<String>,

@@ -1,4 +1,4 @@
-//! The facts that every form of the report shows: what ran where, the counts by tag.
+//! Facts that every form of the report shows: what ran where, the counts by tag.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -38,7 +38,7 @@ pub struct Report {
     pub took_ms: u64,
     /// The outcome, in a word.
     pub outcome: Conclusion,
-    /// The reason why not all cases had their turn; absent if they had.
+    /// Reason for which some cases were not run; absent if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
     /// The board; absent when the command line names none that there is.
@@ -53,7 +53,7 @@ pub struct Report {
     /// The events of the run besides the verdicts; absent when the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
-    /// The way the line fared; absent when the set-up failed.
+    /// Statistics of the line; absent when the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
     /// The limit of the run; absent where time means nothing, and when the set-up failed.
@@ -64,7 +64,7 @@ pub struct Report {
     pub faults: Option<String>,
     /// The cases by verdict.
     pub counts: Counts,
-    /// The place where cases were run over and over: all their verdicts. `counts` and `cases` have
+    /// All verdicts of cases that were run several times. `counts` and `cases` have
     /// each case once then, as it ended at its worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Counts>,

@@ -80,7 +80,7 @@ pub struct Ready {
 pub struct End {
     /// Whether all cases had their turn.
     pub complete: bool,
-    /// The reason if not.
+    /// Reason if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// All verdicts, those of the runs that this one resumed included.

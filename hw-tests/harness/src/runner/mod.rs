@@ -41,7 +41,7 @@ pub struct Options<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-/// The reason why a run ended.
+/// Reason for which a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
@@ -60,13 +60,13 @@ pub enum RunEnd {
 /// The events of a run besides the verdicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Course {
-    /// The way it ended.
+    /// Its outcome.
     pub ended: RunEnd,
     /// The number of times the board was lost and found again as it was.
     pub losses: u64,
     /// The number of times it had to be started again.
     pub restarts: u64,
-    /// The reason why it was the last time.
+    /// Reason for its last restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_restart: Option<String>,
 }
@@ -132,7 +132,7 @@ struct Job {
     attempts: u32,
     /// The number of times the board was lost while it was under way, and how the last time.
     losses: (u32, String),
-    /// The reason why the board had to be started again while it was first in turn.
+    /// Reason for restarting the board while it was first in turn.
     disturbed: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The way cases end: the verdicts, and what goes with them.
+//! Results of cases: verdicts with their details.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -73,9 +73,9 @@ pub struct CaseResult {
     /// The position, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fen: Option<String>,
-    /// The way it ended.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// The reason, for verdicts other than pass and fail.
+    /// Reason for a verdict other than pass and fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// In what board and reference, or reference and document, differ.

@@ -16,7 +16,7 @@ use crate::disk::{DiskFault, SimulatedDisk};
 /// The time that a call takes that fails: else waits of a simulated clock would never end.
 const CALL: Duration = Duration::from_millis(1);
 
-/// The way calls on the port fail.
+/// Failures of calls on the port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineFault {
     /// The device fails (EIO).

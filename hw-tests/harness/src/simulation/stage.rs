@@ -57,7 +57,7 @@ pub struct Stage {
 
 /// A run, and what it left.
 pub struct Once {
-    /// The way it ended.
+    /// Its outcome.
     pub outcome: Result<Done, Failure>,
     /// Its figures.
     pub story: Story,

@@ -1,4 +1,4 @@
-//! The place where the T-states go: the figures against the instruction table and the board's
+//! T-states by routine and line: the figures against the instruction table and the board's
 //! clock, and the command.
 
 use board_debugger::Machine;

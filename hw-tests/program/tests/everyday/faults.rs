@@ -23,7 +23,7 @@ use crate::cable::Cable;
 /// Bytes that pass before a cable is pulled: in the middle of sending the program, whoever takes
 /// it.
 const PULLED: usize = 480;
-/// The place where the program goes.
+/// Load address of the program.
 const PROGRAM: u16 = 0x9000;
 
 /// A row of the table.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::bench::{Folder, RunEnd, finish, program, rcflash};
 
-/// The place where the stand-in is, which is first in `PATH`.
+/// Folder of the stand-in, first in `PATH`.
 const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/everyday/stand-in");
 
 /// A folder for the file and the chip.

@@ -44,7 +44,7 @@ pub(crate) struct World {
     began: Instant,
     /// T-states for which the host has listened to an idle board.
     idle: u64,
-    /// The place where power would be cut, as T-states of the board, the last one first.
+    /// Moments at which power is cut, as T-states of the board, the last one first.
     cuts: Vec<u64>,
     /// The content that each cut would leave at the chip's start.
     left: Vec<Vec<u8>>,

@@ -18,7 +18,7 @@ fn line(from: At, (right, up): At) -> Vec<At> {
     squares.take_while(|(file, rank)| (0..8).contains(file) && (0..8).contains(rank)).collect()
 }
 
-/// The ways to have a friend and then an enemy next on a line, that agree with the squares decided
+/// Arrangements of a friend and then an enemy next on a line, that agree with the squares decided
 /// so far.
 fn ways((line, colour): &Line, decided: &Squares) -> Vec<Squares> {
     let mut ways = Vec::new();

@@ -1,4 +1,4 @@
-//! The place where the program counter was when a board did not answer: by the board's own word on
+//! The program counter of a board that did not answer: by the board's own word on
 //! any board, by its instruments where interrupts are off.
 
 use std::fs::OpenOptions;

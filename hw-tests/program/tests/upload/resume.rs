@@ -18,7 +18,7 @@ use rcflash_transport::port::Port;
 use crate::cable::Cable;
 use crate::programs;
 
-/// The place where the program goes: clear of what an application in flash uses.
+/// Load address of the program: clear of what an application in flash uses.
 const ADDRESS: u16 = 0x8000;
 const SIZE: usize = 0x4000;
 /// Bytes that a request carries, and of a request that carries as many on the line

@@ -14,7 +14,7 @@ const ALL_SENT: u8 = 0x01;
 const OVERRUN: u8 = 0x20;
 const FRAMING: u8 = 0x40;
 
-/// The reasons for which a channel asks for an interrupt, the most urgent first.
+/// Reasons for an interrupt request of a channel, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     Special,

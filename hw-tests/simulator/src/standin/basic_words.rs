@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Memory;
 
-/// The reason why a line is not carried out.
+/// Error of a line that is not carried out.
 pub(super) struct SyntaxError;
 
 /// BASIC's variables.

@@ -10,7 +10,7 @@ use super::{Memory, Peer, Running, Wiring};
 
 /// A sector that is filled: CP/M's end of a text.
 const FILLER: u8 = 0x1A;
-/// The place where programs begin, and the stack that they get.
+/// Start address of programs, and their stack.
 const TPA: u16 = 0x0100;
 const STACK: u16 = 0xD800;
 const INTERRUPT: u8 = 0x03;

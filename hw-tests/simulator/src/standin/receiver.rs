@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The way a serial chip and its driver take characters.
+/// Reception of characters by a serial chip and its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wiring {
     /// Characters that can wait.

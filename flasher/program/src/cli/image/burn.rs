@@ -11,7 +11,7 @@ use rcflash_programmer::{Chip, Job, Kind, patience, plain};
 
 use crate::cli::stop_on_interrupt;
 
-/// The way the chip is written.
+/// Arguments for writing the chip.
 #[derive(Args)]
 pub(super) struct BurnArgs {
     /// Have minipro write the chip, and compare what it then reads back
