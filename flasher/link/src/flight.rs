@@ -212,6 +212,8 @@ impl Flight {
         let mut outcomes = Vec::new();
         if let Some(place) = self.queue.iter().position(|sent| sent.seq == frame.seq) {
             self.since = now;
+            // Replies keep the order of the requests. So whatever was sent before this one has lost
+            // its request or its reply, and waiting for its own deadline would only cost time.
             for _ in 0..place {
                 outcomes.extend(self.lost_front(Cause::Missing));
             }
@@ -223,12 +225,21 @@ impl Flight {
     /// Nothing came in time: what is under way is sent again, unless the first has been silent too
     /// often.
     pub(super) fn silent(&mut self) -> Vec<Outcome> {
+        // The board answers in turn, so that only the first request in the queue that still waits
+        // can be what it hangs on. One that was given up may stand before it: its sending counts
+        // for the deadline, not for the silence.
         let first = self
             .queue
             .iter()
             .find_map(|sent| self.pending.iter().position(|pending| pending.seq == sent.seq));
+        // After a silence nothing is known of what the board still has: bytes may be lost as well
+        // as replies. To take the queue as empty risks that a late reply meets a request that was
+        // sent again: harmless, as both carry the same sequence number and the second reply is a
+        // stray.
         self.queue.clear();
         let mut outcomes = Vec::new();
+        // Only this one: a count for each would end a whole window after three silences that one
+        // request has caused. The caller compares it with `SILENCES`.
         if let Some(pending) = self.pending.get_mut(first.unwrap_or(0)) {
             pending.silences += 1;
         }
@@ -257,6 +268,8 @@ impl Flight {
                         let replies = std::mem::take(&mut pending.replies);
                         self.finish(frame.seq, Ok(replies))
                     }
+                    // A frame of several is missing. The board keeps none of them, so that all are
+                    // asked for again; `sent` then drops those that did arrive.
                     _ => self.lost_front(Cause::Missing),
                 }
             }

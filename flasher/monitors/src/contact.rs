@@ -160,6 +160,9 @@ fn settle(
     mut heard: Vec<u8>,
     unstuck: bool,
 ) -> Result<Contact> {
+    // Each round answers what was recognised, by what it is known to need. An empty line goes only
+    // to a prompt that is not recognised: another program might take it for a command. The bound
+    // ends a dialogue with a program that asks on and on.
     for _ in 0..4 {
         let keys: &[u8] = match recognise(&heard) {
             // Its first words may be a rest of the answer to what stood in its line.

@@ -175,6 +175,7 @@ fn start_receiver(
         match call_receiver(talk, order, watch, &program) {
             Ok(form) => return Ok((program, form)),
             Err(LoaderError::Refused { who, what, text }) => {
+                // CP/M answers a program that it does not find by its name and a question mark.
                 let is_missing = text.trim_end_matches(|c: char| c != '?').ends_with('?');
                 let is_rom = xmodem::is_disk_error(text.as_bytes()) || text.contains("Bdos Err");
                 if is_rom {

@@ -19,7 +19,7 @@ const BURST: usize = 16;
 const PIECE: usize = 64;
 /// Bytes read back at once.
 const BITE: u16 = 0x400;
-/// The number of times a piece is sent again at the slowest pace, and how often what differs is.
+/// Most repetitions of a piece at the slowest pace, and of the lines that differ.
 const ROUNDS: usize = 3;
 
 /// The outcome.

@@ -32,8 +32,7 @@ const CROSSED: Duration = Duration::from_secs(1);
 /// Fills the last block: CP/M's end of a text.
 pub(super) const FILLER: u8 = 0x1A;
 const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
-/// The number of times a block is sent, and how often a wait may pass in silence, one after the
-/// other.
+/// Most sendings of a block, and most waits in silence one after the other.
 const ATTEMPTS: usize = 10;
 const SILENCES: usize = 3;
 /// Refusals of a block after which it is sent more slowly.
@@ -154,6 +153,9 @@ impl Sender<'_> {
             self.talk.say(WHAT, block, self.pace)?;
             match self.answer(WHAT, number == 1)? {
                 Answer::Good => {
+                    // Each sending of the block may have been acknowledged, late. One ACK too many
+                    // would count for the next block, and the transfer would be one off from here
+                    // on.
                     if attempt > 0 {
                         self.forget_doubles(WHAT)?;
                     }
@@ -165,6 +167,8 @@ impl Sender<'_> {
                 }
                 Answer::Silence => silences += 1,
             }
+            // Silence and refusal are different faults: who refuses is there, and is helped by a
+            // lower speed; who is silent is not, and waiting longer does not help.
             if silences == SILENCES {
                 return Err(self.talk.silence(WHAT, self.patience * SILENCES as u32));
             }
@@ -383,6 +387,7 @@ fn incoming(
             EOT if !talk.is_any_within(what, AFTER_CALL.min(patience))? => {
                 return Ok(Incoming::End);
             }
+            // A line that never stops would keep us here for ever: each byte begins a new wait.
             _ if heard.len() > NOISE => return Err(talk.noise(what)),
             _ => refusal(&heard, talk, what)?,
         }
@@ -404,8 +409,12 @@ fn incoming(
     let good = numbers[0] == !numbers[1] && is_whole;
     Ok(match good {
         true if numbers[0] == number => Incoming::Next(data.to_vec()),
+        // A block is numbered modulo 256, and only the one before can be sent again: our
+        // acknowledgement was lost. It is acknowledged once more, and not kept.
         true if numbers[0] == number.wrapping_sub(1) => Incoming::Again,
         _ => {
+            // A refusal in the middle of a block that is still coming would be lost in it, or its
+            // rest be taken for the answer.
             talk.hear_out(what, AFTER_CALL.min(patience), patience)?;
             Incoming::Bad
         }

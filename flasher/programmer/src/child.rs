@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The number of times the deadline and the user's wish to stop are looked at.
+/// The time between two looks at the deadline and at the user's wish to stop.
 const LOOK: Duration = Duration::from_millis(20);
 /// The time a program that has ended may leave its words behind.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The number of bytes of what that it says are kept: the end tells how it went.
+/// Most bytes of its output that are kept, the last ones: the end shows how it went.
 const KEPT: usize = 64 << 10;
 
 /// The end of a program.
@@ -45,6 +45,9 @@ pub(super) fn run(
         said.drain(..said.len().saturating_sub(KEPT));
     };
     loop {
+        // Stop and deadline are looked at after every piece of output, too: a program that never
+        // stops talking must not run for ever. The end is looked for in silence only, as words that
+        // are still in the channel belong before it.
         let silent = match words.recv_timeout(LOOK) {
             Ok(bytes) => {
                 hear(&bytes);

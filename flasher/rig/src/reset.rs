@@ -14,7 +14,7 @@ use rcflash_transport::{ControlLine, Transport};
 
 /// The time the user's own command may take.
 const COMMAND: Duration = Duration::from_secs(30);
-/// The number of times a running command is looked at.
+/// The time between two looks at a running command.
 const LOOK: Duration = Duration::from_millis(20);
 /// The time the line is listened to before the time is looked at.
 const LISTEN: Duration = Duration::from_millis(500);

@@ -132,6 +132,9 @@ impl<'a> Battle<'a> {
         match (rules.has(Rule::Filing), not_in_array) {
             (true, _) => Some(self.by_board(rules)),
             (false, false) => Some(self.by_array(rules)),
+            // The array holds only the pieces that Sargon files. Rules that bring in others are
+            // played from the board, whose order is that of the array only if filing did not change
+            // it.
             (false, true) => (!self.filing_matters).then(|| self.by_board(rules)),
         }
     }
@@ -144,6 +147,8 @@ impl<'a> Battle<'a> {
         let mut reasons: Vec<Vec<Rule>> = Vec::new();
         for rules in Rules::all() {
             let chosen = rules.modern();
+            // `Rules::all` yields small sets first. Larger ones than the first that explains the
+            // difference would hold rules that are not needed for it.
             if reasons.first().is_some_and(|first| first.len() < chosen.len()) {
                 break;
             }

@@ -213,12 +213,17 @@ impl Debugger {
         {
             self.history.keep(moment);
         }
+        // In the past the board gets again what it was sent then, before the same turn: else it
+        // would take another way than the one that is being replayed. After the copy, since a copy
+        // counts what was delivered before it.
         while let Some(bytes) = self.history.due(self.turn, self.delivered) {
             self.board.line_mut().to_board.extend(bytes);
             self.delivered += 1;
         }
         let was_served = self.board.in_service();
         let turn = self.board.watched_turn(&self.seen);
+        // An idle board waits for the outside, and its turns do not count: what is sent to it later
+        // would else come at another turn in a replay.
         if turn != Turn::Idle {
             self.turn += 1;
         }

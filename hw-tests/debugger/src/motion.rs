@@ -98,6 +98,8 @@ impl Mover<'_, '_> {
     }
 
     fn step(&mut self) -> Halt {
+        // A service that begins meanwhile is not what the user steps through, unless the step began
+        // inside one. Breakpoints in it still stop: `reason` is asked before.
         let in_service = self.debugger.board.in_service();
         loop {
             let Some(turn) = self.turn() else { return Halt::Paused };
@@ -119,6 +121,9 @@ impl Mover<'_, '_> {
         let Registers { pc, sp, .. } = self.debugger.registers();
         let next = pc.wrapping_add(self.debugger.length(pc));
         let calls = is_call(self.debugger.peek(pc));
+        // The call is stepped into like any instruction, and only then it shows whether it was
+        // taken: a conditional one may not be, and a breakpoint on the routine's first instruction
+        // still counts.
         let halt = self.step();
         let now = self.debugger.registers();
         let entered = calls && now.sp == sp.wrapping_sub(2);
@@ -210,6 +215,8 @@ impl Mover<'_, '_> {
         {
             halt = self.step_back();
         }
+        // By now the board is at the last instruction of an earlier line, or at the start of this
+        // one. On to where the line begins, which is where stepping forward stops, too.
         while halt == Halt::Step && !self.debugger.at_line_start() {
             halt = self.step_back();
         }
@@ -263,6 +270,8 @@ impl Mover<'_, '_> {
         let mut end = now;
         self.debugger.searching = true;
         let halt = loop {
+            // `end - 1`, not `end`: a copy may have been taken right at `end`, and the stretch from
+            // there would be empty for ever.
             let begin = if end == 0 { None } else { self.debugger.rewind(end - 1) };
             let Some(begin) = begin else { break self.arrive(None, Halt::Start) };
             match self.search_stretch(end, &found) {

@@ -81,6 +81,9 @@ fn capture(mut stake: i16, next: &mut impl FnMut() -> Option<u8>, bookings: &mut
     let mut residue = 0;
     let Some(mut attacker) = next() else { return };
     loop {
+        // Pieces are taken out in the article's order, the side in turn first, whether they then
+        // capture or not: who is called to help is gone from its queue. That is the rule under
+        // test, and the reason why this is not written as a minimax.
         let mut defender = next();
         if stake < i16::from(attacker) {
             // Too dear for a guarded piece, unless what guards it is as dear and help stands

@@ -74,6 +74,8 @@ impl Acia {
     /// Reads the receive register. After an overrun the first read gives the old character and lets
     /// the overrun show, with the register still full; the second clears both.
     pub fn read(&mut self) -> u8 {
+        // The data sheet: the overrun appears after the character before it was read, so that the
+        // program learns of the loss at the place in the stream where it happened.
         if self.overrun_hidden {
             self.overrun_hidden = false;
             self.overrun = true;
@@ -90,6 +92,8 @@ impl Acia {
         self.control = value;
         self.held = false;
         if value & 3 == 3 {
+            // The reset clears the chip, but neither its surroundings nor our own count. The first
+            // control word of all ends `held`, whichever it is.
             let (clocks_ratio, cts_high, lost) = (self.clocks_ratio, self.cts_high, self.lost);
             let fresh = Self::new(clocks_ratio);
             *self = Self { control: value, held: false, cts_high, lost, ..fresh };
@@ -160,6 +164,8 @@ impl Acia {
             self.accept(incoming);
         }
         let (at, sent) = self.outgoing.take_if(|(at, _)| *at <= now)?;
+        // From when the line became free, not from `now`: a step may be longer than what was left
+        // of the character, and the gap would slow the line down.
         self.load_shifter(at);
         Some(sent)
     }
@@ -171,6 +177,8 @@ impl Acia {
     }
 
     fn accept(&mut self, incoming: Incoming) {
+        // The character in the register stays, the new one is lost; a second loss before the first
+        // was seen adds nothing, as there is one bit for any number of them.
         if self.full {
             self.lost += 1;
             self.overrun_hidden |= !self.overrun;

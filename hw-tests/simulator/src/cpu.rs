@@ -89,12 +89,17 @@ impl Cpu {
     /// `interrupt` is the level of /INT: the byte on the bus during the acknowledge cycle while a
     /// device asks.
     pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
+        // /INT is a level, the core's request is latched. So it is renewed before each step and
+        // taken back as soon as no device asks: else a request that a device dropped would still be
+        // served.
         match interrupt {
             Some(vector) => self.core.int_request(vector),
             None if self.core.has_pending_int() => self.core.int_cancel(),
             None => {}
         }
         let time = self.core.execute(&mut Adapter(bus));
+        // The core clears its request only by accepting it. EI and a prefix delay that, and a step
+        // then runs an instruction although a device asks.
         self.accepted = interrupt.is_some() && !self.core.has_pending_int();
         time
     }

@@ -5,6 +5,10 @@
 pub(super) fn lone_bracket(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
+        // Text is skipped by counting brackets alone, wherever they stand. So the bracket of an
+        // ASCII text or a comment moves the end of the skipped part, and the source reads
+        // differently assembled and skipped. That is what the warning is for; pairs within one
+        // comment do no harm.
         let end = match text[at] {
             b';' => at + memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at),
             quote @ (b'\'' | b'"') => quoted_end(text, at, quote),

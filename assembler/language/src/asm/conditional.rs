@@ -199,6 +199,8 @@ impl Assembler<'_> {
         }
         let mut ahead = cursor.clone();
         skip_to_next_block(&mut ahead);
+        // Looked for on a copy: without a second text the cursor must stay after the first, where
+        // blanks and line ends still mean something.
         if ahead.peek() == Some(b'[') {
             let gap = Span::new(cursor.offset(), ahead.offset());
             *cursor = ahead;
@@ -219,6 +221,9 @@ impl Assembler<'_> {
             Some(close) => {
                 let start = cursor.offset();
                 cursor.move_to(close + 1);
+                // The text was passed by its brackets alone, without a look at statements: a
+                // bracket in a comment may have ended it too early, which nothing but this warning
+                // would show.
                 self.warn_of_brackets(Span::new(start + 1, close));
                 if self.spans_lines(cursor.since(start)) {
                     self.reports.next_row();

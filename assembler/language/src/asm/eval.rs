@@ -106,11 +106,14 @@ impl Assembler<'_> {
     }
 
     pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> Step<Evaluated> {
+        // Most operands are one number or symbol, and need no stack.
         if let [op] = expr.ops[..]
             && let Some(value) = self.operand_value(op)?
         {
             return Ok(Evaluated::Known(value));
         }
+        // A stack machine over postfix operations. The stack belongs to the assembler so that it is
+        // allocated once; it must be cleared, as a deferred expression leaves its values behind.
         self.emission.values.clear();
         for op in &expr.ops {
             match *op {
@@ -132,6 +135,8 @@ impl Assembler<'_> {
                 Op::Group => self.unary(Value::grouped),
                 operand => match self.operand_value(operand)? {
                     Some(value) => self.emission.values.push(value),
+                    // A name without value yet: the whole expression waits, since what was computed
+                    // so far may depend on where sections end.
                     None => return self.defer(expr).map(Evaluated::Later),
                 },
             }

@@ -213,6 +213,9 @@ impl Assembler<'_> {
         let mut cutter = Cutter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
         let mut at = 0;
         while at < text.len() {
+            // By whole words: an argument named A is not found within another symbol. Comments and
+            // texts are searched as well, as the original does; a quote that touches an argument
+            // only joins and goes.
             let word = lex::symbol(&text[at..]).map_or(&[][..], |(_, word)| word);
             if !word.is_empty() {
                 if let Some(index) = argument(word) {

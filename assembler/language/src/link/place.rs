@@ -21,6 +21,9 @@ impl Placement {
             Self { addresses: vec![[None; 3]; modules.len()], commons: BTreeMap::new() };
         let mut next: Vec<u32> =
             layout.regions.iter().map(|region| u32::from(region.start)).collect();
+        // Rules in their order, modules in theirs, and a section goes by the first rule that names
+        // it: a rule for one module stands before that for all. Each region fills from its start
+        // and is never gone back in, so that the order in the file is that of the addresses.
         for rule in &layout.rules {
             let Some(at) = layout.regions.iter().position(|region| region.name == rule.region)
             else {
@@ -91,6 +94,9 @@ impl Placement {
             if address + size > region.end() {
                 errors.push(|| overflow(module, rule.section, region, address, size));
             }
+            // Also after an overflow: the sections behind it are placed as if it fitted, so that
+            // each message names what its own section lacks. The address is cut, but nothing is
+            // written after an error.
             self.addresses[number][slot] = Some(address as u16);
             *next = address + size;
         }
@@ -135,6 +141,8 @@ impl Placement {
                     errors.push(|| LinkError::Unplaced { module, section });
                 }
             }
+            // Only what has been reported, or has no bytes, is still without an address. With 0 for
+            // it the rest of the link goes on, and finds further errors.
             addresses.iter_mut().for_each(|address| *address = address.or(Some(0)));
         }
     }

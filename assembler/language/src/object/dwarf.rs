@@ -57,6 +57,7 @@ fn add_unit(dwarf: &mut Dwarf, program: &Program, name: &str, lines: &[&LinkedLi
         (gimli::DW_AT_producer, strings(producer)),
         (gimli::DW_AT_name, strings(file)),
         (gimli::DW_AT_language, AttributeValue::Language(gimli::DW_LANG_Mips_Assembler)),
+        // With ranges this is the base that they count from: 0, as they hold whole addresses.
         (gimli::DW_AT_low_pc, AttributeValue::Address(Address::Constant(0))),
         (gimli::DW_AT_ranges, AttributeValue::RangeListRef(ranges)),
     ];

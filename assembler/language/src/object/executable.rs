@@ -29,6 +29,8 @@ pub fn write_executable(program: &Program) -> Vec<u8> {
         e_entry: program.entry.unwrap_or(0).into(),
         e_flags: elf::FileFlags(FLAGS_Z80),
     });
+    // Program headers stand before the data but need its offsets: room for them now, and the same
+    // headers once more at the end, over this place.
     writer.write_program_headers_placeholder(names.len() as u32);
     let mut segments = Vec::new();
     for run in program.image.runs() {

@@ -33,6 +33,9 @@ pub fn replace_boot_sector(
     bytes: &[u8; SECTOR],
 ) -> Result<Identity, FlashError> {
     let crc = crc32(bytes);
+    // All that can go wrong without loss goes first: the bytes are in RAM, read back and checked
+    // again by the board, before BOOT erases anything. From then on only the board's own code in
+    // RAM works, and there is nothing that the host could still do.
     loader::load(link, monitor, STAGE, bytes, |_| {})?;
     let what = "replacing the boot sector";
     let work = AT_ONCE + CHECK_PER_BYTE * SECTOR as u32;

@@ -130,6 +130,9 @@ fn examine(
     if !is_covered && !force && parts_agree(link, content, number)? {
         return Ok(None);
     }
+    // Checks are computed by the board and cost a few bytes on the line, a sector costs 4 KiB. So
+    // the bytes are read only if some of them must survive: a sector that is covered whole or blank
+    // has none of those.
     let there = check(link, first, SECTOR)?;
     let blank = there == crc32(&[ERASED; SECTOR]);
     let mut bytes = if is_covered || blank {
@@ -180,10 +183,14 @@ pub fn write(
         written.programmed += 1;
         progress(Progress { step: "writing", done: (index + 1) * SECTOR, total });
     }
+    // The header makes a program valid, so that it is written after everything else was verified. A
+    // board that loses power before that starts nothing.
     for sector in sectors.iter().filter(|sector| sector.header() > 0) {
         program(link, sector, 0..sector.header(), |_| {})?;
         verify(link, sector, 0)?;
     }
+    // Last, on a sector that has just passed: a monitor that answers Verified to whatever it is
+    // given would have passed all the others, too.
     if let Some(sector) = sectors.last() {
         refuse(link, sector)?;
     }

@@ -16,7 +16,7 @@ use sargon_cases::Case;
 
 /// Most cases that a soak run writes down; only such that did not pass are.
 const SOAK_CASES: u64 = 10_000;
-/// The number of times a soak run writes its counts down.
+/// The time after which a soak run writes its counts down again.
 const SOAK_PULSE: Duration = Duration::from_secs(60);
 
 /// The outcomes of the cases so far.

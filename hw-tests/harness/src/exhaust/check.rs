@@ -94,6 +94,8 @@ pub fn check(
 ) -> (Totals, Ended) {
     let mut totals = Totals::new(goal.crc);
     let ended = thread::scope(|scope| {
+        // The reference works ahead on a thread of its own, so that the board need not wait for it.
+        // The bound limits the memory; a receiver that is dropped ends the thread.
         let (send, expected) = sync_channel(AHEAD);
         scope.spawn(move || foresee(goal, &send));
         compare(live, goal, &expected, &mut totals, interrupted, progress)
@@ -164,6 +166,8 @@ fn find(
     let mut before = [0; BINS];
     while differ - agree > 1 {
         let middle = agree.midpoint(differ);
+        // Always from `start`: if an exchange spoils one that follows, a part that begins in
+        // between would agree, and the halving would end at an array that is right by itself.
         let part = arrays.expect(start..middle, stretch.crc_before);
         let tally = ask(live, arrays, &part)?.tally;
         if tally == part.tally {
@@ -172,6 +176,8 @@ fn find(
             (differ, after) = (middle, tally.histogram);
         }
     }
+    // The two histograms are one array apart by now, so that the bin that has grown is the board's
+    // residue for it. None has if the residue has no bin.
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.place(agree));

@@ -39,11 +39,14 @@ impl LiveBoard {
         self.watch.forget();
         let mut why = None;
         let mut attempt = 1;
+        // `why` outlives the attempts: the first cause found is the one that the report shows, not
+        // what a later attempt met. Without one the application has answered all along.
         while let Err(error) = self.revive(&mut why) {
             if attempt == ATTEMPTS {
                 return Err(error);
             }
             attempt += 1;
+            // A line that fails says nothing of the board, which would lose its state by a reset.
             if is_line(&error) {
                 self.reopen()?;
             } else {

@@ -94,6 +94,8 @@ impl Log {
             Found::Folder | Found::Other => return Err(ResultsError::NoFile(path.to_owned())),
         }
         let mut file = disk.open(path).map_err(failed)?;
+        // The file is open for writing, but read and compared as a whole first: one of another run,
+        // or of another program, must be left as it is, its torn end included.
         let bytes = file.read_all(LIMIT).map_err(failed)?;
         let Whole { records, length, sum } = whole_lines(path, &bytes)?;
         if let Some(Record::Head(there)) = records.first() {
@@ -105,6 +107,7 @@ impl Log {
             file.cut(length).map_err(failed)?;
         }
         let mut log = Self { sum, ..Self::over(path, Lines::new(file, length), clock) };
+        // The run ended within its first line, which has just been cut off.
         if records.is_empty() {
             log.begin(head)?;
         }
@@ -210,6 +213,9 @@ fn whole_lines(path: &Path, bytes: &[u8]) -> Result<Whole, ResultsError> {
         if number == 1 {
             check_format(path, &text)?;
         }
+        // Each checksum includes the line before, so that a line that was taken out or moved shows
+        // as well as a changed one. A damaged line is an error even at the end, as it has its line
+        // break.
         let (record, sum) = open(&text, whole.sum).map_err(damaged)?;
         whole.records.push(record);
         whole.length += line.len() as u64;

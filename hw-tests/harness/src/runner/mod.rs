@@ -273,6 +273,9 @@ impl Run<'_> {
             Ok(said) => {
                 let result = judge::judge(&job.case, self.live.standard(), &said);
                 let result = measure(result, measured);
+                // A program that is not ours may answer a request by chance, after a reset for
+                // instance. It can hardly be right by chance, so that only a wrong answer is
+                // doubted; to ask who answers for each case would double the traffic.
                 if result.verdict != Verdict::Fail || self.live.is_itself().is_ok_and(|is| is) {
                     return self.finish(job, result);
                 }
@@ -302,6 +305,8 @@ impl Run<'_> {
     fn recover(&mut self, why: &str) -> bool {
         let recovered = self.live.recover();
         let was_itself = matches!(recovered, Ok(Recovery::Answers));
+        // Before the jobs are drained: an answer that came before the loss belongs to a job that is
+        // still flying, and would otherwise be asked for again and counted as an attempt more.
         self.take_finished(was_itself);
         let mut jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
         // The board works in turn, so that only the first can be what it stumbled over.
@@ -325,6 +330,9 @@ impl Run<'_> {
             }
             Err(error) => self.give_up(RunEnd::BoardLost(format!("{why}; then {error}"))),
         }
+        // In reverse, each to the front: the order of the corpus is kept, and the job blamed above
+        // is the first to be tried, so that a case that crashes the board uses up its attempts at
+        // once instead of taking others with it.
         for job in jobs.into_iter().rev() {
             self.waiting.push_front(job);
         }
@@ -359,6 +367,8 @@ impl Run<'_> {
             let Some(place) = self.flying.iter().position(is_meant) else { continue };
             let Ok(said) = word.said else { continue };
             let result = judge::judge(&self.flying[place].1.case, self.live.standard(), &said);
+            // The same reasoning as in `hear`: a wrong answer may be another program's, and is
+            // asked for again; a right one is the evaluator's.
             if was_itself || result.verdict == Verdict::Pass {
                 let (_, job) = self.flying.remove(place);
                 self.finish(job, measure(result, (word.repeats, word.took)));

@@ -14,9 +14,9 @@ use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
 use ratatui::widgets::Clear;
 
-/// The number of times what a running board does is shown, and how long an idle one is left alone.
+/// The time between two pictures of a running board, and the rest of an idle one.
 const FRAME: Duration = Duration::from_millis(50);
-/// The number of times keys are looked for while the board runs.
+/// The time between two looks for keys while the board runs.
 const GLANCE: Duration = Duration::from_millis(5);
 /// The time a motion may take before the screen says that something runs.
 const SILENCE: Duration = Duration::from_millis(200);

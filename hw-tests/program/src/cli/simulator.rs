@@ -17,7 +17,7 @@ use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
 use hw_console::{interruption, print, read};
 
-/// The number of times Ctrl-C is looked for.
+/// The time between two looks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
 #[derive(Args)]

@@ -14,7 +14,7 @@ use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
 
 use hw_console::{interruption, print};
 
-/// The number of times Ctrl-C is looked for.
+/// The time between two looks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Whose part is played.

@@ -85,6 +85,8 @@ impl Channel {
             self.write[0] = value & 7;
             self.command(value >> 3 & 7);
         } else {
+            // Each access to another register is one pair: the pointer falls back to 0, so that a
+            // service that interrupts between the two halves would be seen here as on the chip.
             self.write[register] = value;
             self.write[0] = 0;
             self.load_shifter(now); // it may have been turned on
@@ -219,6 +221,9 @@ impl Channel {
             && let Some(time) = self.transmit_time()
             && let Some(value) = self.transmit.take()
         {
+            // The chip asks when the buffer becomes empty, not while it is: a request that was
+            // taken back or served returns only with the next character. A driver that misses it
+            // waits forever.
             self.outgoing = Some((now + time, value));
             self.transmit_due = true;
         }
@@ -230,6 +235,9 @@ impl Channel {
         let mode = enabled >> 3 & 3;
         let waits = !self.queue.is_empty();
         let error = self.errors() & (OVERRUN | FRAMING) != 0;
+        // Special conditions come before plain characters, and receiving before sending (Zilog
+        // UM0081). In mode 1 only the first character after command 4 interrupts, but an error
+        // always does.
         match mode {
             1..=3 if waits && error => Some(Cause::Special),
             1 if waits && self.first => Some(Cause::Receive),

@@ -190,6 +190,8 @@ impl<'m> Writer<'m> {
         for names in entry_points.chunks(NAMES) {
             output.record(&Record::EntryPoints(names.to_vec()));
         }
+        // The order of the records is the original's: bases come before all that refers to them by
+        // number. Externals stand by their numbers, which is not the order of the symbol table.
         let mut bases = self.section_entries()?;
         let mut externals = self.entries(|symbol| symbol.external)?;
         externals.sort_by_key(|entry| entry.base);
@@ -231,6 +233,9 @@ impl<'m> Writer<'m> {
             .max();
         match u16::try_from(size) {
             Ok(size) => Ok(size),
+            // 10000H does not fit the field. Where the section ends with bytes, the last one shows
+            // a reader that there is one more than the field says; space that is only reserved
+            // leaves no such trace.
             Err(_) if end == Some(size) => Ok(u16::MAX),
             Err(_) => {
                 let module = self.module.name.clone();
