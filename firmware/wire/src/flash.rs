@@ -7,6 +7,14 @@ use crc::{CRC_32_ISO_HDLC, Crc};
 use super::{MAX_BLOCK, REPLY, kind};
 
 /// The check of flash: zlib's CRC-32.
+///
+/// # Examples
+/// ```
+/// use firmware_wire::crc32;
+///
+/// // The check value of the catalogue of CRCs.
+/// assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+/// ```
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);

@@ -13,6 +13,14 @@ const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
 const NOISE_KEPT: usize = 256;
 
 /// Returns the CRC-16/IBM-3740 of some bytes.
+///
+/// # Examples
+/// ```
+/// use firmware_wire::crc16;
+///
+/// // The check value of the catalogue of CRCs.
+/// assert_eq!(crc16(b"123456789"), 0x29B1);
+/// ```
 #[must_use]
 pub fn crc16(bytes: &[u8]) -> u16 {
     CRC.checksum(bytes)
@@ -181,6 +189,17 @@ pub struct Decoder {
 
 impl Decoder {
     /// Pushes a byte; returns the event that it completes, if any.
+    ///
+    /// # Examples
+    /// ```
+    /// use firmware_wire::{Decoder, Event, Frame, kind};
+    ///
+    /// let frame = Frame::empty(1, kind::IDENT);
+    /// let mut decoder = Decoder::default();
+    /// let events: Vec<Event> =
+    ///     frame.encode().into_iter().filter_map(|byte| decoder.push(byte)).collect();
+    /// assert_eq!(events, [Event::Frame(frame)]);
+    /// ```
     pub fn push(&mut self, byte: u8) -> Option<Event> {
         if byte != 0 {
             if self.pending.len() > MAX_ENCODED {

@@ -94,6 +94,15 @@ impl Reply {
     ///
     /// # Errors
     /// Returns `MessageError` if the type is unknown or the length wrong.
+    ///
+    /// # Examples
+    /// ```
+    /// use firmware_wire::{REPLY, Reply, kind};
+    ///
+    /// let reply = Reply::parse(kind::EXCHANGE + REPLY, &[3, 0]);
+    /// assert_eq!(reply, Ok(Reply::Residue { residue: 3, status: 0 }));
+    /// assert!(Reply::parse(kind::EXCHANGE + REPLY, &[3]).is_err());
+    /// ```
     pub fn parse(kind_byte: u8, payload: &[u8]) -> Result<Self, MessageError> {
         let length = || MessageError::Length(kind_byte, payload.len());
         if kind_byte == ERROR {

@@ -128,6 +128,16 @@ impl Request {
     ///
     /// # Errors
     /// Returns `PayloadTooLong` if WRITE, PROGRAM or CHECKS carry more than a frame has room for.
+    ///
+    /// # Examples
+    /// ```
+    /// use firmware_wire::{Request, kind};
+    ///
+    /// let request = Request::Crc { address: 0x8000, length: 0x100 };
+    /// let frame = request.frame(7).expect("four bytes fit a frame");
+    /// assert_eq!((frame.seq, frame.kind), (7, kind::CRC));
+    /// assert_eq!(frame.payload[..], [0x00, 0x80, 0x00, 0x01]);
+    /// ```
     pub fn frame(&self, seq: u8) -> Result<Frame, PayloadTooLong> {
         Frame::new(seq, self.kind(), self.payload())
     }

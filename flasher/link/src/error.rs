@@ -73,7 +73,7 @@ pub enum LinkError {
     },
 }
 
-/// Returns what to try when no answer came.
+/// Returns advice for a board that did not answer.
 fn advice(overheard: &Overheard) -> &'static str {
     if overheard.heard.is_empty() {
         "press reset and look at the cable; `rcflash probe` tries other speeds"

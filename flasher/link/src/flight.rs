@@ -25,7 +25,7 @@ pub enum Progress {
     Broken,
 }
 
-/// Tells what the replies to a request amount to.
+/// Judges the replies to a request so far.
 pub type Judge = fn(&[Reply]) -> Progress;
 
 /// A request, and what is known beforehand of its answer.
@@ -173,7 +173,7 @@ impl Flight {
         self.pending.remove(index)
     }
 
-    /// Returns what the first request in the queue is for.
+    /// Returns the purpose of the first request in the queue.
     pub(super) fn what(&self) -> &'static str {
         self.pending.front().map_or("listening", |pending| pending.what)
     }
@@ -248,7 +248,7 @@ impl Flight {
         outcomes
     }
 
-    /// Returns what a frame means to the request that it answers; nothing while more is to come.
+    /// Returns the outcome for the request that a frame answers; `None` while more is to come.
     fn answer(&mut self, frame: &Frame) -> Option<Outcome> {
         let is_ours = |pending: &Pending| pending.is_answered_by(frame.kind);
         let Some(pending) = self.find(frame.seq).filter(|pending| is_ours(pending)) else {

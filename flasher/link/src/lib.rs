@@ -167,7 +167,7 @@ impl Link {
         self.seq = seq;
     }
 
-    /// Returns what passed so far.
+    /// Returns the statistics so far.
     #[must_use]
     pub fn stats(&self) -> LinkStats {
         self.stats
@@ -196,6 +196,50 @@ impl Link {
     ///
     /// # Errors
     /// No reply after three attempts, a refusal, or a line that failed.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use firmware_wire::{Decoder, Event, Frame, REPLY, Reply, Request};
+    /// use rcflash_link::Link;
+    /// use rcflash_transport::Transport;
+    ///
+    /// /// A board that answers each request by an empty reply.
+    /// #[derive(Default)]
+    /// struct Board {
+    ///     decoder: Decoder,
+    ///     says: Vec<u8>,
+    /// }
+    ///
+    /// impl Transport for Board {
+    ///     fn name(&self) -> &str {
+    ///         "a board"
+    ///     }
+    ///
+    ///     fn read(&mut self, buffer: &mut [u8], _: Duration) -> io::Result<usize> {
+    ///         let count = buffer.len().min(self.says.len());
+    ///         buffer[..count].copy_from_slice(&self.says[..count]);
+    ///         self.says.drain(..count);
+    ///         Ok(count)
+    ///     }
+    ///
+    ///     fn write(&mut self, bytes: &[u8], _: Instant) -> io::Result<()> {
+    ///         for byte in bytes {
+    ///             if let Some(Event::Frame(request)) = self.decoder.push(*byte) {
+    ///                 self.says.extend(Frame::empty(request.seq, request.kind + REPLY).encode());
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let mut link = Link::new(Box::new(Board::default()), 115_200);
+    /// let reply = link.ask("resetting the board", &Request::Reset, Duration::from_secs(1))?;
+    /// assert_eq!(reply, Reply::Resetting);
+    /// # Ok::<(), rcflash_link::LinkError>(())
+    /// ```
     pub fn ask(
         &mut self,
         what: &'static str,

@@ -63,7 +63,7 @@ impl Repeats {
         self.silence + self.damaged_there + self.overrun + self.missing
     }
 
-    /// Returns what was added since an earlier moment.
+    /// Returns the difference to an earlier moment.
     #[must_use]
     fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl LinkStats {
         self.repeats.total()
     }
 
-    /// Returns what passed since an earlier moment of the same link.
+    /// Returns the difference to an earlier moment of the same link.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -160,6 +160,13 @@ impl fmt::Display for Overheard {
 }
 
 /// Printable text as such, other bytes in hexadecimal.
+///
+/// # Examples
+/// ```
+/// use rcflash_link::show;
+///
+/// assert_eq!(show(b"OK\r"), "OK<0D>");
+/// ```
 pub fn show<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
     let one = |byte: &u8| match byte {
         0x20..=0x7E => char::from(*byte).to_string(),

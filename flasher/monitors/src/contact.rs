@@ -351,7 +351,7 @@ pub(super) fn is_text(heard: &[u8]) -> bool {
     odd * 8 <= heard.len()
 }
 
-/// Returns what was heard, for messages.
+/// Returns the bytes heard, for messages.
 pub(super) fn shown(heard: &[u8]) -> String {
     show(&heard[heard.len().saturating_sub(200)..])
 }

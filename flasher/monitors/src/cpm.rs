@@ -46,7 +46,7 @@ pub struct FileOrder<'a> {
 }
 
 impl FileOrder<'_> {
-    /// Returns what is typed at CP/M's prompt, and the transfers between, in their order.
+    /// Returns the commands for CP/M's prompt and the transfers between, in order.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
         let blocks = self.bytes.len().div_ceil(BLOCK);
@@ -61,7 +61,7 @@ impl FileOrder<'_> {
         script
     }
 
-    /// Returns what starts it, if it is to be started and can be.
+    /// Returns the command that starts it, if it is to be started and can be.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         self.name.command().filter(|_| self.run && self.program.is_some())
@@ -94,7 +94,7 @@ impl CpmName {
         (drive_is_good && !stem.is_empty() && good(stem, 8) && good(end, 3)).then_some(Self(name))
     }
 
-    /// Returns what is typed to start it, if it is a program.
+    /// Returns the command that starts it, if it is a program.
     fn command(&self) -> Option<String> {
         self.0.strip_suffix(".COM").map(str::to_owned)
     }

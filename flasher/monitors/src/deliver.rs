@@ -292,7 +292,7 @@ fn lines_of(image: &Image, from: usize, count: usize) -> Image {
     Image::new(lines.map(|line| tdlasm::image::Run { address: line.address, bytes: line.data }))
 }
 
-/// Returns how many bytes an image has.
+/// Returns the number of bytes of an image.
 fn size(image: &Image) -> usize {
     image.runs().iter().map(|run| run.bytes.len()).sum()
 }

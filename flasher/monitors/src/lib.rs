@@ -82,7 +82,7 @@ impl Stock {
         self.monitor().check(image)
     }
 
-    /// Returns what a person would type to load and start an image: commands and lines in the order
+    /// Returns the input that loads and starts an image by hand: commands and lines in the order
     /// in which they go out.
     #[must_use]
     pub fn script(self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
@@ -272,7 +272,7 @@ trait HexMonitor {
     /// After an interruption: tries to get back to the prompt, and says how the board is left.
     fn abandon(&mut self, talk: &mut Talk) -> &'static str;
 
-    /// Returns what goes out, line by line.
+    /// Returns the output line by line.
     fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String>;
 
     /// The pace at which the first lines go out, if none was asked for; called once it is reached.

@@ -81,7 +81,7 @@ impl Talk {
         self.closing = true;
     }
 
-    /// Returns what was heard and not taken yet.
+    /// Returns the bytes heard and not taken yet.
     pub(super) fn inbox(&self) -> &[u8] {
         &self.inbox
     }
@@ -196,7 +196,7 @@ impl Talk {
         self.say(what, keys.as_bytes(), pace)
     }
 
-    /// Returns how long the line still needs for what was sent.
+    /// Returns the time that the line still needs for the bytes sent.
     pub(super) fn unsent(&self) -> Duration {
         self.carried.saturating_duration_since(Instant::now())
     }

@@ -192,19 +192,19 @@ impl Layout {
         &self.bytes
     }
 
-    /// Returns how many of its bytes are not filling.
+    /// Returns the number of its bytes that are not filling.
     #[must_use]
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// Returns what each bank holds.
+    /// Returns the content of each bank.
     #[must_use]
     pub fn owners(&self) -> &[Option<String>] {
         &self.owners
     }
 
-    /// Returns how the jumpers stand for a bank, highest address line first, such as
+    /// Returns the jumper settings for a bank, highest address line first, such as
     /// `A15=0 A14=1 A13=1`; nothing when the chip is one page.
     #[must_use]
     pub fn jumpers(&self, bank: usize) -> String {

@@ -145,7 +145,7 @@ impl std::fmt::Display for Said<'_> {
     }
 }
 
-/// Returns what to try after its words.
+/// Returns advice for its message.
 fn hint(said: &str) -> &'static str {
     let said = said.to_ascii_lowercase();
     let hints = [
@@ -158,8 +158,8 @@ fn hint(said: &str) -> &'static str {
     hints.iter().find(|(words, _)| said.contains(words)).map_or("", |(_, hint)| hint)
 }
 
-/// Returns how long `minipro` may take for a chip: more than four times what the slowest of them
-/// was seen to need.
+/// Returns the time that `minipro` may take for a chip: more than four times what the slowest of
+/// them was seen to need.
 #[must_use]
 pub fn patience(chip: &Chip) -> Duration {
     const CONNECTING: u64 = 60;
@@ -279,7 +279,7 @@ impl Drop for Aside {
     }
 }
 
-/// Returns what was said as lines, without the sequences that move a cursor; a carriage return
+/// Returns the output as lines, without the sequences that move a cursor; a carriage return
 /// begins a line.
 #[must_use]
 pub fn plain(said: &[u8]) -> String {

@@ -148,7 +148,7 @@ pub struct RigFile {
 }
 
 impl RigFile {
-    /// Returns where the user's own is: in `$XDG_CONFIG_HOME`, or in `.config` at home.
+    /// Returns the path of the user's own: in `$XDG_CONFIG_HOME`, or in `.config` at home.
     #[must_use]
     pub fn usual() -> PathBuf {
         let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty());
@@ -198,7 +198,8 @@ impl RigFile {
         boards.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Returns what `--port` names: a device if there is a `/` in it, else a board of the file.
+    /// Returns the target that `--port` names: a device if there is a `/` in it, else a board of
+    /// the file.
     ///
     /// # Errors
     /// There is no such board, or its adapter is not there.

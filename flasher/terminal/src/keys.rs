@@ -34,7 +34,7 @@ impl Keys {
         self.name = Some(Vec::new());
     }
 
-    /// Returns what a key does.
+    /// Returns the action of a key.
     pub(super) fn press(&mut self, key: u8) -> Act {
         match (key, self.name.take()) {
             (LEAVE, _) => Act::Leave,

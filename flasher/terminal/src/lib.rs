@@ -352,7 +352,7 @@ impl Session<'_> {
     }
 }
 
-/// Returns what has been typed, or come through a pipe; empty at its end, `None` when there is
+/// Returns input from the keyboard or a pipe; empty at its end, `None` when there is
 /// nothing.
 fn take_input() -> io::Result<Option<Vec<u8>>> {
     let stdin = rustix::stdio::stdin();

@@ -38,7 +38,7 @@ impl Outbox {
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// Returns how many characters wait.
+    /// Returns the number of waiting characters.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }

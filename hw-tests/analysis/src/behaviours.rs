@@ -75,6 +75,19 @@ impl Comparison {
 }
 
 /// Compares the two behaviours on all occupied squares, a1 to h1 first.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::behaviours;
+/// use sargon_reference::parse_fen;
+///
+/// // Three pieces take part in no way that the faults of 1978 could spoil.
+/// let position = parse_fen("4k3/8/8/3p4/8/8/8/3RK3 w - -")?;
+/// let compared = behaviours::compare(&position);
+/// assert_eq!(compared.len(), 4);
+/// assert!(compared.iter().all(|one| !one.is_remarkable()));
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn compare(position: &Position) -> Vec<Comparison> {
     let [mended, printed] =

@@ -38,6 +38,18 @@ impl Comparison {
 }
 
 /// Compares the evaluators on every piece that somebody attacks, pins left aside; a1 to h1 first.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::compare;
+/// use sargon_reference::{Square, parse_fen};
+///
+/// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
+/// let compared = compare(&position);
+/// let knight = compared.iter().find(|one| Some(one.square) == Square::named("e4"));
+/// assert_eq!(knight.map(|one| one.residue), Some(1));
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn compare(position: &Position) -> Vec<Comparison> {
     let pieces = boards::pieces(position);

@@ -17,6 +17,16 @@ pub struct Fetch {
 /// Returns all calls for pieces in an exchange by the article's rule, and its residue: `stake` is
 /// what the piece is worth, the lists hold the values of attackers and defenders in the order in
 /// which they capture.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::fetches;
+///
+/// // A pawn attacks a rook that nothing guards: it is fetched, then nobody of the other side.
+/// let (calls, residue) = fetches(5, &[1], &[]);
+/// assert_eq!(residue, 5);
+/// assert_eq!(calls.iter().map(|call| call.piece).collect::<Vec<_>>(), [1, 0]);
+/// ```
 #[must_use]
 pub fn fetches(stake: u8, attackers: &[u8], defenders: &[u8]) -> (Vec<Fetch>, i16) {
     let mut exchange = Exchange {

@@ -76,6 +76,19 @@ impl fmt::Display for Relation {
 }
 
 /// All relations of a position, in the order of the first pieces' squares, a1 first.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::relations;
+/// use sargon_reference::parse_fen;
+///
+/// // If the knight moves, the rook attacks the king.
+/// let position = parse_fen("4r1k1/8/8/8/8/8/4N3/4K3 w - -")?;
+/// let relations = relations(&position);
+/// assert_eq!(relations.len(), 1);
+/// assert!(relations[0].is_pin());
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn relations(position: &Position) -> Vec<Relation> {
     let from = |first: (Square, Piece)| {

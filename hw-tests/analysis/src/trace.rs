@@ -46,6 +46,17 @@ pub struct Step {
 /// Plays an exchange out by the article's rule: `stake` is what the piece is worth, the lists hold
 /// the values of attackers and defenders in the order in which they capture. No steps when nobody
 /// attacks.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::{Action, trace};
+///
+/// // A knight, attacked by two knights and a bishop, guarded by a pawn and a queen.
+/// let steps = trace(3, &[3, 3, 3], &[1, 9]);
+/// let actions: Vec<Action> = steps.iter().map(|step| step.action).collect();
+/// assert_eq!(actions, [Action::Takes, Action::Takes, Action::NeedsHelp, Action::TakesLast]);
+/// assert_eq!(steps[3].residue, 1);
+/// ```
 #[must_use]
 pub fn trace(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Step> {
     let mut steps = Vec::new();

@@ -220,8 +220,8 @@ fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
     Ok(Pane::Source(line.place.file.to_string(), first))
 }
 
-/// Returns what a script prints after a command: the text, the lines of a pane, or the place where
-/// the board stands.
+/// Returns the output of a script after a command: the text, the lines of a pane, or the place
+/// where the board stands.
 #[must_use]
 pub fn report(debugger: &Debugger, done: &Done) -> String {
     match done {

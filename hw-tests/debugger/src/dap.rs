@@ -39,7 +39,7 @@ pub struct Launched {
     pub message: Option<String>,
     /// Whether to run on at once instead of standing at the first stop.
     pub runs: bool,
-    /// Whether what the board sends is text for people.
+    /// Whether the board's output is text for people.
     pub has_console: bool,
 }
 

@@ -179,7 +179,7 @@ impl Debugger {
         self.calls.list(self)
     }
 
-    /// Returns how many calls were seen that are open.
+    /// Returns the number of open calls that were seen.
     pub(super) fn depth(&self) -> usize {
         self.calls.depth()
     }

@@ -97,7 +97,7 @@ pub fn at_exchange(
 /// Runs until there is a reason to stop, for so many seconds of the board's own time at most.
 ///
 /// # Errors
-/// Returns how the run ended otherwise.
+/// Returns `Arrival` if the run ended otherwise.
 pub fn run_within(debugger: &mut Debugger, within: f64, ask: Ask<'_>) -> Result<Halt, Arrival> {
     let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
     let mut is_late = false;

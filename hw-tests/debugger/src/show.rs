@@ -297,7 +297,7 @@ fn watched(watch: &Watch) -> String {
     }
 }
 
-/// Returns what the board has sent, as lines of text without control characters.
+/// Returns the board's output as lines of text without control characters.
 pub(super) fn console(debugger: &Debugger) -> Vec<String> {
     let text: String = debugger.sent().iter().map(|byte| char::from(byte & 0x7F)).collect();
     text.replace('\r', "").split('\n').map(visible).collect()

@@ -98,7 +98,7 @@ impl View {
         &self.debugger
     }
 
-    /// Whether what the board sends is in sight, and keys go to the board while it runs.
+    /// Whether the board's output is in sight, and keys go to the board while it runs.
     #[must_use]
     pub fn shows_console(&self) -> bool {
         self.pane == Pane::Console

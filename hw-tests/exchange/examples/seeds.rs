@@ -67,7 +67,7 @@ fn value(position: &Position, m: Move) -> i32 {
     value_of(position, m, VALUES, Definition::Swap)
 }
 
-/// Returns what stands on both squares of a capture, and who defends after it.
+/// Returns the pieces on both squares of a capture, and the defenders after it.
 fn facts(position: &Position, m: Move) -> (i32, i32, bool) {
     let worth = |square| position.pieces().on(square).map_or(0, |(_, kind)| VALUES.of(kind));
     let after = position.play(m);

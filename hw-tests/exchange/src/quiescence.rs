@@ -60,7 +60,7 @@ impl Search {
         }
     }
 
-    /// Returns what the side to move gains by captures, at least 0 since it may stop.
+    /// Returns the gain of the side to move by captures, at least 0 since it may stop.
     ///
     /// ```
     /// use chess_notation::Position;

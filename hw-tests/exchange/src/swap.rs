@@ -17,7 +17,7 @@ pub struct SwapList {
 }
 
 impl SwapList {
-    /// Returns what the moving side gains; negative when it loses.
+    /// Returns the gain of the moving side; negative if it loses.
     #[must_use]
     pub fn value(&self) -> i32 {
         self.folded[0]

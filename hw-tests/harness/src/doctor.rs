@@ -129,7 +129,7 @@ fn answers(mut link: Link, baud: u32, chart: &mut Chart) -> bool {
     }
 }
 
-/// Returns what to do about a board that does not answer.
+/// Returns advice for a board that does not answer.
 fn advice(overheard: &Overheard, baud: u32) -> String {
     if overheard.heard.is_empty() {
         return "nothing comes back: see that the board has power, that TX and RX are not swapped, and that \
@@ -171,7 +171,7 @@ fn clock(plan: &Plan, live: &mut LiveBoard, chart: &mut Chart) {
     chart.note("clock", State::Bad, advice);
 }
 
-/// Returns how long the board takes for the work, by the clock of the line.
+/// Returns the board's time for the work, by the clock of the line.
 fn time_of(live: &mut LiveBoard) -> Result<Duration, LinkError> {
     let began = live.now();
     live.exhaust(WORK)?;

@@ -282,13 +282,13 @@ impl LiveBoard {
         live
     }
 
-    /// Returns how the evaluator on the board behaves.
+    /// Returns the behaviour of the evaluator on the board.
     #[must_use]
     pub fn behaviour(&self) -> Behaviour {
         self.behaviour
     }
 
-    /// Returns what its word is held against. A status bit counts only if all routines that set it
+    /// Returns the standard for its replies. A status bit counts only if all routines that set it
     /// are ours.
     #[must_use]
     pub fn standard(&self) -> Standard {
@@ -304,7 +304,7 @@ impl LiveBoard {
         self.link.stats()
     }
 
-    /// Returns where the board's program counter is, by its own word or by its instruments, told by
+    /// Returns the board's program counter, by its own word or by its instruments, told by
     /// the symbols of the programs built here.
     pub fn whereabouts(&mut self) -> String {
         let told = self.link.locate().ok().flatten();
@@ -337,13 +337,13 @@ impl LiveBoard {
         self.link.now()
     }
 
-    /// Returns what the board is called.
+    /// Returns the board's name.
     #[must_use]
     pub fn board(&self) -> &str {
         self.board.name()
     }
 
-    /// Returns how long the board has been at work since power came on, where its T-states can be
+    /// Returns the board's time at work since power came on, where its T-states can be
     /// counted.
     #[must_use]
     pub fn board_time(&self) -> Option<Duration> {

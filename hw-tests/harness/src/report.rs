@@ -181,7 +181,7 @@ fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Disp
     text.push('\n');
 }
 
-/// Returns why a run is incomplete; nothing if all cases had their turn.
+/// Returns the reason for an incomplete run; `None` if all cases were run.
 #[must_use]
 pub fn incomplete(ended: &RunEnd) -> Option<String> {
     match ended {
@@ -218,7 +218,7 @@ pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration
     text + &line_quality(stats)
 }
 
-/// Returns how the line fared, as a line of text.
+/// Returns the statistics of the line as a line of text.
 #[must_use]
 pub fn line_quality(stats: LinkStats) -> String {
     format!(

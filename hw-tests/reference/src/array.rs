@@ -85,6 +85,17 @@ impl AttackersArray {
     }
 
     /// Reads the article's form.
+    ///
+    /// # Examples
+    /// ```
+    /// use sargon_reference::{AttackersArray, Colour};
+    ///
+    /// let bytes = [3, 0, 0x33, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0];
+    /// let array = AttackersArray::from_bytes(&bytes);
+    /// assert_eq!(array.in_order(Colour::White), [3, 3, 3]);
+    /// assert_eq!(array.in_order(Colour::Black), [1, 9]);
+    /// assert_eq!(array.to_bytes(), bytes);
+    /// ```
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 14]) -> Self {
         let section = |half: &[u8]| {

@@ -19,6 +19,17 @@ pub(super) struct Met {
 /// Files everyone who bears on a square, of both colours, directly or through pieces of their own
 /// colour that attack along the same line. Nobody is seen through a piece of the other colour,
 /// through a knight or through a king. The piece on the square itself is not looked at.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{Square, attackers, parse_fen};
+///
+/// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
+/// let e4 = Square::named("e4").expect("a square of the board");
+/// let array = attackers(&position, e4, &[]).array;
+/// assert_eq!(array.to_bytes(), [3, 0, 0x33, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]);
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn attackers(position: &Position, target: Square, pins: &[Pin]) -> Filing {
     let mut filing = Filing { array: AttackersArray::default(), overflow: false };

@@ -50,6 +50,19 @@ impl Queue {
 /// than what it takes always captures; a dearer one captures a guarded piece only when nothing
 /// cheaper than itself answers and another of its side stands behind it, and so on until one side
 /// runs out.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{AttackersArray, Colour, Kind, Piece, exchange};
+///
+/// // White: two knights and a bishop. Black: a pawn and a queen.
+/// let array = AttackersArray::from_bytes(&[3, 0, 0x33, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]);
+/// let knight = Piece { colour: Colour::Black, kind: Kind::Knight };
+/// let outcome = exchange(knight, &array);
+/// // The knight is taken, the pawn takes back, and the next knight takes the pawn.
+/// assert_eq!(outcome.residue, 3 - 3 + 1);
+/// assert_eq!(outcome.bookings.len(), 3);
+/// ```
 #[must_use]
 pub fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
     let queue = |colour| Queue {

@@ -39,6 +39,17 @@ impl Field<'_> {
 ///
 /// # Errors
 /// The first thing wrong with it.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{Kind, Square, parse_fen};
+///
+/// let position = parse_fen("4k3/8/8/8/8/8/4N3/4K3 w - -")?;
+/// let on_e2 = Square::named("e2").and_then(|square| position.on(square));
+/// assert_eq!(on_e2.map(|piece| piece.kind), Some(Kind::Knight));
+/// assert!(parse_fen("4k3/8/8/8/8/8/4N3/4K3 x - -").is_err());
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 pub fn parse_fen(text: &str) -> Result<Position, FenError> {
     let fields = split(text)?;
     let mut position = Position::empty(side_to_move(fields[1])?);

@@ -4,6 +4,18 @@
 //! are those of the article (D. and K. Spracklen, "An Exchange Evaluator for Computer Chess", BYTE,
 //! September 1978) and of the program that the authors published in the same year: with its faults
 //! mended, or as it was ([`Behaviour`]).
+//!
+//! ```
+//! use sargon_reference::{Square, examine, parse_fen};
+//!
+//! // Two knights and a bishop against a pawn and a queen: Black's knight loses a point.
+//! let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
+//! let (pins, verdicts) = examine(&position);
+//! assert!(pins.is_empty());
+//! let knight = verdicts.iter().find(|verdict| Some(verdict.square) == Square::named("e4"));
+//! assert_eq!(knight.map(|verdict| verdict.outcome.residue), Some(1));
+//! # Ok::<(), sargon_reference::FenError>(())
+//! ```
 
 mod array;
 mod attack;
@@ -76,6 +88,19 @@ pub fn examine(position: &Position) -> (Vec<Pin>, Vec<Verdict>) {
 }
 
 /// Examines every occupied square with faults mended or as in 1978.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{Behaviour, examine_as, parse_fen};
+///
+/// let position = parse_fen("4k3/8/8/3p4/8/8/8/3RK3 w - -")?;
+/// let mended = examine_as(&position, Behaviour::Mended);
+/// let residues: Vec<u8> =
+///     mended.verdicts.iter().map(|verdict| verdict.outcome.residue).collect();
+/// // Rook, king, pawn, king: only the pawn is attacked, and nothing guards it.
+/// assert_eq!(residues, [0, 0, 1, 0]);
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn examine_as(position: &Position, behaviour: Behaviour) -> Examination {
     match behaviour {
@@ -89,6 +114,16 @@ pub fn examine_as(position: &Position, behaviour: Behaviour) -> Examination {
 }
 
 /// Plays out an exchange on a given array with faults mended or as in 1978.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{AttackersArray, Behaviour, Colour, Kind, Piece, exchange_as};
+///
+/// // White's pawn attacks Black's queen, which nothing guards.
+/// let array = AttackersArray::from_bytes(&[1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+/// let queen = Piece { colour: Colour::Black, kind: Kind::Queen };
+/// assert_eq!(exchange_as(queen, &array, Behaviour::AsIn1978).residue, 9);
+/// ```
 #[must_use]
 pub fn exchange_as(target: Piece, array: &AttackersArray, behaviour: Behaviour) -> Outcome {
     match behaviour {

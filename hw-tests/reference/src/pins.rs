@@ -28,6 +28,18 @@ pub(super) struct Candidate {
 /// White's queen, Black's queen. A queen is watched as jealously as a king, guarded or not, but for
 /// one case: a pin of a queen by a queen counts only if the pinned side's queen has no more
 /// defenders than attackers.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{Square, find_pins, parse_fen};
+///
+/// // The knight may not leave the line between its king and the rook.
+/// let position = parse_fen("4r1k1/8/8/8/8/8/4N3/4K3 w - -")?;
+/// let pins = find_pins(&position);
+/// assert_eq!(pins.len(), 1);
+/// assert_eq!(Some(pins[0].square), Square::named("e2"));
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
 #[must_use]
 pub fn find_pins(position: &Position) -> Vec<Pin> {
     let mut pins = Vec::new();

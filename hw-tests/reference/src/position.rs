@@ -105,6 +105,14 @@ impl Square {
     }
 
     /// The square of a name such as `e4`.
+    ///
+    /// # Examples
+    /// ```
+    /// use sargon_reference::Square;
+    ///
+    /// assert_eq!(Square::named("e4"), Square::new(4, 3));
+    /// assert_eq!(Square::named("i1"), None);
+    /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let &[file, rank] = name.as_bytes() else { return None };

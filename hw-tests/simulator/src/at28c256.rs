@@ -80,7 +80,7 @@ impl At28c256 {
         self.state.borrow().cells.clone()
     }
 
-    /// Returns what one cell holds.
+    /// Returns the content of a cell.
     pub(super) fn cell(&self, address: usize, now: u64) -> u8 {
         self.settle(now);
         self.state.borrow().cells[address % SIZE]
@@ -106,7 +106,7 @@ impl At28c256 {
         self.state.borrow().protected
     }
 
-    /// Returns how often each page was written.
+    /// Returns the number of writes of each page.
     #[must_use]
     pub fn wear(&self, now: u64) -> Vec<u32> {
         self.settle(now);

@@ -48,8 +48,8 @@ impl Banks {
         self.enabled = false;
     }
 
-    /// Returns what a window of 16 KiB shows. While disabled, all four show the first page of
-    /// flash.
+    /// Returns the page that a window of 16 KiB shows. While disabled, all four show the first page
+    /// of flash.
     #[must_use]
     pub fn page(&self, window: usize) -> Page {
         let number = if self.enabled { self.pages[window & 3] & 0x3F } else { 0 };

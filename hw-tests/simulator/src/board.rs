@@ -177,7 +177,7 @@ impl<L: Line> SimBoard<L> {
         self.probe = Some(probe);
     }
 
-    /// Returns what is measured.
+    /// Returns the measurements.
     pub fn probe_mut(&mut self) -> Option<&mut Probe> {
         self.probe.as_mut()
     }
@@ -410,7 +410,7 @@ impl<L: Line> SimBoard<L> {
         }
     }
 
-    /// Returns what the other side takes a character for.
+    /// Returns the character as the other side receives it.
     fn across(&self, value: u8) -> u8 {
         if self.line.speed_matches() { value } else { garble(value) }
     }

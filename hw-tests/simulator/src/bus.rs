@@ -36,7 +36,7 @@ impl BoardBus {
         self.memory.load(address, bytes);
     }
 
-    /// Returns what memory holds at an address, without a bus cycle that a chip would notice.
+    /// Returns the content of memory at an address, without a bus cycle that a chip would notice.
     #[must_use]
     pub fn peek(&self, address: u16) -> u8 {
         self.memory.peek(address, self.now.get())
@@ -101,7 +101,7 @@ impl BoardBus {
         uart.interrupt() || (!uart.in_service() && self.ctc.as_ref().is_some_and(Ctc::interrupt))
     }
 
-    /// Returns what is on the bus during the acknowledge cycle.
+    /// Returns the byte on the bus during the acknowledge cycle.
     pub(super) fn vector(&self) -> u8 {
         let uart = self.uart.borrow();
         match &self.ctc {

@@ -49,7 +49,7 @@ impl Counter {
         }
     }
 
-    /// Returns what is left to count, as the processor reads it.
+    /// Returns the remaining count, as the processor reads it.
     fn left(&self, now: u64) -> u8 {
         let Some(step) = self.step() else { return self.constant as u8 };
         (self.constant - now.saturating_sub(self.began) / step % self.constant) as u8
@@ -144,7 +144,7 @@ impl Ctc {
         self.due().is_some_and(|channel| channel < served)
     }
 
-    /// Returns what the chip puts on the bus while an interrupt is acknowledged.
+    /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
     #[must_use]
     pub fn vector(&self) -> u8 {
         self.vector | (self.due().unwrap_or(0) << 1) as u8

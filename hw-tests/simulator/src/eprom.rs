@@ -14,7 +14,7 @@ impl Eprom {
         Self { cells: vec![0xFF; size.next_power_of_two()] }
     }
 
-    /// Returns what the cells hold.
+    /// Returns the content of the cells.
     #[must_use]
     pub fn cells(&self) -> &[u8] {
         &self.cells

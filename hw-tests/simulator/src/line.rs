@@ -31,7 +31,7 @@ pub trait Line {
     fn flush(&mut self, _wait: Option<Duration>) {}
 }
 
-/// Returns what a character becomes when one side sends at another speed than the other listens;
+/// Returns a character as it is received when the two sides differ in speed;
 /// there and back it does not become right again.
 #[must_use]
 pub fn garble(character: u8) -> u8 {

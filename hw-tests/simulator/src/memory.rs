@@ -77,7 +77,7 @@ impl RomChip {
         if let Self::Sst(chip) = self { Some(chip) } else { None }
     }
 
-    /// Returns what the cell at an offset holds, whatever the chip is at.
+    /// Returns the content of the cell at an offset, whatever the chip is at.
     fn cell(&self, offset: usize, now: u64) -> u8 {
         match self {
             Self::Eprom(chip) => chip.read(offset),
@@ -168,7 +168,7 @@ impl Memory {
         }
     }
 
-    /// Returns what memory holds at an address, without a bus cycle that a chip would notice.
+    /// Returns the content of memory at an address, without a bus cycle that a chip would notice.
     pub(super) fn peek(&self, address: u16, now: u64) -> u8 {
         match self.slots[usize::from(address) / SLOT] {
             Slot::Rom(base) => self.chip.cell(base + usize::from(address) % SLOT, now),

@@ -1,4 +1,4 @@
-//! Numbers without pattern: what memory holds after power comes on, and what a cut leaves of a
+//! Pseudo-random numbers: what memory holds after power comes on, and what a cut leaves of a
 //! write.
 
 /// A generator, xorshift64 (Marsaglia, 2003): quick, and the same for the same seed.

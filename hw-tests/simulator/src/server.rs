@@ -69,7 +69,7 @@ impl SimServer {
     /// Powers up a board with this ROM on a new pseudo-terminal.
     ///
     /// # Errors
-    /// What the system said when there was no pseudo-terminal or no thread to be had.
+    /// The system's error if no pseudo-terminal or no thread is available.
     pub fn start(spec: BoardSpec, rom: &[u8], options: ServerOptions) -> io::Result<Self> {
         let line = PtyLine::open(spec.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();
@@ -103,7 +103,7 @@ impl SimServer {
         Box::new(move || shared.reset.store(true, Ordering::Release))
     }
 
-    /// Returns where the program counter was when last looked at.
+    /// Returns the last known program counter.
     #[must_use]
     pub fn program_counter(&self) -> u16 {
         self.shared.pc.load(Ordering::Acquire)

@@ -114,7 +114,7 @@ impl Sst39sf {
         }
     }
 
-    /// Returns what the cells hold.
+    /// Returns the content of the cells.
     #[must_use]
     pub fn cells(&self) -> &[u8] {
         &self.cells
@@ -125,7 +125,7 @@ impl Sst39sf {
         &mut self.cells
     }
 
-    /// Returns how often each sector was erased.
+    /// Returns the number of erasures of each sector.
     #[must_use]
     pub fn wear(&self) -> &[u32] {
         &self.wear

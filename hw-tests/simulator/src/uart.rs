@@ -132,7 +132,7 @@ impl Uart {
         }
     }
 
-    /// Returns what the chip puts on the bus during an acknowledge cycle, if it does.
+    /// Returns the byte that the chip puts on the bus during an acknowledge cycle, if any.
     pub(super) fn vector(&self) -> Option<u8> {
         match self {
             Self::Acia(_) => None,

@@ -65,7 +65,7 @@ impl FlashError {
     }
 }
 
-/// Returns what to try when the board refuses.
+/// Returns advice for a request that the board refused.
 fn hint(error: &LinkError) -> &'static str {
     let LinkError::Refused { error, .. } = error else { return "" };
     match error.code {

@@ -118,7 +118,7 @@ pub fn compare(
     Ok(differ)
 }
 
-/// Returns what a sector is to hold, unless it does.
+/// Returns the wanted content of a sector, unless it is there already.
 fn examine(
     link: &mut Link,
     content: &Content,

@@ -76,7 +76,7 @@ pub(super) fn monitor(args: &TerminalArgs) -> Outcome {
     Ok(0)
 }
 
-/// Says what happens to the port, in a line of its own whatever the user's terminal does.
+/// Reports events of the port, each in a line of its own whatever the user's terminal does.
 fn note(text: &str) {
     program_kit::text::tell_text(&format!("{text}\r\n"));
 }

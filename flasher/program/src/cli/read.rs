@@ -73,7 +73,7 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
     Ok(0)
 }
 
-/// Returns where to read from.
+/// Returns the place to read from.
 fn find(args: &ReadArgs, link: &mut Link, monitor: &Identity) -> Result<(Place, Range), Failure> {
     let asked = args.range.unwrap_or(Range { first: 0, last: u32::MAX });
     if !args.flash {

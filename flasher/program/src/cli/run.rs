@@ -120,7 +120,7 @@ fn layout(path: Option<&Path>, profile: &Profile) -> Result<Layout, Failure> {
     Ok(Layout { regions: vec![region], rules, ..Layout::default() })
 }
 
-/// Shows what the program says until it has been quiet for so long.
+/// Shows the program's output until it has been quiet for so long.
 fn show(line: &mut dyn Transport, first: &[u8], quiet: Duration) -> Outcome {
     let stop = stop_on_interrupt()?;
     let mut heard = [0; 1024];

@@ -120,7 +120,7 @@ fn to_our_monitor(
     Ok(Started::Link(link, heard))
 }
 
-/// Returns what an upload did not have to send, and what happened to it.
+/// Returns a note on the bytes that an upload did not have to send.
 fn how(updated: Updated, count: usize) -> String {
     let there = count.saturating_sub(updated.sent);
     let sent = match (updated.sent, there) {

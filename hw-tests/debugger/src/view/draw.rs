@@ -29,7 +29,7 @@ const BOARD_ROWS: u16 = 11;
 const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  : command  q quit";
 
 impl View {
-    /// Returns what is drawn, as text.
+    /// Returns the drawing as text.
     #[must_use]
     pub fn text(&self, columns: u16, rows: u16) -> String {
         // A terminal in memory has no way to fail.

@@ -244,7 +244,7 @@ impl FaultyLine {
         self.ready.extend(bytes);
     }
 
-    /// Returns what a program with other residues would say.
+    /// Returns the reply of a program with other residues.
     fn by_another_program(&mut self, heard: &[u8]) -> Vec<u8> {
         let mut said = Vec::new();
         for byte in heard {

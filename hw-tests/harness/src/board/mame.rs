@@ -222,7 +222,7 @@ fn find(profile: &Profile, name: Option<&str>) -> Result<&'static Machine, Board
     })
 }
 
-/// Returns where MAME is installed, if it is.
+/// Returns the path of MAME, if it is installed.
 #[must_use]
 pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

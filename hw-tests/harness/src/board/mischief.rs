@@ -55,7 +55,7 @@ impl Fault {
         self as usize >= Self::LIGHT
     }
 
-    /// Returns what it is called.
+    /// Returns its name.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// Returns how often this one was made.
+    /// Returns the count of this one.
     #[must_use]
     pub fn of(&self, fault: Fault) -> u64 {
         self.counts[fault as usize]

@@ -41,7 +41,7 @@ pub trait Board: Send {
     /// Opens the line. The line opened before, if any, must have been dropped.
     ///
     /// # Errors
-    /// There is no line to be had.
+    /// No line is available.
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError>;
 
     /// The reset button, where it can be pressed from here.
@@ -49,7 +49,7 @@ pub trait Board: Send {
         None
     }
 
-    /// Returns how many times slower than by its own clock the board may run.
+    /// Returns the factor by which the board may run slower than its own clock.
     fn slowness(&self) -> u32 {
         1
     }
@@ -60,7 +60,7 @@ pub trait Board: Send {
     /// Hears that the board answers again, after it had been lost.
     fn note_recovered(&mut self) {}
 
-    /// Returns what is ready on the board without our doing, as on one that is replayed.
+    /// Returns the programs that are on the board without an upload, as on one that is replayed.
     fn take_ready(&mut self) -> Option<Ready> {
         None
     }
@@ -70,7 +70,7 @@ pub trait Board: Send {
         std::thread::sleep(time);
     }
 
-    /// Returns what is measured on the board itself, where it can be looked into.
+    /// Returns measurements taken on the board itself, where it can be looked into.
     fn instruments(&self) -> Option<&dyn Instruments> {
         None
     }
@@ -86,7 +86,7 @@ pub type Button = Box<dyn Fn() + Send>;
 
 /// Observations of a board besides its replies.
 pub trait Instruments {
-    /// Returns where the program counter was when last looked at.
+    /// Returns the last known program counter.
     fn program_counter(&self) -> u16;
 
     /// T-states since power came on, those in which the board waited for the host left out. All

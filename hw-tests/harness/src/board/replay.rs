@@ -36,7 +36,7 @@ impl ReplayBoard {
     }
 }
 
-/// Returns what a transcript says of itself.
+/// Returns the head of a transcript.
 ///
 /// # Errors
 /// The file can't be read or is no transcript.

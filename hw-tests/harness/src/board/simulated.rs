@@ -21,7 +21,7 @@ impl SimulatedBoard {
     /// Powers a board up with these bytes in its ROM.
     ///
     /// # Errors
-    /// There was no pseudo-terminal or no thread to be had.
+    /// No pseudo-terminal or no thread was available.
     pub fn start(
         profile: &Profile,
         rom: &[u8],

@@ -131,7 +131,7 @@ impl Keeper {
         }
     }
 
-    /// Returns how many cases have had a verdict since [`Self::check`].
+    /// Returns the number of verdicts since [`Self::check`].
     pub(super) fn judged(&self) -> usize {
         self.judged.len()
     }

@@ -30,7 +30,7 @@ pub enum Found {
 
 /// Files by their paths.
 pub trait Disk: Send + Sync {
-    /// Returns what is at a path; links are followed.
+    /// Returns the kind of entry at a path; links are followed.
     ///
     /// # Errors
     /// The system's error, other than that there is nothing.

@@ -73,13 +73,13 @@ impl SimulatedDisk {
         self.lock().fault = None;
     }
 
-    /// Returns how many accesses there were.
+    /// Returns the number of accesses.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.lock().accesses
     }
 
-    /// Returns how many accesses failed by a fault.
+    /// Returns the number of accesses that failed by a fault.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.lock().faults
@@ -121,7 +121,7 @@ impl SimulatedDisk {
     }
 }
 
-/// Returns what is left of a file whose first bytes were flushed.
+/// Returns the content that a power cut leaves of a file; `safe` was flushed.
 fn after_power_cut(safe: &[u8], bytes: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
     let Some(added) = bytes.strip_prefix(safe) else {
         // It was cut off or replaced without a flush: either state may be what is found.

@@ -94,7 +94,7 @@ impl LiveBoard {
         self.observation(replies, self.link.seq())
     }
 
-    /// Returns what the replies to a position amount to, together with what was measured meanwhile.
+    /// Returns the answer in the replies to a position, with the measurements taken meanwhile.
     pub(super) fn observation(
         &mut self,
         replies: Vec<Reply>,
@@ -200,7 +200,7 @@ impl LiveBoard {
     }
 }
 
-/// Returns what the replies to POSITION amount to.
+/// Returns the answer in the replies to POSITION.
 fn progress(replies: &[Reply]) -> Progress {
     let Some(Reply::PositionEnd(end)) = replies.last() else { return Progress::More };
     let mut squares = 0;

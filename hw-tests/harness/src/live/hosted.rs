@@ -14,7 +14,7 @@ use super::programs::{Programs, START};
 use super::{LiveBoard, Plan, SetupError};
 use crate::board::{Choice, Ready};
 
-/// Says what a loader does.
+/// Reports the actions of a loader.
 struct Notes {
     note: fn(&str),
     stage: Option<Stage>,

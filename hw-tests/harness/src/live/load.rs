@@ -51,7 +51,7 @@ impl LiveBoard {
         Mark { stats: self.stats(), clock }
     }
 
-    /// Returns what was used since the board was ready first. Nothing for a board that runs faster
+    /// Returns the usage since the board was ready first. Nothing for a board that runs faster
     /// or slower than by its clock, or when nothing was asked.
     #[must_use]
     pub fn load(&self) -> Option<Load> {
@@ -80,7 +80,7 @@ impl LiveBoard {
 }
 
 impl Load {
-    /// Returns what was used nearly all the time; nothing if that holds for none of what is known.
+    /// Returns the resource that was busy nearly all the time, if one was.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         let shares = [

@@ -43,7 +43,7 @@ impl Programs {
         Ok(Self { monitor, application })
     }
 
-    /// Returns what measures the evaluator on a board that can be looked into.
+    /// Returns the instruments for the evaluator on a board that can be looked into.
     #[must_use]
     pub fn probe(&self) -> Probe {
         Watch::new(&self.application.program).probe(false)
@@ -136,7 +136,7 @@ fn put_into_flash(
     Ok(())
 }
 
-/// Returns how an application says that it behaves.
+/// Returns the behaviour that an application states.
 pub(super) fn behaviour(application: &Identity) -> Behaviour {
     let faulty = application.capabilities & capability::AS_IN_1978 != 0;
     if faulty { Behaviour::AsIn1978 } else { Behaviour::Mended }

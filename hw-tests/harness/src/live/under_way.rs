@@ -23,7 +23,7 @@ pub struct CaseReply {
 }
 
 impl LiveBoard {
-    /// Returns why the application can't answer a case; nothing if it can.
+    /// Returns the reason why the application can't answer a case, if any.
     #[must_use]
     pub fn lacks(&self, subject: &Subject) -> Option<String> {
         let (bit, request) = match subject {

@@ -7,7 +7,7 @@ use super::Report;
 use crate::runner::Counts;
 
 impl Report {
-    /// Returns what ran where, as names and values.
+    /// Returns program, board and settings of the run, as names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let told = |value: &dyn Display| value.to_string();

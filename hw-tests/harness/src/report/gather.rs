@@ -35,7 +35,7 @@ impl Gathered {
     }
 }
 
-/// Returns how much a verdict outweighs others on the same case.
+/// Returns the rank of a verdict among others on the same case.
 fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::NotRun => 0,

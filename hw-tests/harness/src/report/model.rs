@@ -159,7 +159,7 @@ impl Report {
         self.took_ms = took.as_millis() as u64;
     }
 
-    /// Returns why the board had to be started again, the last time.
+    /// Returns the reason for the board's last restart.
     #[must_use]
     pub fn last_restart(&self) -> Option<&str> {
         self.course.as_ref()?.last_restart.as_deref()
@@ -172,7 +172,7 @@ impl Report {
         found.map_or(&[], |found| &found.commands)
     }
 
-    /// Returns what came of it in numbers.
+    /// Returns its results in numbers.
     #[must_use]
     pub fn headline(&self) -> String {
         let Counts { pass, cases, .. } = self.counts;

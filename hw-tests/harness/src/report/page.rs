@@ -67,7 +67,7 @@ fn escaped(text: &str) -> String {
     quick_xml::escape::escape(&*visible(text)).into_owned()
 }
 
-/// Returns what the script draws from. No `<` is left in it, so that nothing in it can end the
+/// Returns the data for the script. No `<` is left in it, so that nothing in it can end the
 /// element that holds it.
 fn data(report: &Report) -> io::Result<String> {
     let bare = Report { cases: Vec::new(), ..report.clone() };
@@ -99,7 +99,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Returns what is told where no script runs: facts, counts, and the cases that did not pass.
+/// Returns the content for readers without scripts: facts, counts, and the cases that did not pass.
 fn without_script(report: &Report) -> String {
     let row = |name: &str, value: &str| {
         format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))

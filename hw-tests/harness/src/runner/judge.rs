@@ -79,7 +79,7 @@ pub(super) fn combine(first: CaseResult, again: CaseResult) -> CaseResult {
     CaseResult { attempts, repeats, took_us, ..either(first, again) }
 }
 
-/// Returns what two attempts come to.
+/// Returns the result of two attempts together.
 fn either(first: CaseResult, again: CaseResult) -> CaseResult {
     if first.verdict == again.verdict || first.verdict == Verdict::Flaky {
         return first;

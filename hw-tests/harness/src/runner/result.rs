@@ -175,7 +175,7 @@ impl Counts {
         *self.place(result.verdict) += 1;
     }
 
-    /// Returns how many cases ended so.
+    /// Returns the number of cases with this verdict.
     #[must_use]
     pub fn with(mut self, verdict: Verdict) -> u64 {
         *self.place(verdict)

@@ -100,7 +100,7 @@ impl Script {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many calls on the port there were.
+    /// Returns the number of calls on the port.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.lock().calls
@@ -112,7 +112,7 @@ impl Script {
         self.lock().is_killed
     }
 
-    /// Returns what has happened.
+    /// Returns the events so far.
     #[must_use]
     pub fn happened(&self) -> Vec<Event> {
         self.lock().happened.clone()

@@ -72,7 +72,7 @@ impl Once {
         self.outcome.as_ref().map_or_else(|failure| failure.code, Done::exit_code)
     }
 
-    /// Returns why the run is incomplete; empty if it is not.
+    /// Returns the reason for an incomplete run; empty if it is complete.
     #[must_use]
     pub fn why(&self) -> String {
         match &self.outcome {

@@ -69,7 +69,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
     conclude(&goal, &totals, ended)
 }
 
-/// Says how it ended; the exit code follows.
+/// Reports the end of the check; the exit code follows.
 fn conclude(goal: &Goal, totals: &Totals, ended: Ended) -> Outcome {
     let next = goal.range.start + totals.arrays;
     let resume = format!("go on with --range {next}..{} --crc {:08X}", goal.range.end, totals.crc);

@@ -229,7 +229,7 @@ impl Channel {
         }
     }
 
-    /// Returns what the channel asks an interrupt for.
+    /// Returns the reason for the channel's interrupt request, if any.
     pub(super) fn cause(&self) -> Option<Cause> {
         let enabled = self.write[1];
         let mode = enabled >> 3 & 3;

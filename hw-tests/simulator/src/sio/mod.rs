@@ -137,7 +137,7 @@ impl Sio {
         self.due().is_some_and(|(rank, ..)| rank < served)
     }
 
-    /// Returns what the chip puts on the bus while an interrupt is acknowledged.
+    /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
     #[must_use]
     pub fn vector(&self) -> u8 {
         let fixed = self.channel(Port::B).vector();

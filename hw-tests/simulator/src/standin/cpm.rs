@@ -38,7 +38,7 @@ pub struct Cpm {
     habits: Habits,
     busy: Duration,
     room: usize,
-    /// Whether what is sent back is not what is on the disk.
+    /// Whether a file that is sent back differs from that on the disk.
     bad_disk: bool,
 }
 

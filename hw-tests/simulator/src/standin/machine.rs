@@ -183,7 +183,7 @@ impl Running {
         ended
     }
 
-    /// Returns how it ended, by the HALT at which the processor waits; a program may wait in one of
+    /// Returns its end, by the HALT at which the processor waits; a program may wait in one of
     /// its own.
     fn ended(&self) -> Option<Trap> {
         let program = assembled();

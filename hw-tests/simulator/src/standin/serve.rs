@@ -100,7 +100,7 @@ impl StandIn {
     /// Serves a monitor on a new pseudo-terminal.
     ///
     /// # Errors
-    /// What the system said when there was no pseudo-terminal or no thread to be had.
+    /// The system's error if no pseudo-terminal or no thread is available.
     pub fn start(peer: Box<dyn Peer>, options: Options) -> io::Result<Self> {
         let line = PtyLine::open(options.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();

@@ -84,7 +84,7 @@ pub struct XmodemReceiver {
     /// The block that is coming in, from its number on, and its data's length; `None` between
     /// blocks.
     block: Option<(Vec<u8>, usize)>,
-    /// Whether what comes is thrown away until the line is quiet.
+    /// Whether input is discarded until the line is quiet.
     deaf: bool,
     /// The calls and refusals since something was heard.
     asked: u32,

@@ -46,7 +46,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl BurnArgs {
-    /// Returns what is to be done, checked before anything is written.
+    /// Returns the order for minipro, checked before anything is written.
     pub(super) fn plan(&self, chip: Option<Chip>) -> Result<Plan<'_>, Failure> {
         let device = self.device.as_deref().or(chip.map(|chip| chip.device));
         let is_eeprom = chip.is_some_and(|chip| chip.kind == Kind::Eeprom);

@@ -64,7 +64,7 @@ impl Counts {
         theirs != i64::from(asked.ours.by(by))
     }
 
-    /// Returns how many values differ from a definition.
+    /// Returns the number of values that differ from a definition.
     pub(super) fn differing(&self, by: Definition) -> usize {
         let tally = match by {
             Definition::Swap => self.swap,
