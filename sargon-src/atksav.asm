@@ -38,7 +38,7 @@ ATKSAV: PUSH H
         MOV A,E
         JRZ ..FLAG
         MOV A,C                 ; the test for pins has left the step where the flag was:
-        RLC                     ; downwards counts as behind a queen
+        RLC                     ; downwards counts as after a queen
 ..FLAG: RRC
         JRNC ..SLOT
 ]

@@ -14,7 +14,7 @@
 
 ; PINFND - lists the pieces that are pinned against a king or a queen.
 ;   Entry:    the board and the high byte of M3 set up; POSK, POSQ = squares of White's and Black's
-;             king and queen, BORDER behind
+;             king and queen, BORDER after them
 ;   Exit:     NPINS pins in PLISTA (squares) and PLISTD (steps outwards); M3 changed
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS

@@ -27,7 +27,7 @@ PNCK:   PUSH H
         JPO ..ONCE              ; that was the last of the list
         CCIR                    ; is there another?
         JRZ ..TWO
-..ONCE: POP H                   ; just past the entry
+..ONCE: POP H                   ; after the entry
         POP B
         PUSH B                  ; C = the step again
         MOV A,L

@@ -18,13 +18,13 @@ H8      == 98           ; the last
 
 ; The data page. All variables lie in one page, so that the low byte of an address chooses
 ; among them and, below 120, is the number of a square. data.asm lays the page out and checks these.
-; As in 1978 the pins lie directly behind the array, where walks that leave it end up.
+; As in 1978 the pins lie directly after the array, where walks that leave it end up.
 SECTN   == 7            ; bytes in a section of the array
 PINMAX  == 32           ; room for pins: 4 royal pieces with 8 rays each
 BOARD   == 0            ; the board
 O.ATKL  == 79H          ; ATKLST: White's section; its addresses have bit 7 clear
 O.BACT  == 80H          ; Black's section; its addresses have bit 7 set
-O.PAST  == 87H          ; just past the array
+O.PAST  == 87H          ; after the array
 O.END   == O.PAST+2*PINMAX*FAULT78      ; the fence, where walks end
 O.PINA  == O.PAST+1-FAULT78             ; PLISTA: pinned squares
 O.PIND  == O.PINA+PINMAX                ; PLISTD: directions of the pins

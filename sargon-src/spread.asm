@@ -234,7 +234,7 @@ PINNED: PUSH B                  ; B, the page of the counts, is needed by FREE a
         ANI 7                   ; without the colour
         JMP FREE
 ..ONCE: POP B                   ; the page of the counts; C is loaded next
-        MOV A,L                 ; just past the entry
+        MOV A,L                 ; after the entry
         ADI O.PIND-O.PINA-1     ; from the entry to its direction
         MOV L,A
         MOV C,M                 ; the direction of the pin

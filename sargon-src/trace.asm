@@ -15,7 +15,7 @@
 ;   attacker, defender, residue after it.
 ;   Entry:    A = points at stake, P1 = the piece on the square, ATKLST filled, IX = room for 24
 ;             records
-;   Exit:     IX = behind the last record; there is none when nobody attacks
+;   Exit:     IX = after the last record; there is none when nobody attacks
 ;   Errors:   B.SHRT of STATUS set when a count promised more than its section held
 ;   Clobbers: AF, BC, DE, HL of both sets, IX
 ;   Stack:    4 bytes

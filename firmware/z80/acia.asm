@@ -49,7 +49,7 @@ USERV:  PUSH PSW
         JRNC ..SENT             ; nothing received
         ANI 10H                 ; overrun, one place further down
         IN UARTD                ; takes the byte, which ends the interrupt; leaves Z
-        JRNZ ..LOST             ; the byte was read before: one behind it is lost
+        JRNZ ..LOST             ; the byte was read before: one after it is lost
         LHLD RXIN
         MOV M,A                 ; there is always room for one
         ORA A

@@ -1,10 +1,10 @@
-; The program in flash: a header at SLOT, the program behind it.
+; The program in flash: a header at SLOT, the program after it.
 ;
 ;    0  "SARG"
 ;    4  flags: bit 0 start it after a reset
 ;    5  0
 ;    6  where it is entered
-;    8  bytes of the program behind the header
+;    8  bytes of the program after the header
 ;   10  0, 0
 ;   12  CRC-32 of the 12 bytes before and of the program
 ;

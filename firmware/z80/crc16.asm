@@ -54,7 +54,7 @@ C16INI: LXI H,HIGHS
 ; CRC16 - computes the check of a stretch of memory.
 ;   Between two bytes C is the check's high half and HL points at its low half in the table.
 ;   Entry:    HL = first byte; BC = count, not 0; the tables are filled
-;   Exit:     DE = check; HL = just past the last byte; BC = 0
+;   Exit:     DE = check; HL = after the last byte; BC = 0
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    2 bytes

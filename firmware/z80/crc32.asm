@@ -61,7 +61,7 @@ CRCINI: LXI H,CRCTAB            ; L is the byte
 ; CRC32 - takes a stretch of memory into the check.
 ;   Entry:    HL = first byte; B = count, 0 for 256; CHECK = check so far, complemented; CRCINI has
 ;             made the table
-;   Exit:     CHECK includes the bytes; HL = just past the last; B = 0
+;   Exit:     CHECK includes the bytes; HL = after the last; B = 0
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets
 ;   Stack:    0 bytes
@@ -100,7 +100,7 @@ CRC32:  EXX
 
 ; FLIP - copies four bytes with all bits turned over: between CHECK and the check as it is told.
 ;   Entry:    HL = the bytes; DE = where they go
-;   Exit:     HL and DE = just past them; B = 0
+;   Exit:     HL and DE = after them; B = 0
 ;   Errors:   none
 ;   Clobbers: AF, B, DE, HL
 ;   Stack:    0 bytes

@@ -8,7 +8,7 @@
         .INSERT wire.asm
 
 MAKER   == 0BFH                 ; SST
-DEVICE  == 0B5H                 ; SST39SF010A; behind it 020A and 040
+DEVICE  == 0B5H                 ; SST39SF010A; the next are 020A and 040
 DEVICS  == 3
 WINREG  == BANKS+2              ; the page register
 WINADR  == 8000H                ; what it shows is here
@@ -191,7 +191,7 @@ FREAD:  LDA R.DATA+3
         PUSH B
         CALL NEWADR
         POP B
-        XTHL                    ; from the window to behind the address
+        XTHL                    ; from the window to after the address
         POP D                   ; DE = after the address, in the reply
         MOV A,C
         ADI 3                   ; the address comes before the bytes
@@ -315,7 +315,7 @@ KNOWN:  DI                      ; an interrupt would fetch code from the chip
         STC
         RET
 
-; NEWADR - starts the reply with the address that the request names; HL is just past it then.
+; NEWADR - starts the reply with the address that the request names; HL is after it then.
 NEWADR: CALL NEWRPL
         LDED R.DATA
         CALL PUTDE
@@ -360,7 +360,7 @@ DOBOOT: CALL KNOWN
 
 ; CRCNEW - computes the CRC-32 of BC bytes at HL; CHECK has it complemented.
 ;   Entry:    HL = first byte, BC = count
-;   Exit:     HL = just past the last
+;   Exit:     HL = after the last
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
 ;   Stack:    6 bytes
@@ -371,7 +371,7 @@ CRCNEW: LXI D,0FFFFH            ; complemented, nothing is all ones
 
 ; CRCALL - takes a stretch of memory into the check.
 ;   Entry:    HL = first byte, BC = count; CHECK = check so far
-;   Exit:     HL = just past the last
+;   Exit:     HL = after the last
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, and BC, DE, HL of the other set
 ;   Stack:    6 bytes

@@ -160,7 +160,7 @@ SENDFM: MOV A,M
         PUSH B
         CALL CRC16              ; it is appended where the two bytes of room are
         POP B
-        MOV M,E                 ; HL is just past the payload
+        MOV M,E                 ; HL is after the payload
         INX H
         MOV M,D
         INR C                   ; the check is stuffed like the rest

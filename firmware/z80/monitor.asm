@@ -169,7 +169,7 @@ DOCRC:  LBCD R.DATA+2
 
 ; SUMS - adds bytes up, and the sums on the way. They may show what a CRC misses.
 ;   Entry:    HL = first byte; BC = count, not 0
-;   Exit:     E = sum of the bytes, D = sum of the sums; HL = just past the last; BC = 0
+;   Exit:     E = sum of the bytes, D = sum of the sums; HL = after the last; BC = 0
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    0 bytes
@@ -235,7 +235,7 @@ DORUN:  CALL NEWRPL
 
 ; PUTDE - stores a word, low byte first.
 ;   Entry:    HL = where, DE = the word
-;   Exit:     HL = just past it
+;   Exit:     HL = after it
 ;   Errors:   none
 ;   Clobbers: nothing else
 ;   Stack:    0 bytes

@@ -46,7 +46,7 @@ MISSED: MVI A,1
 ZEROS:  LDA ZLAST               ; where the zero before was put
         SUB L                   ; the low half is enough: the ring is longer than a run
         INR A                   ; 0 right after it, 1 in the same place
-; It is behind the last one, or in its place where there is no more room.
+; It is after the last one, or in its place where there is no more room.
         CPI 2                   ; carry: one of the two
         MOV A,L
         STA ZLAST
@@ -117,7 +117,7 @@ PLACE:  PUSH H                  ; room for the address on the stack
         DI                      ; until RET nobody may ask again
         STA ASKED
         POP PSW                 ; last: XRA has changed AF
-; Takes effect behind RET: however many zeros come, the stack does not grow.
+; Takes effect after RET: however many zeros come, the stack does not grow.
         EI
         RET
         .END

@@ -97,7 +97,7 @@ DOXCHG: LDA R.DATA
 REFUSE: MVI C,E.ARG
         JMP PUTERR              ; DE = offset is the detail
 
-; NEWARR - puts the array at HL in place, with no pins behind it.
+; NEWARR - puts the array at HL in place, with no pins after it.
 ;   Entry:    HL = 14 bytes
 ;   Exit:     ATKLST filled
 ;   Errors:   none
@@ -230,7 +230,7 @@ FLUSH:  LDA P.LEN
         SHLD SPOT
         RET
 
-; RECRD - plays the battle for a square out and stores its record at HL; HL is just past it then, E
+; RECRD - plays the battle for a square out and stores its record at HL; HL is after it then, E
 ; = the residue.
 RECRD:  PUSH H                  ; the record's start, for HEAD
         INX H
@@ -279,7 +279,7 @@ MOVE7:  LDI
         RET
 
 ; PUTEND - stores what ends a position, but for the count of frames, at HL: squares, status, royal
-; squares, pins, and if the request tells the move, what POINTS finds. HL is just past it then.
+; squares, pins, and if the request tells the move, what POINTS finds. HL is after it then.
 PUTEND: XCHG
         LDA COUNT
         STAX D                  ; squares

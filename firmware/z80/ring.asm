@@ -47,7 +47,7 @@ RINIT:  LXI H,RXRING
 ; NEWPGE - for the service: takes the receive pointer to the next page.
 ;   Entry:    H = the page that is full; interrupts off
 ;   Exit:     C set: the next page is being emptied, and the byte is lost; C clear: H = it,
-;             and the host is held off when the page behind it is being emptied
+;             and the host is held off when the page after it is being emptied
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    2 bytes

@@ -9,7 +9,7 @@ SECMAX  == 756                  ; sections of the largest space
 
         .LOC .DATA.
 SPACE:  .BLKB 1                 ; the space whose sections are in the table
-TOP:    .BLKW 1                 ; just past the last of them
+TOP:    .BLKW 1                 ; after the last of them
 SECTAB: .BLKB SECMAX*SECTN
 WORK:   .BLKB SECTN             ; the section being made: count, then P, N, B, R, Q, K
 KINGS:  .BLKB 1                 ; the king's slot without what stands behind the queen

@@ -16,7 +16,7 @@ TXOFF   == 28H          ; takes back the transmitter's interrupt
 ERROFF  == 30H          ; clears the latched overrun
 ; Write register 5: bit 7 DTR, bits 6-5 word (11 = 8 bits), bit 3 transmitter on, bit 1 RTS.
 LISTEN  == 0EAH         ; RTS low
-; RTS high, behind the last character: late, which the ring has room for (docs/BOARDS.md).
+; RTS high, after the last character: late, which the ring has room for (docs/BOARDS.md).
 HOLD    == 0E8H
 ; Read register 0, turned right by one: the carry tells that a character is there.
 B.SENT  == 1            ; the transmit buffer is empty

@@ -81,7 +81,7 @@ impl Comparison {
 /// use sargon_analysis::behaviours;
 /// use sargon_reference::parse_fen;
 ///
-/// // Three pieces take part in no way that the faults of 1978 could spoil.
+/// // So few pieces leave nothing for the faults of 1978 to spoil.
 /// let position = parse_fen("4k3/8/8/3p4/8/8/8/3RK3 w - -")?;
 /// let compared = behaviours::compare(&position);
 /// assert_eq!(compared.len(), 4);
