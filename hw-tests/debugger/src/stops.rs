@@ -64,7 +64,7 @@ pub struct Break {
     pub condition: Option<Condition>,
     /// Which passages count.
     pub hits: Hits,
-    /// The number of passages that there were, the condition holding, since it was set or the board
+    /// The number of its passages with the condition holding, since it was set or the board
     /// was restarted.
     pub passages: u32,
 }

@@ -29,7 +29,7 @@ struct State {
     /// Files that someone writes.
     kept: Vec<PathBuf>,
     random: ChaCha8Rng,
-    /// The number of accesses that there were.
+    /// The number of accesses so far.
     accesses: u64,
     /// From which access on the disk fails, for how many accesses, and how.
     fault: Option<(u64, u64, DiskFault)>,

@@ -19,7 +19,7 @@ pub(crate) enum Act {
 pub(crate) struct Reply {
     /// The parts between the cuts, in their order; one part if nothing was cut.
     pub(crate) parts: Vec<Vec<u8>>,
-    /// The number of bytes that there were in all, where the record says so.
+    /// The number of bytes in all, where the record says so.
     pub(crate) bytes: Option<usize>,
 }
 
