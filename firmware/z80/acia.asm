@@ -175,7 +175,7 @@ POLL:   LDA CONTRL
         RET
 
         .IFN HOSTED,[
-        .INTERN UHAND
+        .INTERN UHAND,UOTHER
 POLLED  == 16H          ; no interrupt, RTS low
 
 ; UHAND - leaves the chip to another program.
@@ -189,6 +189,25 @@ UHAND:  MVI A,POLLED            ; MVI leaves Z
         JRZ ..SET
         MVI A,LISTEN
 ..SET:  OUT UARTC
+        RET
+
+; UOTHER - tells whether the chip is a SIO instead. At rest the two bits for an empty transmitter
+; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
+; that waits.
+;   Entry:    nothing
+;   Exit:     Z set if it is
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   78050
+UOTHER: LXI H,3000              ; two characters at 9600 baud may be under way
+..WAIT: DCX H
+        MOV A,H
+        ORA L
+        JRNZ ..WAIT
+        IN UARTC
+        ANI 6
+        CPI 4
         RET
         ]
         .END

@@ -7,7 +7,7 @@
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS
         .EXTERN SETUP,NOSPCE,CRCINI,C16INI,WINDOW,STACK
         .IFN HOSTED,[
-        .EXTERN HOST
+        .EXTERN HOST,UOTHER
         ]
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -25,13 +25,15 @@ IMJUMP  == IMBYTE*256+IMBYTE
 C.JMP   == JMP                  ; the opcode
 
 ; APP - sets the application up and answers requests for ever.
-;   Entry:    a jump; nothing is taken for granted
-;   Exit:     only by RESET
+;   Entry:    a jump; nothing is taken for granted. HOSTED: a call
+;   Exit:     only by RESET. HOSTED: also at once, if the board has another serial chip
 ;   Errors:   see the requests
 ;   Clobbers: everything
 ;   Stack:    128 bytes
 ;   Cycles:   does not end
 APP:    .IFN HOSTED,[
+        CALL UOTHER
+        RZ                      ; nothing was changed: its monitor goes on
         LDAI                    ; P/V tells whether interrupts are on
         JPE ..READ
         LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more

@@ -192,7 +192,7 @@ UDRAIN: PUSH H
         RET
 
         .IFN HOSTED,[
-        .INTERN UHAND
+        .INTERN UHAND,UOTHER
 ; Write register 1: bits 4-3 received characters interrupt, bit 1 the transmitter does.
 RXINTS  == 18H
 
@@ -215,5 +215,24 @@ UHAND:  MVI B,0
         OUT UARTC
         MVI A,LISTEN            ; RTS low
         JMP SETRTS
+
+; UOTHER - tells whether the chip is a 68B50 instead. At rest the two bits for an empty transmitter
+; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
+; that waits.
+;   Entry:    nothing
+;   Exit:     Z set if it is
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   78050
+UOTHER: LXI H,3000              ; two characters at 9600 baud may be under way
+..WAIT: DCX H
+        MOV A,H
+        ORA L
+        JRNZ ..WAIT
+        IN UARTC
+        ANI 6
+        CPI 2
+        RET
         ]
         .END

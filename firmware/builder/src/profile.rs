@@ -116,6 +116,15 @@ pub enum UartKind {
     Sio,
 }
 
+impl fmt::Display for UartKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Acia => "68B50",
+            Self::Sio => "SIO",
+        })
+    }
+}
+
 /// The chip in the ROM socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -70,7 +70,8 @@ pub(super) const HOW_TO_START: [&str; 2] = ["Cold or warm start (C or W)? ", "(C
 #[must_use]
 pub fn recognise(heard: &[u8]) -> Option<Peer> {
     let text = String::from_utf8_lossy(heard);
-    if text.contains("Sargon ") {
+    // Our banner is a line of its own; in a dump the same text stands at the end of a row.
+    if text.split(['\r', '\n']).any(|line| line.starts_with("Sargon ")) {
         return Some(Peer::Ours);
     }
     let last = text.rsplit(['\r', '\n']).next().unwrap_or_default();
@@ -168,6 +169,7 @@ mod tests {
             (b"To cancel: Ctrl-X, pause, Ctrl-X\r\nCKCK", Peer::XmodemReceiver),
             (b"START TRANSFER OF YOUR UPDATE IMAGE OR ROM\r\n\x15", Peer::XmodemReceiver),
             (b"\r\nSargon board monitor 1, build 12345678\r\n", Peer::Ours),
+            (b"\r\n8480: 53 61 72 67 6F 6E 20 31  Sargon 1\r\n8E>", Peer::RomwbwMonitor),
         ];
         for (heard, peer) in cases {
             assert_eq!(recognise(heard), Some(*peer), "{}", String::from_utf8_lossy(heard));

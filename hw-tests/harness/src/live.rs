@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use firmware::build::BuildError;
 use firmware::evaluator::{self, Behaviour as Built, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::{Profile, UartKind};
 use firmware_wire::{Identity, status};
 use program_kit::exit::{Failure, RIG, USAGE};
 use rcflash_link::flash::FlashError;
@@ -107,6 +107,16 @@ impl Plan {
         Ok(link)
     }
 
+    /// The same plan for a board with the other serial chip.
+    fn with_other_chip(&self) -> Self {
+        let mut plan = self.clone();
+        plan.profile.uart.kind = match plan.profile.uart.kind {
+            UartKind::Acia => UartKind::Sio,
+            UartKind::Sio => UartKind::Acia,
+        };
+        plan
+    }
+
     /// The simulated board with what is built here.
     #[must_use]
     pub fn simulated(profile: Profile) -> Self {
@@ -169,12 +179,12 @@ pub enum SetupError {
         /// The step that comes before it.
         first: &'static str,
     },
-    /// The application was started and says nothing: the profile, and its serial chip.
+    /// The application was started and says nothing.
     #[error(
-        "the application was started, but does not answer: profile {0} has the serial chip {1}; does the board? name its \
-         profile with --board, and press reset"
+        "the application was started, but does not answer, neither with the driver of the 68B50 nor with the SIO's: \
+         press reset there, and see that the serial chip has the ports of a profile (--board)"
     )]
-    Mute(String, String),
+    Mute,
     /// The monitor did not come back after the application had left.
     #[error("the board's own monitor ({0}) does not come back: press reset there")]
     Gone(&'static str),
@@ -231,8 +241,20 @@ impl LiveBoard {
     /// # Errors
     /// The step that failed.
     pub fn prepare(plan: &Plan) -> Result<Self, SetupError> {
-        let programs = Arc::new(Programs::build(plan)?);
-        Self::prepare_with(plan, programs, &SystemDisk, |board| board)
+        let prepare = |plan: &Plan| {
+            let programs = Arc::new(Programs::build(plan)?);
+            Self::prepare_with(plan, programs, &SystemDisk, |board| board)
+        };
+        match prepare(plan) {
+            // Kits with a stock monitor have either chip at the same ports.
+            Err(SetupError::Mute) => {
+                let other = plan.with_other_chip();
+                let chip = other.profile.uart.kind;
+                (plan.note)(&format!("no answer; trying the driver of the {chip}"));
+                prepare(&other)
+            }
+            other => other,
+        }
     }
 
     /// The same with programs that are built, with files on this disk, and with a line that `wrap`

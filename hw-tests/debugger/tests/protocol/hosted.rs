@@ -3,7 +3,8 @@
 
 use board_simulator::{QueueLine, SimBoard, board_spec};
 use firmware::ProgramKind;
-use firmware::profile::Profile;
+use firmware::build::BuiltImage;
+use firmware::profile::{Profile, UartKind};
 use firmware_wire::{Reply, Request, Role};
 use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
@@ -61,6 +62,12 @@ START:  EXAF
         MOV A,M
         CPI 1
         JRNZ AGAIN
+        .IFN ACIA,[
+        MVI A,3
+        OUT CTRL
+        MVI A,16H
+        OUT CTRL
+        ]
         LHLD 0FB04H
         MVI A,5AH
         STAI
@@ -69,6 +76,8 @@ START:  EXAF
         ][
         DI
         ]
+        LXI D,AGAIN             ; where it returns to
+        PUSH D
         PCHL
 AGAIN:  HLT
         JMPR AGAIN
@@ -81,6 +90,8 @@ TAIL:   .BYTE 0
 fn rom(profile: &Profile, is_on: bool) -> Vec<u8> {
     let banks = profile.banks.map_or(0, |banks| banks.port);
     let defines = [
+        ("CTRL", profile.uart.control_port.into()),
+        ("ACIA", u16::from(profile.uart.kind == UartKind::Acia)),
         ("DATA", profile.uart.data_port.into()),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", banks.into()),
@@ -97,12 +108,16 @@ fn rom(profile: &Profile, is_on: bool) -> Vec<u8> {
 
 /// A board whose ROM starts the application, at once or by way of `AWAY`.
 fn started(name: &str, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
+    starting(name, &image(name, ProgramKind::HostedApplication), is_on, version, is_away)
+}
+
+/// The same with an application that may be for another board.
+fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
     let profile = Profile::named(name).expect("it ships");
     let spec = board_spec(&profile);
     let chip = spec.programmed(&rom(&profile, is_on));
     let mut board = Board(SimBoard::with_chip(spec, chip, QueueLine::default()));
     board.hear(&[]);
-    let image = image(name, ProgramKind::HostedApplication);
     let [low, high] = image.address.to_le_bytes();
     // LD A,20h; OUT (78h),A; LD HL,FE18h (JR $); LD (0000h),HL; JP application
     let away = [0x3E, 0x20, 0xD3, 0x78, 0x21, 0x18, 0xFE, 0x22, 0, 0, 0xC3, low, high];
@@ -133,6 +148,16 @@ fn reset_gives_the_board_back_with_register_interrupts_and_mode_as_they_were() {
             let said = board.hear(b"Q");
             assert_eq!(said == b"Q", is_on, "{name}: {said:?}");
         }
+    }
+}
+
+#[test]
+fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_alone() {
+    for (name, other) in [("rc2014-classic", "rc2014-zed"), ("rc2014-zed", "rc2014-classic")] {
+        let image = image(other, ProgramKind::HostedApplication);
+        let board = starting(name, &image, true, [0; 3], false);
+        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM goes on");
+        assert_eq!(board.0.registers().i, I, "{name}");
     }
 }
 

@@ -53,11 +53,11 @@ impl Programs {
         link: &mut Link,
     ) -> Result<Ready, SetupError> {
         let application = match self.contact(plan, host, link)? {
-            Contacted::Started => self.greet(plan, link)?,
+            Contacted::Started => Self::greet(link)?,
             Contacted::Ours => match self.running(plan, link)? {
                 Some(application) => application,
                 None => match self.contact(plan, host, link)? {
-                    Contacted::Started => self.greet(plan, link)?,
+                    Contacted::Started => Self::greet(link)?,
                     Contacted::Ours => identify(link)?,
                 },
             },
@@ -96,13 +96,10 @@ impl Programs {
     }
 
     /// Hears the application that was started tell who it is.
-    fn greet(&self, plan: &Plan, link: &mut Link) -> Result<Identity, SetupError> {
+    fn greet(link: &mut Link) -> Result<Identity, SetupError> {
         link.hear_out("starting the program", START)?;
         match identify(link) {
-            Err(LinkError::Timeout { .. }) => {
-                let (profile, kind) = (plan.profile.name.clone(), plan.profile.uart.kind);
-                Err(SetupError::Mute(profile, format!("{kind:?}").to_uppercase()))
-            }
+            Err(LinkError::Timeout { .. }) => Err(SetupError::Mute),
             other => Ok(other?),
         }
     }

@@ -72,12 +72,19 @@ impl Bench {
     }
 }
 
-/// A run of the corpus on a board that keeps its monitor, or pretends to.
-pub(crate) fn run_via(server: &StandIn, host: &str) -> Command {
+/// A run of the corpus on a board that is to have our monitor.
+pub(crate) fn run(server: &StandIn) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
     command.env_remove("RCFLASH_BOARD").env_remove("RCFLASH_RIG");
     command.env("XDG_CONFIG_HOME", "/nonexistent");
-    command.args(["run", "--via", host, "--port"]).arg(server.path());
+    command.args(["run", "--port"]).arg(server.path());
+    command
+}
+
+/// The same on a board that keeps its monitor.
+pub(crate) fn run_via(server: &StandIn, host: &str) -> Command {
+    let mut command = run(server);
+    command.args(["--via", host]);
     command
 }
 

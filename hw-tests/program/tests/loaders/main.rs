@@ -7,6 +7,7 @@ mod contact;
 mod files;
 mod flow;
 mod hex;
+mod hosted;
 mod loads;
 mod lossy;
 #[path = "../common/programs.rs"]
