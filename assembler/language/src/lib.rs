@@ -111,9 +111,9 @@ pub fn assemble(
 /// let failure = tdlasm::assemble_text(" MVI A,FFH\n .END\n").unwrap_err();
 /// assert!(failure.to_string().contains("FFH is not defined"));
 /// ```
-pub fn assemble_text(text: impl Into<Vec<u8>>) -> Result<Assembly, Failure> {
+pub fn assemble_text(text: impl AsRef<[u8]>) -> Result<Assembly, Failure> {
     let path = Path::new("source.asm");
-    let loader = source::MemoryLoader::new().with(path, text);
+    let loader = source::MemoryLoader::new().with(path, text.as_ref());
     assemble(&loader, &[path.to_owned()], &Options::default())
 }
 

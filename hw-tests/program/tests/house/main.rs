@@ -3,6 +3,7 @@
 mod circles;
 mod language;
 mod layers;
+mod library;
 mod readme;
 
 use std::path::{Path, PathBuf};
