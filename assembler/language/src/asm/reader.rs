@@ -238,6 +238,12 @@ impl<'a> Input<'a> {
         self.blocks > 0 || self.macro_depth > 0
     }
 
+    /// Begins a module: a block that its predecessor left open is none of its own.
+    pub(crate) fn forget_blocks(&mut self) {
+        self.blocks = 0;
+        self.frames.iter_mut().for_each(|frame| frame.blocks = 0);
+    }
+
     pub(crate) fn open_block(&mut self) {
         self.blocks += 1;
     }

@@ -133,6 +133,7 @@ impl Assembler<'_> {
             return Err(Interrupt::TwoPasses);
         }
         self.reset_module();
+        self.input.forget_blocks();
         Ok(())
     }
 
