@@ -22,6 +22,9 @@ const MAX_DEPTH: usize = 4096;
 /// All macro texts of a run together, in bytes; each call counts for [`CALL_COST`] more.
 const MAX_TEXT: usize = 1 << 26;
 const CALL_COST: usize = 128;
+/// The macro texts that are open at a time, in bytes: calls in arguments of calls can grow with
+/// every level.
+const MAX_OPEN: usize = 1 << 21;
 
 /// A piece of a body.
 #[derive(Debug, Clone, Copy)]
@@ -330,7 +333,9 @@ impl Assembler<'_> {
 
     fn enter(&mut self, name: Arc<str>, call: Span, expansion: Expansion) -> Step {
         self.input.macro_text += expansion.text.len() + CALL_COST;
-        if self.input.macro_depth() >= MAX_DEPTH || self.input.macro_text > MAX_TEXT {
+        let open = self.input.open_text + expansion.text.len();
+        let nested = self.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
+        if nested || self.input.macro_text > MAX_TEXT {
             let (file, line) = self.input.sources.file_line(call.start);
             let message =
                 format!("macros call each other without end, here from {}, line {line}", file.name);

@@ -97,6 +97,8 @@ pub(crate) struct Input<'a> {
     /// The texts that are open, the innermost last.
     frames: Vec<Frame>,
     macro_depth: usize,
+    /// The size of the macro texts that are open.
+    pub(crate) open_text: usize,
     insert_depth: usize,
     /// The number of conditional texts that are being assembled, one in the other.
     blocks: usize,
@@ -129,6 +131,7 @@ impl<'a> Input<'a> {
             sources: SourceMap::default(),
             frames: Vec::new(),
             macro_depth: 0,
+            open_text: 0,
             insert_depth: 0,
             blocks: 0,
             jump: None,
@@ -149,6 +152,7 @@ impl<'a> Input<'a> {
         self.frames.clear();
         self.blocks = 0;
         self.macro_depth = 0;
+        self.open_text = 0;
         self.insert_depth = 0;
         self.jump = None;
         self.runs_on = false;
@@ -160,14 +164,20 @@ impl<'a> Input<'a> {
     }
 
     pub(crate) fn push(&mut self, frame: Frame) {
-        self.macro_depth += usize::from(frame.kind == FrameKind::Macro);
+        if frame.kind == FrameKind::Macro {
+            self.macro_depth += 1;
+            self.open_text += frame.text.len();
+        }
         self.insert_depth += usize::from(frame.kind == FrameKind::Insert);
         self.frames.push(frame);
     }
 
     pub(crate) fn pop(&mut self) -> Option<Frame> {
         let frame = self.frames.pop()?;
-        self.macro_depth -= usize::from(frame.kind == FrameKind::Macro);
+        if frame.kind == FrameKind::Macro {
+            self.macro_depth -= 1;
+            self.open_text -= frame.text.len();
+        }
         self.insert_depth -= usize::from(frame.kind == FrameKind::Insert);
         Some(frame)
     }

@@ -18,6 +18,32 @@ pub(super) fn end(source: &Source, operator: &[u8], from: usize) -> usize {
     line_end(text, last)
 }
 
+/// The number of open brackets behind a text, of which `depth` were open before it.
+///
+/// Brackets in comments and quotes mean nothing in text that is assembled. In text that is skipped
+/// they count, but which text that is nobody knows who does not assemble it.
+pub(crate) fn depth_behind(text: &[u8], depth: usize) -> usize {
+    let mut depth = depth;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        let rest = &text[at..];
+        at += match byte {
+            b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
+            b'\'' | b'"' => match lex::quoted(rest) {
+                Ok((behind, _)) => rest.len() - behind.len(),
+                Err(_) => 1,
+            },
+            _ => 1,
+        };
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    depth
+}
+
 /// The end of the line that holds the byte at `at`.
 pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length)
@@ -137,6 +163,13 @@ mod tests {
         assert_eq!(extent(".ASCII 'a'[13] /b\nc/ ;x\n NOP"), ".ASCII 'a'[13] /b\nc/ ;x");
         assert_eq!(extent(".REMARK /a\nb/ 'c\n NOP"), ".REMARK /a\nb/ 'c");
         assert_eq!(extent("CALLED [a,\nb]\n NOP"), "CALLED [a,\nb]");
+    }
+
+    #[test]
+    fn brackets_in_comments_and_quotes_do_not_count() {
+        assert_eq!(depth_behind(b" .IFE 0,[ ; ]\n .BYTE ']' ; [\n", 0), 1);
+        assert_eq!(depth_behind(b" MVI A,'['\n]\n", 1), 0);
+        assert_eq!(depth_behind(b" JR'CC [\n", 0), 1);
     }
 
     #[test]

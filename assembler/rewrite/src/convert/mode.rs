@@ -43,8 +43,7 @@ impl Mode {
             self.radix = None;
         }
         if word.is_empty() || key.starts_with(".IF") {
-            let count = |bracket| kept.iter().filter(|byte| **byte == bracket).count();
-            self.depth = (self.depth + count(b'[')).saturating_sub(count(b']'));
+            self.depth = extent::depth_behind(kept, self.depth);
         }
         let defines = if key == ".DEFIN" { behind.take(lex::symbol) } else { None };
         (end, defines)

@@ -3,7 +3,7 @@
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
-use crate::convert::extent::line_end;
+use crate::convert::extent::{depth_behind, line_end};
 use crate::convert::facts::Facts;
 use crate::convert::words;
 use tdlasm::source::Source;
@@ -73,8 +73,7 @@ pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<
         let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
         let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
         let next = next_line(text, end);
-        let count = |bracket| text[at..end].iter().filter(|byte| **byte == bracket).count();
-        depth = (depth + count(b'[')).saturating_sub(count(b']'));
+        depth = depth_behind(&text[at..end], depth);
         found.push((at, parts));
         at = next;
         if last {
