@@ -111,7 +111,7 @@ pub(crate) struct Input<'a> {
     pub(crate) runs_on: bool,
     /// Whether `.EXIT` has just left a macro.
     pub(crate) exited: bool,
-    /// Where the statements of the files stood in the first pass, and where the second differs.
+    /// Places of the files' statements in the first pass, and where the second differs.
     pub(crate) places: Places,
     /// The number of macro calls so far.
     pub(crate) calls: usize,

@@ -1,27 +1,16 @@
-//! The language as a library: a program outside the workspace is built with it and run.
+//! The language as a library: a program outside the workspace is compiled with it.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::root;
 
-/// Runs `docs/library`, a package of its own whose errors are anyhow's.
-fn library(arguments: &[&str]) -> Output {
-    let folder = root().join("docs/library");
-    let target = tempfile::tempdir().expect("a scratch folder");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--manifest-path"]).arg(folder.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(target.path()).arg("--").args(arguments);
-    cargo.output().expect("cargo is here")
-}
-
+/// `docs/library` is a package of its own whose errors are anyhow's. It is checked and not linked,
+/// which takes a third of the time; the front page of `tdlasm` runs the same lines.
 #[test]
-fn a_program_outside_the_workspace_assembles_with_the_library() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let source = folder.path().join("prog.asm");
-    std::fs::write(&source, "START: MVI A,5\n JMP START\n .END START\n").expect("a file");
-    let output = library(&[source.to_str().expect("a name"), "9000"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    // 3E 05 is MVI A,5 and C3 00 90 JMP 9000H; the start address is in the last record.
-    let expected = ":059000003E05C30090D5\n:009000016F\n";
-    assert_eq!(String::from_utf8_lossy(&output.stdout).replace('\r', ""), expected, "{said}");
+fn a_program_outside_the_workspace_compiles_with_the_library() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["check", "--quiet", "--manifest-path"]).arg(root().join("docs/library/Cargo.toml"));
+    cargo.arg("--target-dir").arg(concat!(env!("CARGO_TARGET_TMPDIR"), "/library"));
+    let output = cargo.output().expect("cargo is here");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
