@@ -29,7 +29,7 @@ pub struct BuiltImage {
     pub bytes: Vec<u8>,
     /// The address of the first byte, which is also where the program is entered.
     pub address: u16,
-    /// The build id that the program tells in its identity.
+    /// The build id that the program reports in its identity.
     pub build: u32,
     /// The linked program, for its symbols.
     pub program: Program,

@@ -1,7 +1,7 @@
 //! Requests under way: which of them a reply answers, and which must be asked again.
 //!
 //! The board answers in the order in which requests reach it. So what was sent stands in a queue,
-//! and a reply to one request tells that those sent before it will not be answered any more.
+//! and a reply to one request means that those sent before it will not be answered any more.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub struct Question {
     pub work: Duration,
     /// Most frames of an answer.
     pub frames: usize,
-    /// Tells when the answer is complete.
+    /// Decides when the answer is complete.
     pub judge: Judge,
 }
 
@@ -51,7 +51,7 @@ impl Question {
     }
 }
 
-/// Tells the requests of a link from each other.
+/// Identifies a request of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub(super) u64);
 
@@ -292,7 +292,7 @@ impl Flight {
     }
 }
 
-/// The cause, when the frame tells that a request arrived damaged.
+/// The cause, if the frame reports that a request arrived damaged.
 fn damage(frame: &Frame) -> Option<Cause> {
     match Reply::parse(frame.kind, &frame.payload) {
         Ok(Reply::Error(error)) if error.code == ErrorCode::Damaged => Some(Cause::DamagedThere),

@@ -139,7 +139,7 @@ impl Link {
         std::mem::take(&mut self.unframed)
     }
 
-    /// Lets several requests be under way: as many as fit into the window that the board told in
+    /// Lets several requests be under way: as many as fit into the window that the board stated in
     /// its identity.
     pub fn set_window(&mut self, bytes: u16) {
         self.window = bytes.into();
@@ -441,7 +441,7 @@ impl Link {
         Ok(())
     }
 
-    /// A place may be told at any time and answers no request.
+    /// A place may be reported at any time and answers no request.
     fn take_in(&mut self, frame: Frame) {
         match Reply::parse(frame.kind, &frame.payload) {
             Ok(Reply::Place(at)) => self.place = Some(at),

@@ -159,7 +159,7 @@ pub(crate) fn check(link: &mut Link, address: u16, length: u16) -> Result<u32, L
     }
 }
 
-/// Starts a program that speaks the protocol, and tells who it is.
+/// Starts a program that speaks the protocol, and returns its identity.
 ///
 /// # Errors
 /// The monitor did not start it, or what was started does not answer.

@@ -1,6 +1,6 @@
 //! Program counter of a board that does not answer any more.
 //!
-//! The interrupt service tells it when zeros come in a row, however stuck the program is
+//! The interrupt service reports it when zeros come in a row, however stuck the program is
 //! (`firmware/z80/place.asm`). It can't while interrupts are off or the processor has gone astray.
 
 use std::time::Duration;

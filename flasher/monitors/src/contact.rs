@@ -38,7 +38,7 @@ const KEY: Duration = Duration::from_millis(150);
 const QUIET: Duration = Duration::from_millis(60);
 /// After so long any other answer is.
 const PATIENT: Duration = Duration::from_millis(300);
-/// A BASIC that was told its memory's top says nothing for so long while it looks at each byte of
+/// A BASIC that was given its memory's top says nothing for so long while it looks at each byte of
 /// it.
 const MEMORY_TEST: Duration = Duration::from_millis(1500);
 /// The longest that something may talk before it is noise.

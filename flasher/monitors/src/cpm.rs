@@ -109,7 +109,7 @@ impl std::fmt::Display for CpmName {
 /// Brings a file to CP/M.
 ///
 /// # Errors
-/// What kept it from being there, or the user: then the receiver is told to give up.
+/// Returns the transfer's error, or the user's interruption: the receiver is then cancelled.
 pub fn transfer(
     talk: &mut Talk,
     order: &FileOrder,

@@ -248,7 +248,7 @@ trait HexMonitor {
     /// Returns the name for messages.
     fn name(&self) -> &'static str;
 
-    /// Finds it at its prompt, or brings it there, and tells what it is.
+    /// Finds it at its prompt, or brings it there, and returns its kind.
     fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String>;
 
     /// Whether the image keeps off the monitor's own memory.

@@ -23,7 +23,7 @@ pub fn boot_sector_differs(link: &mut Link, bytes: &[u8; SECTOR]) -> Result<bool
 }
 
 /// Makes the boot sector hold these 4 KiB. They wait in RAM, proven to be there, before the old
-/// ones are erased. Tells who answers then.
+/// ones are erased. Returns the identity that answers then.
 ///
 /// # Errors
 /// What kept the sector from being replaced, or that nobody answers from the new one.

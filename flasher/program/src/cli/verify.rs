@@ -13,7 +13,7 @@ use super::program::{InFlash, ProgramArgs};
 use super::target::{BoardArgs, UNCHANGED, or_interrupted};
 use super::write::progress_bar;
 
-/// Most differences that are told one by one.
+/// Most differences that are reported one by one.
 const TOLD: usize = 8;
 
 #[derive(Args)]

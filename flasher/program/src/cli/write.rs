@@ -132,7 +132,7 @@ fn how(updated: Updated, count: usize) -> String {
     sent + reset
 }
 
-/// Starts a program; one that speaks the protocol tells who it is.
+/// Starts a program; one that speaks the protocol reports its identity.
 pub(super) fn start(link: &mut Link, entry: u16, speaks: bool) -> Result<(), LoadError> {
     if speaks {
         let running = loader::run(link, entry)?;
