@@ -51,7 +51,7 @@ pub enum Error {
 
 /// The end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServerEnd {
     /// As the protocol has it: `shutdown`, then `exit`.
     Orderly,
     /// By `exit` or the end of the input, without `shutdown`.
@@ -68,7 +68,7 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: &mut dyn Write,
     options: Options,
-) -> Result<Ended, Error> {
+) -> Result<ServerEnd, Error> {
     let messages = read(input);
     let mut server = Server { session: Session::new(options), output, phase: Phase::Silent };
     loop {
@@ -125,8 +125,8 @@ struct Server<'o> {
 }
 
 impl Server<'_> {
-    fn ended(&self) -> Ended {
-        if self.phase == Phase::Shut { Ended::Orderly } else { Ended::Abrupt }
+    fn ended(&self) -> ServerEnd {
+        if self.phase == Phase::Shut { ServerEnd::Orderly } else { ServerEnd::Abrupt }
     }
 
     fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {

@@ -128,7 +128,7 @@ struct Sent {
 }
 
 /// The consequence of something heard or not heard.
-pub(super) enum Outcome {
+pub(super) enum Consequence {
     /// This request is to be sent again.
     Repeat(u8, Cause),
     /// This one has ended.
@@ -204,7 +204,7 @@ impl Flight {
     }
 
     /// A good frame came.
-    pub(super) fn heard(&mut self, frame: &Frame, now: Instant) -> Vec<Outcome> {
+    pub(super) fn heard(&mut self, frame: &Frame, now: Instant) -> Vec<Consequence> {
         if let Some(cause) = damage(frame) {
             self.since = now;
             return self.lost_front(cause).into_iter().collect();
@@ -224,7 +224,7 @@ impl Flight {
 
     /// Nothing came in time: what is under way is sent again, unless the first has been silent too
     /// often.
-    pub(super) fn silent(&mut self) -> Vec<Outcome> {
+    pub(super) fn silent(&mut self) -> Vec<Consequence> {
         // The board answers in turn, so that only the first request in the queue that still waits
         // can be what it hangs on. One that was given up may stand before it: its sending counts
         // for the deadline, not for the silence.
@@ -243,16 +243,16 @@ impl Flight {
         if let Some(pending) = self.pending.get_mut(first.unwrap_or(0)) {
             pending.silences += 1;
         }
-        let repeat = |pending: &Pending| Outcome::Repeat(pending.seq, Cause::Silence);
+        let repeat = |pending: &Pending| Consequence::Repeat(pending.seq, Cause::Silence);
         outcomes.extend(self.pending.iter().map(repeat));
         outcomes
     }
 
     /// Returns the outcome for the request that a frame answers; `None` while more is to come.
-    fn answer(&mut self, frame: &Frame) -> Option<Outcome> {
+    fn answer(&mut self, frame: &Frame) -> Option<Consequence> {
         let is_ours = |pending: &Pending| pending.is_answered_by(frame.kind);
         let Some(pending) = self.find(frame.seq).filter(|pending| is_ours(pending)) else {
-            return Some(Outcome::Stray);
+            return Some(Consequence::Stray);
         };
         let what = pending.what;
         match Reply::parse(frame.kind, &frame.payload) {
@@ -276,19 +276,19 @@ impl Flight {
         }
     }
 
-    fn finish(&mut self, seq: u8, replies: Result<Vec<Reply>, LinkError>) -> Option<Outcome> {
+    fn finish(&mut self, seq: u8, replies: Result<Vec<Reply>, LinkError>) -> Option<Consequence> {
         if self.queue.front().is_some_and(|sent| sent.seq == seq) {
             self.queue.pop_front();
         }
-        Some(Outcome::Finished(Box::new(self.take(seq)?), replies))
+        Some(Consequence::Finished(Box::new(self.take(seq)?), replies))
     }
 
     /// The first request in the queue will not be answered any more.
-    fn lost_front(&mut self, cause: Cause) -> Option<Outcome> {
+    fn lost_front(&mut self, cause: Cause) -> Option<Consequence> {
         let seq = self.queue.pop_front()?.seq;
         let is_repeated = self.queue.iter().any(|sent| sent.seq == seq);
         let waits = self.find(seq).is_some();
-        (waits && !is_repeated).then_some(Outcome::Repeat(seq, cause))
+        (waits && !is_repeated).then_some(Consequence::Repeat(seq, cause))
     }
 }
 
@@ -332,15 +332,15 @@ mod tests {
     }
 
     /// Outcomes in words.
-    fn told(outcomes: Vec<Outcome>) -> Vec<&'static str> {
+    fn told(outcomes: Vec<Consequence>) -> Vec<&'static str> {
         let word = |outcome| match outcome {
-            Outcome::Repeat(_, Cause::Silence) => "silence",
-            Outcome::Repeat(_, Cause::DamagedThere) => "damaged",
-            Outcome::Repeat(_, Cause::Overrun) => "overrun",
-            Outcome::Repeat(_, Cause::Missing) => "missing",
-            Outcome::Finished(_, Ok(_)) => "finished",
-            Outcome::Finished(_, Err(_)) => "failed",
-            Outcome::Stray => "stray",
+            Consequence::Repeat(_, Cause::Silence) => "silence",
+            Consequence::Repeat(_, Cause::DamagedThere) => "damaged",
+            Consequence::Repeat(_, Cause::Overrun) => "overrun",
+            Consequence::Repeat(_, Cause::Missing) => "missing",
+            Consequence::Finished(_, Ok(_)) => "finished",
+            Consequence::Finished(_, Err(_)) => "failed",
+            Consequence::Stray => "stray",
         };
         outcomes.into_iter().map(word).collect()
     }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use firmware_wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
 
-use flight::{Flight, Outcome, Pending, SILENCES};
+use flight::{Consequence, Flight, Pending, SILENCES};
 use rcflash_transport::Transport;
 use stats::Cause;
 
@@ -361,12 +361,12 @@ impl Link {
         self.listen(left).map_err(|source| self.line_error(what, source))
     }
 
-    fn carry_out(&mut self, outcomes: Vec<Outcome>) -> Result<(), LinkError> {
+    fn carry_out(&mut self, outcomes: Vec<Consequence>) -> Result<(), LinkError> {
         for outcome in outcomes {
             match outcome {
-                Outcome::Stray => self.stats.strays += 1,
-                Outcome::Repeat(seq, cause) => self.repeat(seq, cause)?,
-                Outcome::Finished(pending, replies) => {
+                Consequence::Stray => self.stats.strays += 1,
+                Consequence::Repeat(seq, cause) => self.repeat(seq, cause)?,
+                Consequence::Finished(pending, replies) => {
                     self.stats.requests += u64::from(replies.is_ok());
                     self.finish(*pending, replies);
                 }

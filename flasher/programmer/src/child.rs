@@ -18,7 +18,7 @@ const KEPT: usize = 64 << 10;
 
 /// The end of a program.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum ChildEnd {
     /// By itself; with what it said on both of its outputs.
     Itself(ExitStatus, Vec<u8>),
     /// It was still running at the deadline, and was ended.
@@ -33,7 +33,7 @@ pub(super) fn run(
     patience: Duration,
     stop: &AtomicBool,
     mut watch: impl FnMut(&[u8]),
-) -> io::Result<Ended> {
+) -> io::Result<ChildEnd> {
     let deadline = Instant::now() + patience;
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(piped.process_group(0).spawn()?);
@@ -60,14 +60,14 @@ pub(super) fn run(
             }
         };
         if stop.load(Ordering::Relaxed) {
-            return Ok(Ended::Interrupted);
+            return Ok(ChildEnd::Interrupted);
         }
         if Instant::now() >= deadline {
-            return Ok(Ended::Late);
+            return Ok(ChildEnd::Late);
         }
         if silent && let Some(status) = running.0.try_wait()? {
             hear_out(&words, &mut hear);
-            return Ok(Ended::Itself(status, said));
+            return Ok(ChildEnd::Itself(status, said));
         }
     }
 }

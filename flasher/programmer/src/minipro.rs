@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::child::{Ended, run};
+use super::child::{ChildEnd, run};
 use super::chip::{Chip, Kind};
 
 /// The program, which is found by `PATH`.
@@ -79,7 +79,7 @@ pub enum ProgrammerError {
     #[error("stopped while {0}: what the chip holds is not known; write it again")]
     Interrupted(Step),
     /// It failed.
-    #[error("{step}: minipro failed ({status}){}{}", Said(.said), hint(.said))]
+    #[error("{step}: minipro failed ({status}){}{}", Quoted(.said), hint(.said))]
     Failed {
         /// At what.
         step: Step,
@@ -89,7 +89,7 @@ pub enum ProgrammerError {
         said: String,
     },
     /// The chip holds other bytes, by what it says.
-    #[error("the chip does not hold what was written{}{}", Said(.0), hint(.0))]
+    #[error("the chip does not hold what was written{}{}", Quoted(.0), hint(.0))]
     Verify(String),
     /// The file that was read back can't be compared.
     #[error("what minipro read back can't be read: {0}")]
@@ -135,9 +135,9 @@ fn all_ff(all_blank: &bool) -> &'static str {
 }
 
 /// The words of `minipro`, after a message.
-struct Said<'a>(&'a str);
+struct Quoted<'a>(&'a str);
 
-impl std::fmt::Display for Said<'_> {
+impl std::fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let lines: Vec<_> = self.0.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];
@@ -229,9 +229,9 @@ impl Limits<'_> {
     ) -> Result<String, ProgrammerError> {
         let ended = run(Command::new(PROGRAM).args(words), self.patience, self.stop, watch);
         match ended {
-            Ok(Ended::Itself(status, said)) => judged(step, status, plain(&said)),
-            Ok(Ended::Late) => Err(ProgrammerError::Late { step, patience: self.patience }),
-            Ok(Ended::Interrupted) => Err(ProgrammerError::Interrupted(step)),
+            Ok(ChildEnd::Itself(status, said)) => judged(step, status, plain(&said)),
+            Ok(ChildEnd::Late) => Err(ProgrammerError::Late { step, patience: self.patience }),
+            Ok(ChildEnd::Interrupted) => Err(ProgrammerError::Interrupted(step)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ProgrammerError::Missing),
             Err(error) => Err(ProgrammerError::NotRun(error)),
         }

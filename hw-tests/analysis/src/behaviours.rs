@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
 
 /// The findings of one behaviour on a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Word {
+pub struct Answer {
     /// The residue.
     pub residue: u8,
     /// A piece found no room.
@@ -55,9 +55,9 @@ pub struct Comparison {
     /// The piece on it.
     pub piece: Piece,
     /// With faults mended.
-    pub mended: Word,
+    pub mended: Answer,
     /// The findings with the faults of 1978.
-    pub printed: Word,
+    pub printed: Answer,
     /// Whether the attackers arrays differ.
     pub arrays_differ: bool,
     /// The faults that show on this square.
@@ -69,7 +69,7 @@ impl Comparison {
     /// wrong.
     #[must_use]
     pub fn is_remarkable(&self) -> bool {
-        let told = |word: Word| word.overflow || word.short;
+        let told = |word: Answer| word.overflow || word.short;
         self.mended.residue != self.printed.residue || told(self.mended) || told(self.printed)
     }
 }
@@ -105,7 +105,7 @@ fn of_square(mended: &Verdict, printed: &Verdict) -> Comparison {
     add(Fault::Walk, printed.outcome.short);
     add(Fault::Pins, arrays_differ && !printed.misfiled && !printed.overflow);
     let (square, piece) = (mended.square, mended.piece);
-    let [mended, printed] = [mended, printed].map(|verdict| Word {
+    let [mended, printed] = [mended, printed].map(|verdict| Answer {
         residue: verdict.outcome.residue,
         overflow: verdict.overflow,
         short: verdict.outcome.short,

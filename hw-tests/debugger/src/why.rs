@@ -5,7 +5,7 @@ use firmware::evaluator::Evaluator;
 use firmware::profile::Profile;
 use firmware_wire::Request;
 use sargon_cases::{Case, Subject, encode};
-use sargon_reference::{AttackersArray, Outcome, Piece, Square, examine_as, exchange_as};
+use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, examine_as, exchange_as};
 
 use super::debugger::{Debugger, Halt};
 use super::motion::{Ask, Motion};
@@ -102,7 +102,7 @@ impl Finding {
 struct Expected {
     square: Option<Square>,
     array: Option<AttackersArray>,
-    outcome: Outcome,
+    outcome: ExchangeResult,
 }
 
 /// Runs a case on a simulated board, and goes to the first thing that is not as the reference has

@@ -13,7 +13,7 @@ use sargon_analysis::behaviours::{Fault, compare};
 use sargon_cases::encode;
 use sargon_cases::{Subject, shipped};
 use sargon_reference::{
-    AttackersArray, Behaviour, Colour, Kind, Outcome, Piece, Position, Square, examine_as,
+    AttackersArray, Behaviour, Colour, ExchangeResult, Kind, Piece, Position, Square, examine_as,
     exchange_as, parse_fen,
 };
 
@@ -28,7 +28,7 @@ fn bare(behaviour: evaluator::Behaviour) -> Bare {
     Bare::new(&app.unwrap_or_else(|error| panic!("{error}"))).expect("it is the application")
 }
 
-fn bits(overflow: bool, outcome: &Outcome) -> u8 {
+fn bits(overflow: bool, outcome: &ExchangeResult) -> u8 {
     let short = if outcome.short { status::SHORT } else { 0 };
     short | if overflow { status::OVERFLOW } else { 0 }
 }

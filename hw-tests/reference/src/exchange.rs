@@ -18,7 +18,7 @@ pub struct Booking {
 
 /// The result of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ExchangeResult {
     /// Points that the owner of the square stands to lose.
     pub residue: u8,
     /// The bookings that add up to the residue.
@@ -64,7 +64,7 @@ impl Queue {
 /// assert_eq!(outcome.bookings.len(), 3);
 /// ```
 #[must_use]
-pub fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
+pub fn exchange(target: Piece, array: &AttackersArray) -> ExchangeResult {
     let queue = |colour| Queue {
         values: array.in_order(colour).into_iter(),
         promised: usize::from(array.count(colour)),
@@ -77,7 +77,7 @@ pub fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
         std::mem::swap(&mut side, &mut other);
         next
     });
-    Outcome { residue, bookings, short: side.short || other.short }
+    ExchangeResult { residue, bookings, short: side.short || other.short }
 }
 
 /// Plays the captures out with pieces from `next`, which serves the two sides in turn, the

@@ -28,7 +28,7 @@ mod printed;
 
 pub use array::{AttackersArray, Filing};
 pub use attack::attackers;
-pub use exchange::{Booking, Outcome, exchange};
+pub use exchange::{Booking, ExchangeResult, exchange};
 pub use fen::{FenError, parse_fen};
 pub use minimax::minimax;
 pub use pins::{Pin, find_pins};
@@ -49,7 +49,7 @@ pub struct Verdict {
     /// mended.
     pub misfiled: bool,
     /// The exchange.
-    pub outcome: Outcome,
+    pub outcome: ExchangeResult,
 }
 
 /// The treatment of the faults of the program of 1978.
@@ -125,7 +125,7 @@ pub fn examine_as(position: &Position, behaviour: Behaviour) -> Examination {
 /// assert_eq!(exchange_as(queen, &array, Behaviour::AsIn1978).residue, 9);
 /// ```
 #[must_use]
-pub fn exchange_as(target: Piece, array: &AttackersArray, behaviour: Behaviour) -> Outcome {
+pub fn exchange_as(target: Piece, array: &AttackersArray, behaviour: Behaviour) -> ExchangeResult {
     match behaviour {
         Behaviour::Mended => exchange(target, array),
         Behaviour::AsIn1978 => printed::exchange(target, array),

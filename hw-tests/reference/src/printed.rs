@@ -8,7 +8,7 @@
 
 use super::array::AttackersArray;
 use super::attack::{Met, scan};
-use super::exchange::{Outcome, play_out};
+use super::exchange::{ExchangeResult, play_out};
 use super::pins::{Candidate, Pin, candidates};
 use super::position::{Colour, Direction, Kind, Piece, Position, Square};
 use super::{Examination, Verdict};
@@ -60,7 +60,7 @@ pub(super) fn examine(position: &Position) -> Examination {
 }
 
 /// Plays out an exchange on a given array, with an empty pin list behind it.
-pub(super) fn exchange(target: Piece, array: &AttackersArray) -> Outcome {
+pub(super) fn exchange(target: Piece, array: &AttackersArray) -> ExchangeResult {
     let mut memory = Memory::new();
     memory.bytes[..PINS].copy_from_slice(&array.to_bytes());
     memory.exchange(target)
@@ -161,7 +161,7 @@ impl Memory {
         }
     }
 
-    fn exchange(&mut self, target: Piece) -> Outcome {
+    fn exchange(&mut self, target: Piece) -> ExchangeResult {
         let walk = |colour| {
             let at = section(colour);
             Walk { count: self.bytes[at], at }
@@ -173,7 +173,7 @@ impl Memory {
             std::mem::swap(&mut side, &mut other);
             next
         });
-        Outcome { residue, bookings, short }
+        ExchangeResult { residue, bookings, short }
     }
 
     /// The next of a side: the low half of the next byte that is not 0, wherever that is. An empty

@@ -7,7 +7,7 @@ use clap::Args;
 
 use tdlasm::Options;
 use tdlasm_rewrite::convert::translate;
-use tdlasm_server::{Ended, serve};
+use tdlasm_server::{ServerEnd, serve};
 
 use super::Failed;
 use super::asm::parse_define;
@@ -51,9 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         ..Options::default()
     };
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
-        Ok(Ended::Orderly) => Ok(()),
+        Ok(ServerEnd::Orderly) => Ok(()),
         // The protocol wants 1 then.
-        Ok(Ended::Abrupt) => Err(Failed::Source),
+        Ok(ServerEnd::Abrupt) => Err(Failed::Source),
         Err(error) => {
             program_kit::tell!("error: {error}");
             program_kit::tell!(

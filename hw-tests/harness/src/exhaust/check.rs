@@ -74,7 +74,7 @@ pub struct Finding {
 
 /// Reason for which a check ended.
 #[derive(Debug)]
-pub enum Ended {
+pub enum CheckEnd {
     /// All arrays had their turn.
     Complete,
     /// The user stopped it.
@@ -91,7 +91,7 @@ pub fn check(
     goal: &Goal,
     interrupted: &AtomicBool,
     progress: impl FnMut(u32),
-) -> (Totals, Ended) {
+) -> (Totals, CheckEnd) {
     let mut totals = Totals::new(goal.crc);
     let ended = thread::scope(|scope| {
         // The reference works ahead on a thread of its own, so that the board need not wait for it.
@@ -100,7 +100,7 @@ pub fn check(
         scope.spawn(move || foresee(goal, &send));
         compare(live, goal, &expected, &mut totals, interrupted, progress)
     });
-    (totals, ended.unwrap_or_else(Ended::BoardLost))
+    (totals, ended.unwrap_or_else(CheckEnd::BoardLost))
 }
 
 /// Sends the reference's results, stretch by stretch, until the receiver is gone.
@@ -123,20 +123,20 @@ fn compare(
     totals: &mut Totals,
     interrupted: &AtomicBool,
     mut progress: impl FnMut(u32),
-) -> Result<Ended, LinkError> {
+) -> Result<CheckEnd, LinkError> {
     for stretch in expected {
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(Ended::Interrupted);
+            return Ok(CheckEnd::Interrupted);
         }
         let counted = ask(live, &goal.arrays, &stretch)?;
         if counted.tally != stretch.tally {
             let finding = find(live, &goal.arrays, &stretch, counted.tally.histogram)?;
-            return Ok(Ended::Differs(Box::new(finding)));
+            return Ok(CheckEnd::Differs(Box::new(finding)));
         }
         totals.add(&stretch, &counted);
         progress(totals.arrays);
     }
-    Ok(Ended::Complete)
+    Ok(CheckEnd::Complete)
 }
 
 fn ask(live: &mut LiveBoard, arrays: &Arrays, stretch: &Expected) -> Result<Counted, LinkError> {

@@ -9,7 +9,7 @@ mod expect;
 mod report;
 mod space;
 
-pub use check::{Ended, Finding, Goal, STRETCH, Times, Totals, check};
+pub use check::{CheckEnd, Finding, Goal, STRETCH, Times, Totals, check};
 pub use expect::Expected;
 pub use report::{finding, summary};
 pub use space::{Arrays, Place, Section, Space};

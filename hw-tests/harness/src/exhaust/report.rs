@@ -9,7 +9,7 @@ use firmware_wire::step::{DEFENDERS, TAKES, TAKES_LAST};
 
 use super::check::{Finding, Goal, Times, Totals};
 use crate::answers::BookedThere;
-use sargon_reference::{Booking, Outcome, exchange};
+use sargon_reference::{Booking, ExchangeResult, exchange};
 
 /// The totals of the arrays on which board and reference agree. `board` is the board's own time,
 /// where it is known.
@@ -70,7 +70,7 @@ pub fn finding(goal: &Goal, found: &Finding) -> String {
 
 /// The bookings: by the reference, by the board's TRACE, and by XCHNG itself where it can be
 /// watched.
-fn bookings(outcome: &Outcome, found: &Finding) -> String {
+fn bookings(outcome: &ExchangeResult, found: &Finding) -> String {
     let mut text = "    by booking: at stake  attacker  defender  residue\n".to_owned();
     for Booking { stake, attacker, defender, residue } in &outcome.bookings {
         let _ = writeln!(text, "    reference {stake:>10}{attacker:>10}{defender:>10}{residue:>9}");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use program_kit::exit::Outcome;
-use sargon_analysis::behaviours::{Comparison, Counts, Fault, Word, compare};
+use sargon_analysis::behaviours::{Answer, Comparison, Counts, Fault, compare};
 use serde::Serialize;
 
 use hw_console::positions::PositionArgs;
@@ -46,8 +46,8 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> Outcome {
 struct Entry<'a> {
     square: String,
     piece: char,
-    mended: Word,
-    printed: Word,
+    mended: Answer,
+    printed: Answer,
     faults: &'a [Fault],
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use firmware_wire::capability;
-use hil_harness::exhaust::{Arrays, Ended, Goal, Space, Totals, check, finding, summary};
+use hil_harness::exhaust::{Arrays, CheckEnd, Goal, Space, Totals, check, finding, summary};
 use hil_harness::live::LiveBoard;
 use hil_harness::report::line_quality;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -70,23 +70,23 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
 }
 
 /// Reports the end of the check; the exit code follows.
-fn conclude(goal: &Goal, totals: &Totals, ended: Ended) -> Outcome {
+fn conclude(goal: &Goal, totals: &Totals, ended: CheckEnd) -> Outcome {
     let next = goal.range.start + totals.arrays;
     let resume = format!("go on with --range {next}..{} --crc {:08X}", goal.range.end, totals.crc);
     match ended {
-        Ended::Complete => {
+        CheckEnd::Complete => {
             print("PASS: board and reference agree\n")?;
             Ok(0)
         }
-        Ended::Interrupted => {
+        CheckEnd::Interrupted => {
             print(&format!("INCOMPLETE: interrupted; {resume}\n"))?;
             Ok(INTERRUPTED)
         }
-        Ended::Differs(found) => {
+        CheckEnd::Differs(found) => {
             print(&format!("FAIL: board and reference differ\n{}", finding(goal, &found)))?;
             Ok(WRONG)
         }
-        Ended::BoardLost(error) => {
+        CheckEnd::BoardLost(error) => {
             print(&format!("INCOMPLETE: the board is lost; {resume}\n"))?;
             Err(Failure::new(RIG, error))
         }

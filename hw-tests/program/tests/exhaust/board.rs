@@ -8,7 +8,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
 use firmware_wire::{ErrorCode, ExhaustRequest, Tally};
-use hil_harness::exhaust::{Arrays, Ended, Goal, Space, Totals, check};
+use hil_harness::exhaust::{Arrays, CheckEnd, Goal, Space, Totals, check};
 use hil_harness::live::{LiveBoard, Plan};
 use rcflash_link::LinkError;
 use sargon_reference::Colour;
@@ -38,7 +38,10 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
                 let arrays = Arrays::new(space, owner);
                 let goal = Goal { arrays, range: range.clone(), crc: 0 };
                 let (totals, ended) = check(&mut rig, &goal, &AtomicBool::new(false), |_| {});
-                assert!(matches!(ended, Ended::Complete), "{space} {range:?} {owner:?}: {ended:?}");
+                assert!(
+                    matches!(ended, CheckEnd::Complete),
+                    "{space} {range:?} {owner:?}: {ended:?}"
+                );
                 let Totals { crc, histogram, off_minimax, .. } = totals;
                 let seen = model::Folded { crc, histogram, off_minimax };
                 assert_eq!(seen, model::fold(&sections, range.clone()));
