@@ -104,6 +104,11 @@ impl Name {
         !self.is_local() && self.special.is_none() && self.definition != Definition::None
     }
 
+    /// Whether this is `.`, the location counter.
+    pub(crate) fn is_here(&self) -> bool {
+        self.code == HERE
+    }
+
     /// Whether this is a `..local`.
     pub(crate) fn is_local(&self) -> bool {
         self.local
@@ -112,6 +117,9 @@ impl Name {
 
 /// Six characters of a 40-character set fit in 32 bits; keys from here on are long names.
 const LONG: u32 = 40u32.pow(6);
+
+/// The code of `.`, the last of the 40 characters.
+const HERE: u32 = 39 * 40u32.pow(5);
 
 /// Programs have about one new name in so many bytes.
 const BYTES_A_NAME: usize = 128;
@@ -313,6 +321,13 @@ mod tests {
             assert_eq!(first == second, same);
             assert_eq!(names.spelling(first), if long { "ATTACKER" } else { "ATTACK" });
         }
+    }
+
+    #[test]
+    fn the_location_counter_is_known_by_its_code() {
+        let mut names = Names::new(false);
+        let here = names.intern(b".");
+        assert!(names[here].is_here() && names.spelling(here) == ".");
     }
 
     #[test]

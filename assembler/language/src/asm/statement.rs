@@ -365,13 +365,13 @@ impl Assembler<'_> {
             self.call_macro(index, span, cursor)?;
             return Ok(Ending::Complete);
         }
-        if self.input.sources.slice(span) == b"." {
-            self.value_word(name, Expr::here(span))?;
-            return Ok(Ending::Open);
-        }
         match entry.operator {
             Some(Operator::Instruction(form)) => self.instruction(form, span, cursor),
             Some(Operator::Directive(directive)) => self.directive(directive, span, cursor),
+            None if entry.is_here() => {
+                self.value_word(name, Expr::here(span))?;
+                Ok(Ending::Open)
+            }
             None if entry.state != State::Undefined || entry.special.is_some() => {
                 self.mention(name, span, Role::Use);
                 self.value_word(name, Expr::symbol(name, span))?;

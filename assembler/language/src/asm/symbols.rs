@@ -38,21 +38,17 @@ impl Assembler<'_> {
         self.mention(name, span, Role::Definition);
         self.naming.names.enter(name);
         let entry = self.naming.names[name];
-        if self.pass == Pass::Only && entry.operator.is_some() {
-            // What stood for the operator's value above stands for the symbol's in a second pass.
-            self.reports.wants_two = true;
-        }
-        if entry.definition == Definition::Variable && kind == Definition::Fixed {
-            // A second pass finds it fixed where it is a variable in the only one.
-            self.reports.wants_two = true;
-        }
+        // What stood for the operator's value above stands for the symbol's in a second pass, and a
+        // variable is found fixed there.
+        self.reports.wants_two |= (self.pass == Pass::Only && entry.operator.is_some())
+            || (entry.definition == Definition::Variable && kind == Definition::Fixed);
         if entry.special.is_some() {
             if kind == Definition::Label {
                 self.naming.names.begin_scope(name);
             }
             return self.redefine(name, &entry, kind, span);
         }
-        if kind == Definition::Label && self.naming.names.spelling(name) == "." {
+        if kind == Definition::Label && entry.is_here() {
             // The location counter as a label is nothing.
             return;
         }

@@ -153,7 +153,7 @@ impl Assembler<'_> {
     fn meaning(&self, kind: Synonym, old: NameId) -> Option<Meaning> {
         let entry = self.naming.names[old];
         let symbol = || match (entry.state, entry.special) {
-            _ if self.naming.names.spelling(old) == "." => {
+            _ if entry.is_here() => {
                 Some(Meaning::Symbol(State::Value(self.emission.here), Definition::Fixed))
             }
             (State::Undefined, Some(Special::Register(register))) => {
