@@ -10,6 +10,7 @@ mod hex;
 mod hosted;
 mod loads;
 mod lossy;
+mod mame;
 #[path = "../common/programs.rs"]
 mod programs;
 mod spoilt;

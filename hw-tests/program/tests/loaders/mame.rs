@@ -1,0 +1,37 @@
+//! The hosted application on boards that MAME emulates: its serial chips tell the program that it
+//! is on the right one, by an emulation that nobody here wrote.
+
+use std::process::Command;
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use tdlasm::image::intel_hex;
+
+use super::bench::Ran;
+
+/// The profiles with either chip, and MAME's machines.
+const BOARDS: [(&str, &str); 2] = [("rc2014-classic", "rc2014mini"), ("rc2014-zed", "rc2014zedp")];
+
+#[test]
+fn the_application_for_boards_that_keep_their_rom_runs_on_mames_chips() {
+    if hil_harness::board::mame().is_none() {
+        assert!(std::env::var_os("CI").is_none(), "CI must have MAME");
+        eprintln!("not run, since there is no MAME");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for (name, machine) in BOARDS {
+        let profile = Profile::named(name).expect("it ships");
+        let built = build(&profile, ProgramKind::HostedApplication);
+        let image = built.unwrap_or_else(|error| panic!("{error}")).program.image;
+        let file = folder.path().join(format!("{name}.hex"));
+        std::fs::write(&file, intel_hex(&image, None)).expect("a file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+        command.args(["run", "--board", name, &format!("--mame={machine}"), "--count", "10"]);
+        command.arg("--app").arg(file).env_remove("RCFLASH_RIG");
+        let ran = Ran::of(&command.output().expect("it starts"));
+        assert_eq!(ran.code, Some(0), "{machine}: {}{}", ran.data, ran.text);
+        assert!(ran.data.contains("PASS: 10 of 10 cases"), "{machine}: {}", ran.data);
+    }
+}
