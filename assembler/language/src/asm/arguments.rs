@@ -92,7 +92,13 @@ impl Assembler<'_> {
         if cursor.peek() != Some(b'(') {
             return None;
         }
-        let length = closing_parenthesis(cursor.rest())?;
+        let Some(length) = closing_parenthesis(cursor.rest()) else {
+            let message = "the parenthesis that begins this argument is not closed";
+            self.error(Code::Unterminated, cursor.here(), message);
+            cursor.advance(cursor.rest().len());
+            self.input.ended = true;
+            return Some(Argument::made(Vec::new()));
+        };
         let text = cursor.rest()[1..length].to_vec();
         let start = cursor.offset() + 1;
         cursor.advance(length + 1);
@@ -137,19 +143,16 @@ pub(super) fn closing_parenthesis(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The length of an argument: to a comma, a comment, the line's end or the closing bracket, all of
-/// which count only outside of parentheses.
+/// The length of an argument: to a comma, a comment, the line's end or the closing bracket.
+/// Parentheses count at the start of an argument only.
 fn argument_length(text: &[u8], until_bracket: bool) -> usize {
-    let mut depth = 0usize;
     let mut open_brackets = 0usize;
     text.iter()
         .position(|byte| {
             match byte {
-                b'(' => depth += 1,
-                b')' => depth = depth.saturating_sub(1),
-                b',' | b';' | b'\n' | b'\r' => return depth == 0,
-                b'[' if depth == 0 => open_brackets += 1,
-                b']' if depth == 0 && until_bracket => {
+                b',' | b';' | b'\n' | b'\r' => return true,
+                b'[' => open_brackets += 1,
+                b']' if until_bracket => {
                     if open_brackets == 0 {
                         return true;
                     }
