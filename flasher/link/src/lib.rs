@@ -427,15 +427,16 @@ impl Link {
         self.stats.bytes.1 += count as u64;
         self.overheard.heard(&buffer[..count]);
         for byte in &buffer[..count] {
+            match self.decoder.push(*byte) {
+                Some(Event::Frame(frame)) => self.take_in(frame),
+                Some(Event::Damaged(_)) if is_text(&self.unframed) => {}
+                Some(Event::Damaged(_)) => self.stats.damaged_here += 1,
+                None => {}
+            }
             match byte {
                 0 => self.unframed.clear(),
                 byte if self.unframed.len() < UNFRAMED => self.unframed.push(*byte),
                 _ => {}
-            }
-            match self.decoder.push(*byte) {
-                Some(Event::Frame(frame)) => self.take_in(frame),
-                Some(Event::Damaged(_)) => self.stats.damaged_here += 1,
-                None => {}
             }
         }
         Ok(())
@@ -490,6 +491,13 @@ impl Link {
     }
 }
 
+/// Whether bytes between delimiters are lines of text, such as a program's greeting, and not what a
+/// fault has left of a frame.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_letter = |byte: &u8| matches!(byte, b' '..=b'~' | b'\r' | b'\n');
+    bytes.ends_with(b"\r\n") && bytes.iter().all(is_letter)
+}
+
 /// A line that was closed.
 struct Closed(String);
 
@@ -504,5 +512,18 @@ impl Transport for Closed {
 
     fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
         Err(io::ErrorKind::NotConnected.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_text;
+
+    #[test]
+    fn greetings_are_text_and_frames_are_not() {
+        assert!(is_text(b"\r\nBoot monitor 1, build 0123ABCD\r\n"));
+        for other in [&b""[..], b"Boot", b"\x01\r\n", b"\xffBoot\r\n", b"\r\nBoot\r\n\x02"] {
+            assert!(!is_text(other), "{other:?}");
+        }
     }
 }

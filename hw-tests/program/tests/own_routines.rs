@@ -73,6 +73,7 @@ fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
     let (code, shown, said) = run_with(mine.path(), &["--filter", "document"]);
     assert_eq!(code, Some(0), "{shown}{said}");
     assert!(said.contains("with routines of your own: XCHNG"), "{said}");
+    assert!(shown.contains(", 0 frames damaged here,"), "greetings are no frames: {shown}");
     let (_, _, ours) = hw_tests(&["run", "--filter", "byte.figure4"]);
     let build = |said: &str| said.split("build ").nth(1).map(|rest| rest[..8].to_owned());
     assert!(build(&said).is_some());

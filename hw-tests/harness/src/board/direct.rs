@@ -80,6 +80,12 @@ impl Board for DirectBoard {
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        // Serial drivers end a break when the port is closed, also when its program was killed, and
+        // flow control is set anew by whoever opens it.
+        let mut inner = self.world.lock();
+        let line = inner.board.line_mut();
+        (line.low, line.disobeys_rts) = (false, false);
+        drop(inner);
         Ok(Box::new(DirectLine { name: self.name.clone(), world: self.world.clone() }))
     }
 
