@@ -383,6 +383,23 @@ mod tests {
     }
 
     #[test]
+    fn frames_from_before_a_request_was_sent_again_do_not_count() {
+        let judge: Judge = |replies| match replies.len() {
+            0..3 => Progress::More,
+            3 => Progress::Complete,
+            _ => Progress::Broken,
+        };
+        let mut asked = position(6, judge);
+        assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        assert_eq!(told(asked.silent()), ["silence"]);
+        asked.sent(1, Instant::now());
+        for _ in 0..2 {
+            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        }
+        assert_eq!(hear(&mut asked, 1, END, &[0; 8]), ["finished"]);
+    }
+
+    #[test]
     fn damage_is_told_by_its_cause() {
         let causes = [(ErrorCode::Damaged, "damaged"), (ErrorCode::Overrun, "overrun")];
         for (code, cause) in causes {

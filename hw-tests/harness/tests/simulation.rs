@@ -82,6 +82,22 @@ fn a_port_that_fails_at_any_call_ends_the_run_and_is_named() {
     }
 }
 
+#[test]
+fn a_flaky_case_ends_a_run_that_is_to_end_at_the_first_that_does_not_pass() {
+    let cases = stage().cases().iter().take(16).cloned().collect();
+    let quiet = Scenario { fail_fast: true, ..Scenario::quiet(cases) };
+    let calls = played(&quiet).story.calls;
+    let ended = (calls / 2..calls).step_by(3).find_map(|at| {
+        let events = vec![(at, Event::Reset)];
+        let run = played(&quiet.with(Episode { events, ..Episode::default() }));
+        let counts = run.outcome.as_ref().ok()?.overview.counts();
+        (counts.flaky > 0).then(|| (run.exit_code(), run.why(), counts))
+    });
+    let (code, why, counts) = ended.expect("a reset in the midst of a case");
+    assert_eq!((code, counts.fail), (5, 0), "{counts:?}");
+    assert!(why.contains("first case that does not pass"), "{why}");
+}
+
 /// Checks that a file has whole lines only, each with its sum.
 fn has_whole_lines(run: &Once) {
     let content = run.disk.content(Path::new("run/results")).unwrap_or_default();

@@ -228,3 +228,27 @@ impl Transport for DirectLine {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use firmware::ProgramKind;
+    use firmware::build::build;
+    use rcflash_link::Link;
+    use rcflash_link::loader::identify;
+
+    use super::*;
+
+    #[test]
+    fn a_break_that_nobody_ended_ends_when_the_line_is_opened_again() {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
+        let mut board = DirectBoard::new(&profile, &monitor.bytes, Probe::default());
+        let mut line = board.open().expect("it is there");
+        line.set_line(ControlLine::Break, true).expect("it can");
+        line.obey_rts(false).expect("it can");
+        drop(line);
+        let line = board.open().expect("it is there");
+        assert!(!board.world.lock().board.line_mut().disobeys_rts);
+        identify(&mut Link::new(line, profile.uart.baud)).expect("it answers");
+    }
+}

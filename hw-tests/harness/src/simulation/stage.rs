@@ -20,7 +20,7 @@ use super::invariants::{
 };
 use super::operator::{Event, OperatedBoard, Script};
 use super::scenario::{Episode, Scenario};
-use crate::board::{Board, DirectBoard, Recording};
+use crate::board::{Board, DirectBoard, Instruments, Recording};
 use crate::campaign::{self, Done, Observer, Settings, Surroundings};
 use crate::disk::SimulatedDisk;
 use crate::live::{LiveBoard, Plan, Programs};
@@ -156,7 +156,7 @@ impl Stage {
         for (number, episode) in scenario.episodes.iter().enumerate() {
             play.run(episode, false).map_err(|what| format!("run {number}: {what}"))?;
         }
-        play.run(&Episode::default(), true).map_err(|what| format!("the last run: {what}"))?;
+        play.last_run().map_err(|what| format!("the last run: {what}"))?;
         Ok(play.story)
     }
 }
@@ -205,6 +205,11 @@ struct Nobody;
 
 impl Observer for Nobody {}
 
+/// Whether a run failed with the advice to press the reset button.
+fn asks_for_reset(outcome: &Result<Done, Failure>) -> bool {
+    outcome.as_ref().is_err_and(|failure| failure.message.contains("press reset"))
+}
+
 /// A story under way.
 struct Play<'a> {
     program: &'a Program,
@@ -218,6 +223,8 @@ struct Play<'a> {
     failed: u64,
     /// The end of the last run.
     outcome: Option<Result<Done, Failure>>,
+    /// Whether the operator would still press the reset button if the message says so.
+    may_reset: bool,
 }
 
 impl<'a> Play<'a> {
@@ -227,7 +234,34 @@ impl<'a> Play<'a> {
         let story = Story { seeds: 1, ..Story::default() };
         let board = program.board();
         let lost = Duration::ZERO;
-        Self { program, scenario, disk, board, lost, story, failed: 0, outcome: None }
+        Self {
+            program,
+            scenario,
+            disk,
+            board,
+            lost,
+            story,
+            failed: 0,
+            outcome: None,
+            may_reset: false,
+        }
+    }
+
+    /// Has the harness run without faults. A power cut between upload and start leaves the board in
+    /// a program that is not there any more, out of anybody's reach but the reset button's: the
+    /// operator presses it if the message says so, once.
+    fn last_run(&mut self) -> Result<(), String> {
+        self.may_reset = true;
+        self.run(&Episode::default(), true)?;
+        if self.outcome.as_ref().is_some_and(asks_for_reset) {
+            if let Some(press) = self.board.button() {
+                press();
+            }
+            self.story.count("operator reset as the message says", 1);
+            self.may_reset = false;
+            self.run(&Episode::default(), true)?;
+        }
+        Ok(())
     }
 
     /// Has the harness run once, and checks what came of it.
@@ -260,7 +294,7 @@ impl<'a> Play<'a> {
         if script.happened().contains(&Event::PowerCut) || self.program.plan.in_flash {
             self.check_boots()?;
         }
-        if is_last {
+        if is_last && !(self.may_reset && asks_for_reset(&outcome)) {
             self.check_end(&outcome)?;
         }
         self.outcome = Some(outcome);
@@ -386,7 +420,11 @@ impl<'a> Play<'a> {
                 self.story.count("results refused after a power cut", 1);
                 return Ok(());
             }
-            Err(failure) => return Err(format!("it failed: {}", failure.message)),
+            Err(failure) => {
+                let at = self.board.instruments().map_or(0, Instruments::program_counter);
+                let why = &failure.message;
+                return Err(format!("it failed: {why}; the program counter is at {at:04X}H"));
+            }
         };
         let counts = done.overview.counts();
         if counts.not_run > 0 {

@@ -261,3 +261,21 @@ fn two_runs_do_not_write_one_file() {
     let _first = create(&disk).expect("a new file");
     assert!(matches!(resume(&disk), Err(ResultsError::Busy(_))));
 }
+
+#[test]
+fn a_case_without_an_answer_keeps_its_verdict_however_often_the_file_is_continued() {
+    let disk = SimulatedDisk::new(1);
+    let mut log = create(&disk).expect("a new file");
+    log.ready(ready()).expect("written");
+    let mut all = results(2);
+    (all[0].verdict, all[0].why) = (Verdict::Timeout, Some("no answer".to_owned()));
+    all.iter().for_each(|result| log.case(result).expect("written"));
+    drop(log);
+    for times in 0..20 {
+        let (mut log, found) = resume(&disk).unwrap_or_else(|error| panic!("{times}: {error}"));
+        assert_eq!(found, all, "{times}");
+        log.ready(ready()).expect("written");
+    }
+    let lines = text(&disk);
+    assert_eq!(lines.lines().filter(|line| line.contains("\"case\":")).count(), 2, "{lines}");
+}
