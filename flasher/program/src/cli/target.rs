@@ -1,14 +1,18 @@
 //! Which board is meant, where it is, and opening the line to it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use firmware::profile::Profile;
 use firmware_wire::Identity;
-use program_kit::exit::{Failure, INTERRUPTED, USAGE};
-use rcflash_link::Link;
-use rcflash_link::loader;
+use program_kit::exit::{Failure, INTERRUPTED, RIG, USAGE};
+use rcflash_link::loader::{self, LoadError};
+use rcflash_link::{Link, LinkError};
+use rcflash_monitors::{LoaderError, Peer, Talk, Who, probe};
 use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
+use rcflash_transport::Transport;
 use rcflash_transport::port::Port;
 
 use super::stop_on_interrupt;
@@ -89,13 +93,37 @@ impl Target {
     pub(super) fn reach(&self) -> Result<(Link, Identity), Failure> {
         let stop = stop_on_interrupt()?;
         let mut link = Link::new(Box::new(self.open()?), self.baud());
-        link.set_stop(stop);
-        let reached = loader::reach_monitor(&mut link).map_err(Failure::from);
+        link.set_stop(Arc::clone(&stop));
+        let reached = loader::reach_monitor(&mut link).map_err(|error| match &error {
+            LoadError::Link(LinkError::Timeout { port, .. }) => {
+                stranger(link.take_line(), port, self.baud(), stop).unwrap_or(error.into())
+            }
+            _ => error.into(),
+        });
         let monitor = or_interrupted(reached, UNCHANGED)?;
         link.set_window(monitor.window);
         program_kit::tell!("{monitor}");
         Ok((link, monitor))
     }
+}
+
+/// The failure for a board on which a stock monitor answers, or on which the user gave up waiting
+/// for that; nothing if nobody known answers.
+fn stranger(
+    line: Box<dyn Transport + Send>,
+    port: &str,
+    baud: u32,
+    stop: Arc<AtomicBool>,
+) -> Option<Failure> {
+    let found = match probe(&mut Talk::new(line, baud, stop), &[]) {
+        Ok(found) => found,
+        Err(error @ LoaderError::Interrupted { .. }) => return Some(error.into()),
+        Err(_) => return None,
+    };
+    let Who::Known(peer, name) = found.who else { return None };
+    let how = (peer != Peer::Ours).then(|| peer.advice())?;
+    let problem = format!("{port}: {name} answers, not this project's monitor; {how}");
+    Some(Failure::new(RIG, problem))
 }
 
 /// Adds to an interruption how the board is left.
