@@ -251,10 +251,15 @@ impl Assembler<'_> {
 
     /// Reads over the next line if a parenthesis of this one is open: the original takes the line's
     /// end for what closes it, and the text below for the rest of the statement.
+    #[inline]
     fn run_on(&mut self, cursor: &mut Cursor<'_>) {
-        if !std::mem::take(&mut self.input.runs_on) || !cursor.at_statement_end() {
-            return;
+        if std::mem::take(&mut self.input.runs_on) && cursor.at_statement_end() {
+            self.lose_line(cursor);
         }
+    }
+
+    #[cold]
+    fn lose_line(&mut self, cursor: &mut Cursor<'_>) {
         self.next_line(cursor);
         if !cursor.rest().is_empty() {
             let message = "this line is lost, as the parenthesis in the one above is not closed";

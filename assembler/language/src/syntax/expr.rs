@@ -241,6 +241,7 @@ impl Reading<'_> {
 
     /// Reads the operator after an operand, and what closes parentheses before it: where one should
     /// be closed, the original takes the next character for its partner.
+    #[inline]
     fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
         loop {
             cursor.skip_blanks();
@@ -285,6 +286,7 @@ impl Reading<'_> {
 
     /// Looks at what follows the last operand: a second one without an operator is a fault. The
     /// original reads on over a symbol, but not over a number.
+    #[inline]
     fn after_operand(&mut self, cursor: &mut Cursor<'_>, end: u32) -> u32 {
         let start = cursor.offset();
         let Some(byte) = cursor.peek() else { return end };
