@@ -1,8 +1,23 @@
 //! Writes files so that there is either the whole of one or none.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+/// Reads all that a file or a line holds, but no more than `limit` bytes.
+///
+/// # Errors
+/// The system's error; [`io::ErrorKind::FileTooLarge`] if there is more.
+pub fn read_within(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One byte more than allowed shows that there is more, without reading all of it.
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let problem = format!("it has more than {limit} bytes, which is the most that is read");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
+    Ok(bytes)
+}
 
 /// Writes a file aside and renames it. A pipe or a character device is written to as it is; a link
 /// stays one.

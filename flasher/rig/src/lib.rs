@@ -5,6 +5,7 @@ mod exit;
 mod method;
 pub mod reset;
 
+use program_kit::files::read_within;
 use program_kit::text::Show;
 use std::collections::BTreeMap;
 use std::io;
@@ -147,6 +148,14 @@ pub struct RigFile {
     file: File,
 }
 
+/// Most bytes of a rig file.
+const MOST: u64 = 1 << 20;
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read_within(std::fs::File::open(path)?, MOST)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 impl RigFile {
     /// Returns the path of the user's own: in `$XDG_CONFIG_HOME`, or in `.config` at home.
     #[must_use]
@@ -167,7 +176,7 @@ impl RigFile {
         let named = path.map(Path::to_owned).or(set);
         let usual = named.is_none();
         let path = named.unwrap_or_else(Self::usual);
-        match std::fs::read_to_string(&path) {
+        match read_text(&path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if usual && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self { path, file: File::default() })

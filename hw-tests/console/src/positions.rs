@@ -2,19 +2,20 @@
 
 mod head;
 
-use std::io::Read;
 use std::path::Path;
 
 use chess_notation::FenError;
 use chess_notation::epd::{self, Entry, Line};
 use clap::Args;
 use program_kit::exit::{Failure, NOTHING, Outcome, RIG, USAGE};
+use program_kit::files::read_within;
 use program_kit::text;
 use sargon_analysis::boards;
 use sargon_cases::{located, shipped_positions};
 use sargon_reference::Position;
 use serde::Serialize;
 
+use crate::files::MOST;
 use crate::{counted, json_line, print, read};
 
 pub use head::{Head, Refusal};
@@ -242,9 +243,7 @@ fn source(argument: &str) -> Result<(String, String), Failure> {
 
 /// Reads all of standard input. Bytes that are not UTF-8 become the replacement character.
 fn standard_input() -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut bytes)
+    let bytes = read_within(std::io::stdin(), MOST)
         .map_err(|error| Failure::new(RIG, format!("can't read standard input: {error}")))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

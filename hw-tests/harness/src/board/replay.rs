@@ -3,7 +3,7 @@
 
 use program_kit::text::Show;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Lines};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,10 +68,24 @@ fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
     script.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Most bytes of a line: what passes over a line at once has some hundreds.
+const LONGEST: u64 = 1 << 20;
+
+/// Reads a line; nothing at the end.
+fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    lines.take(LONGEST).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == LONGEST {
+        let problem = format!("a line has {LONGEST} bytes or more");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
+    Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
+}
+
 /// Position in the transcript.
 struct Script {
     file: PathBuf,
-    lines: Lines<BufReader<File>>,
+    lines: BufReader<File>,
     /// The line of the file that was read last.
     number: u64,
     next: Option<Entry>,
@@ -85,8 +99,8 @@ struct Script {
 impl Script {
     fn begin(file: &Path) -> Result<(Heading, Self), BoardError> {
         let failed = |error| BoardError::Transcript(file.to_owned(), error);
-        let mut lines = BufReader::new(File::open(file).map_err(failed)?).lines();
-        let first = lines.next().transpose().map_err(failed)?.unwrap_or_default();
+        let mut lines = BufReader::new(File::open(file).map_err(failed)?);
+        let first = next_line(&mut lines).map_err(failed)?.unwrap_or_default();
         let heading: Heading =
             serde_json::from_str(&first).map_err(|error| failed(error.into()))?;
         if heading.transcript != FORMAT {
@@ -118,7 +132,7 @@ impl Script {
     /// The next entry, which stays the next one.
     fn peek(&mut self) -> io::Result<Option<&mut Entry>> {
         if self.next.is_none()
-            && let Some(line) = self.lines.next().transpose()?
+            && let Some(line) = next_line(&mut self.lines)?
         {
             self.number += 1;
             // A transcript may end in the middle of a line, where the program that wrote it did.

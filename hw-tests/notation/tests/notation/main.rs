@@ -3,5 +3,6 @@
 mod file;
 mod lines;
 mod moves;
+mod mutated;
 mod samples;
 mod truth;

@@ -107,6 +107,25 @@ fn a_report_replaces_reports_only() {
 }
 
 #[test]
+fn files_without_end_are_read_up_to_a_limit() {
+    let zeros = "/dev/zero";
+    let rig = ["run", "--port", "bench", "--rig", zeros];
+    let replay = ["run", "--replay", zeros];
+    let corpus = ["run", "--corpus", zeros, "--list"];
+    let positions = ["positions", zeros];
+    let see = ["swap", zeros];
+    let app = ["run", "--direct", "--app", zeros];
+    for arguments in [&rig[..], &replay, &corpus, &positions, &see, &app] {
+        let (code, said) = told(arguments);
+        assert_eq!(code, Some(3), "{arguments:?}: {said}");
+        assert!(said.contains(zeros) && said.contains("bytes"), "{arguments:?}: {said}");
+    }
+    let input = fs::File::open(zeros).expect("a device");
+    let output = command(&["positions", "-"]).stdin(input).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
 fn devices_folders_and_links_that_lead_nowhere_are_no_files() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let dangling = folder.path().join("dangling");
