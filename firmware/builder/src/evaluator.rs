@@ -106,13 +106,14 @@ pub enum OwnError {
     },
     /// The folder has files that nothing uses.
     #[error(
-        "{} is not used: a routine comes in one of {}, and no routine there inserts it; rename it, or \
-         move it out of the folder", .0.shown(), files()
+        "{} is not used: a routine comes in one of {}, and no routine there inserts it; rename \
+         it, or move it out of the folder", .0.shown(), files()
     )]
     Unused(PathBuf),
     /// The page of tables is linked where it can't be reached.
     #[error(
-        "TBASE is at {0:04X}H, not at the start of a page: call the module of tables.asm '.IDENT TABLES'"
+        "TBASE is at {0:04X}H, not at the start of a page: call the module of tables.asm '.IDENT \
+         TABLES'"
     )]
     Unaligned(u16),
     /// A file lacks the routine that it is named for.
@@ -214,16 +215,16 @@ pub(crate) fn hint(messages: &str) -> Option<&'static str> {
     let has = |name: &str| words().any(|word| word == name);
     if has("PLIST") || has("PLISTD") && messages.contains("does not fit") {
         return Some(
-            "PLIST(X) and PLISTD(X) with IX = NPINS are of 1978; here PLISTA and PLISTD are addresses, and the \
-             page of NPINS is not theirs: load an address, such as LXI H,PLISTA (sargon-src/README.md, \
-             \"Pins and the program of 1978\")",
+            "PLIST(X) and PLISTD(X) with IX = NPINS are of 1978; here PLISTA and PLISTD are \
+             addresses, and the page of NPINS is not theirs: load an address, such as LXI \
+             H,PLISTA (sargon-src/README.md, \"Pins and the program of 1978\")",
         );
     }
     let is_undefined = messages.contains("undefined") || messages.contains("not defined");
     (is_undefined && words().any(|word| NAMES.contains(&word))).then_some(
-        "a listing of 1978 needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT names.asm', which \
-         brings the names of the data page; names of other routines go behind '.EXTERN' \
-         (sargon-src/README.md, \"Routines of your own\")",
+        "a listing of 1978 needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
+         names.asm', which brings the names of the data page; names of other routines go behind \
+         '.EXTERN' (sargon-src/README.md, \"Routines of your own\")",
     )
 }
 

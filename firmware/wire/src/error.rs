@@ -38,8 +38,8 @@ impl fmt::Display for ErrorReply {
             ErrorCode::Overrun => write!(f, "its receiver lost a byte"),
             ErrorCode::Chip => write!(
                 f,
-                "no flash chip that it knows answers (identity {detail:04X}h): another chip, or one \
-                 that can't be written"
+                "no flash chip that it knows answers (identity {detail:04X}h): another chip, or \
+                 one that can't be written"
             ),
             ErrorCode::Protected => write!(f, "sector {detail} holds the boot monitor"),
             ErrorCode::Timeout => write!(f, "sector {detail} was not erased in time"),

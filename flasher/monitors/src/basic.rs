@@ -407,8 +407,8 @@ fn check_stack(image: &Image, stub: &Stub, stack: u16) -> Result<()> {
         None => Ok(()),
         Some(needs) => {
             let keeper = format!(
-                "BASIC's stack is at {stack:04X}h: reset the board, and at `Memory top?` give an address below the \
-                 program's"
+                "BASIC's stack is at {stack:04X}h: reset the board, and at `Memory top?` give an \
+                 address below the program's"
             );
             Err(LoaderError::DoesNotFit { needs, keeper })
         }

@@ -264,7 +264,8 @@ impl Delivery<'_> {
         let hint = if whole || wrong.len() == self.total {
             "the memory there keeps nothing: is there RAM, or is it a ROM or write-protected?"
         } else {
-            "sent again, it was the same: that memory is faulty, write-protected, or in use by the monitor"
+            "sent again, it was the same: that memory is faulty, write-protected, or in use by \
+             the monitor"
         };
         LoaderError::Verify {
             wrong: wrong.len(),

@@ -21,8 +21,8 @@ pub enum LoaderError {
     },
     /// The line takes nothing.
     #[error(
-        "{port}: the line took nothing for {:.0} s while {what}: the board holds the host off by RTS, or the adapter's CTS \
-         is not wired; try --flow none", waited.as_secs_f64()
+        "{port}: the line took nothing for {:.0} s while {what}: the board holds the host off by \
+         RTS, or the adapter's CTS is not wired; try --flow none", waited.as_secs_f64()
     )]
     Stalled {
         /// The line.
@@ -33,7 +33,8 @@ pub enum LoaderError {
         waited: Duration,
     },
     /// Nothing came, or not what was waited for.
-    #[error("{port}: no answer within {:.1} s while {what}; {overheard}; {try_this}", waited.as_secs_f64())]
+    #[error("{port}: no answer within {:.1} s while {what}; {overheard}; \
+    {try_this}", waited.as_secs_f64())]
     Silence {
         /// The line.
         port: String,
@@ -48,8 +49,8 @@ pub enum LoaderError {
     },
     /// Something talks without end, or not in text.
     #[error(
-        "{port}: only noise was heard while {what}; {overheard}; does the board run at {baud} baud? \
-         `rcflash probe` tells who it is, and at which speed"
+        "{port}: only noise was heard while {what}; {overheard}; does the board run at {baud} \
+         baud? `rcflash probe` tells who it is, and at which speed"
     )]
     Noise {
         /// The line.
@@ -73,7 +74,8 @@ pub enum LoaderError {
     },
     /// Something answers that nobody knows.
     #[error(
-        "{port}: what answers is not {wanted}; {overheard}; `rcflash probe` tells who it is, and at which speed"
+        "{port}: what answers is not {wanted}; {overheard}; `rcflash probe` tells who it is, and \
+         at which speed"
     )]
     Stranger {
         /// The line.
@@ -96,8 +98,8 @@ pub enum LoaderError {
     },
     /// A line arrives damaged at every pace.
     #[error(
-        "{who} refuses line {line} ({text}) even {pace}: {report}; the line loses or changes characters: look at cable, \
-         speed and flow control"
+        "{who} refuses line {line} ({text}) even {pace}: {report}; the line loses or changes \
+         characters: look at cable, speed and flow control"
     )]
     Damaged {
         /// The monitor.
@@ -113,8 +115,8 @@ pub enum LoaderError {
     },
     /// The board's memory holds something else than what was sent.
     #[error(
-        "verify failed: {wrong} of {of} bytes differ, first at {address:04X}h in line {line}: sent {sent:02X}h, there \
-         {there:02X}h; {hint}"
+        "verify failed: {wrong} of {of} bytes differ, first at {address:04X}h in line {line}: \
+         sent {sent:02X}h, there {there:02X}h; {hint}"
     )]
     Verify {
         /// The number of bytes that differ.
@@ -134,7 +136,8 @@ pub enum LoaderError {
     },
     /// The file that came back over XMODEM differs from the one that was sent.
     #[error(
-        "verify failed: the file that came back differs from what was sent at byte {at} of {of}; send it again"
+        "verify failed: the file that came back differs from what was sent at byte {at} of {of}; \
+         send it again"
     )]
     FileDiffers {
         /// The first byte that differs, from 0.

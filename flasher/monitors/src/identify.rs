@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn the_version_is_found_in_both_forms_of_help() {
-        let old = "HELP\r\nSmall Computer Monitor\r\nVersion 1.0.0 configuration R1 for Z80 based RC2014 systems\r\n";
+        let old = "HELP\r\nSmall Computer Monitor\r\nVersion 1.0.0 configuration R1 for Z80 based \
+        RC2014 systems\r\n";
         let new = "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0\r\n";
         assert_eq!(scm(old), "Small Computer Monitor 1.0.0");
         assert_eq!(scm(new), "Small Computer Monitor 1.3.0");

@@ -187,7 +187,8 @@ impl fmt::Display for Note {
             Self::Unstuck => f.write_str("it waited for the rest of a line; that is ended now"),
             Self::NoFlow { kept, of, pace } => write!(
                 f,
-                "the board does not stop this computer in time: {kept} of {of} characters were taken; sending {pace}"
+                "the board does not stop this computer in time: {kept} of {of} characters were \
+                 taken; sending {pace}"
             ),
             Self::Warning(text) => f.write_str(text),
             Self::Retyped(line) => {

@@ -149,7 +149,8 @@ mod tests {
             (b"\r\n\r\nSmall Computer Monitor - RC2014\r\n*", Peer::Scm),
             (b"\r\nRCBus [RCZ80_std] Boot Loader\r\n\r\nBoot [H=Help]: ", Peer::RomwbwLoader),
             (
-                b"\r\nBoot: (C)PM, (Z)System, (M)onitor,\r\n      (L)ist disks, or Disk Unit # ===> ",
+                b"\r\nBoot: (C)PM, (Z)System, (M)onitor,\r\n      (L)ist disks, or Disk Unit # \
+                ===> ",
                 Peer::RomwbwLoader,
             ),
             (b"\r\n8E>", Peer::RomwbwMonitor),

@@ -62,7 +62,8 @@ Example:
     /// Find out what is at the other end: this project's monitor, a stock one, CP/M, another speed,
     /// nobody
     #[command(after_help = "\
-Sends carriage returns, which stock monitors answer with their prompt; a BASIC that asks how it shall start takes one
+Sends carriage returns, which stock monitors answer with their prompt; a BASIC that asks how it \
+shall start takes one
 for its answer. When nobody known answers, the other speeds of the board's profile are tried.
 
 Examples:
@@ -78,11 +79,13 @@ Examples:
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
   rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
   rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart
-  rcflash write --port /dev/ttyUSB0 --via scm prog.hex  through the Small Computer Monitor (docs/LOADERS.md)")]
+  rcflash write --port /dev/ttyUSB0 --via scm prog.hex  through the Small Computer Monitor \
+  (docs/LOADERS.md)")]
     Write(write::WriteArgs),
     /// Assemble a program of your own, load it, start it, and show what it says
     #[command(after_help = "\
-Sources are assembled and linked as by tdlasm; sections without an address go where the board takes programs. What the
+Sources are assembled and linked as by tdlasm; sections without an address go where the board \
+takes programs. What the
 program says goes to standard output, until it has said nothing for two seconds (--quiet).
 
 Examples:
@@ -94,7 +97,8 @@ Examples:
     /// first
     #[command(after_help = "\
 Examples:
-  rcflash verify --port /dev/ttyUSB0                    is the built-in exchange evaluator still in RAM?
+  rcflash verify --port /dev/ttyUSB0                    is the built-in exchange evaluator still \
+  in RAM?
   rcflash verify --port /dev/ttyUSB0 prog.hex
   rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash --boot-sector
   rcflash verify --port /dev/ttyUSB0 --board rc2014-zed --flash chip.bin --address 0")]
@@ -110,9 +114,12 @@ Examples:
     /// Erase sectors of the board's flash
     #[command(after_help = "\
 Examples:
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --range 1000-5FFF    five sectors: the program, for example
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all                everything but the monitor
-  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all --dry-run      which sectors hold something?")]
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --range 1000-5FFF    five sectors: the \
+  program, for example
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all                everything but the \
+  monitor
+  rcflash erase --port /dev/ttyUSB0 --board rc2014-zed --all --dry-run      which sectors hold \
+  something?")]
     Erase(erase::EraseArgs),
     /// Reset the board as its rig file says, or ask for the button to be pressed, until its monitor
     /// answers
@@ -121,7 +128,8 @@ The monitor stays at its prompt: a program in flash that is started by itself af
 
 Examples:
   rcflash reset --port /dev/ttyUSB0                     press the button when asked to
-  rcflash reset --port bench                            by the method of the rig file (docs/BOARDS.md)
+  rcflash reset --port bench                            by the method of the rig file \
+  (docs/BOARDS.md)
   rcflash reset --port bench --patience 120")]
     Reset(reset::ResetArgs),
     /// Talk to the board; Ctrl-] leaves
@@ -132,7 +140,8 @@ Examples:
   rcflash monitor --port bench --send program.bas --pace 2,20    2 ms a character, 20 ms more a line
   printf 'HELP\\n' | rcflash monitor --port bench                one command, and what comes back
 
-Keys: Ctrl-] leaves; Ctrl-\\ asks for a file to send, or stops one that is being sent; all others, Ctrl-C
+Keys: Ctrl-] leaves; Ctrl-\\ asks for a file to send, or stops one that is being sent; all \
+others, Ctrl-C
 among them, go to the board.")]
     Monitor(monitor::TerminalArgs),
     /// Write a file for an EPROM programmer, the boot monitor or a file of yours, and have the chip

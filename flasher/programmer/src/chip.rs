@@ -41,10 +41,11 @@ pub struct Chip {
 
 const KIB: usize = 1024;
 
-const PROTECTION: &str = "may come with its software data protection on, and then takes no byte: minipro's -u takes \
-     that off first, -P puts it on again afterwards; a board that shall write it needs it off";
-const EPROM: &str = "has to be blank: erase it under ultraviolet light first (a W27C by the programmer's -E), \
-     and check with -b";
+const PROTECTION: &str = "may come with its software data protection on, and then takes no byte: \
+     minipro's -u takes that off first, -P puts it on again afterwards; a board that shall write \
+     it needs it off";
+const EPROM: &str = "has to be blank: erase it under ultraviolet light first (a W27C by the \
+     programmer's -E), and check with -b";
 
 /// Every chip that is known, smallest first.
 pub const CHIPS: [Chip; 9] = [

@@ -22,12 +22,14 @@ const HEX: [&str; 3] = ["hex", "ihx", "ihex"];
 pub enum FormatError {
     /// The name does not tell.
     #[error(
-        "'.{0}' does not tell the file's form: name it .bin or .hex, or say --format binary or --format hex"
+        "'.{0}' does not tell the file's form: name it .bin or .hex, or say --format binary or \
+         --format hex"
     )]
     Unknown(String),
     /// The name says one thing, the user another.
     #[error(
-        "a file named .{0} is taken for {1} by whoever reads it: give it another name, or leave --format out"
+        "a file named .{0} is taken for {1} by whoever reads it: give it another name, or leave \
+         --format out"
     )]
     Contradiction(String, Format),
     /// A file named as a binary holds Intel HEX.

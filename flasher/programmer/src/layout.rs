@@ -15,7 +15,8 @@ pub struct Content {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// The page is no page of the chip.
-    #[error("a chip of {} has no pages of {}: a page is 1 KiB to the whole chip, in powers of two", Size(*.chip), Size(*.page))]
+    #[error("a chip of {} has no pages of {}: a page is 1 KiB to the whole chip, in powers of \
+    two", Size(*.chip), Size(*.page))]
     Page {
         /// The chip's bytes.
         chip: usize,
@@ -26,7 +27,8 @@ pub enum LayoutError {
     #[error("{0} is empty: there is nothing to put into the chip")]
     Empty(String),
     /// It is larger than the chip.
-    #[error("{name} has {length} bytes, and the chip {chip}: {} too many; take a larger chip, or --split over several", length - chip)]
+    #[error("{name} has {length} bytes, and the chip {chip}: {} too many; take a larger chip, or \
+    --split over several", length - chip)]
     PassesChip {
         /// The program that was to be put there.
         name: String,
@@ -36,7 +38,8 @@ pub enum LayoutError {
         chip: usize,
     },
     /// It passes the end of the chip.
-    #[error("{name} has {length} bytes, and the chip {room} from bank {bank} on: {} too many", length - room)]
+    #[error("{name} has {length} bytes, and the chip {room} from bank {bank} on: {} too \
+    many", length - room)]
     PassesEnd {
         /// The program that was to be put there.
         name: String,
@@ -56,7 +59,8 @@ pub enum LayoutError {
         banks: usize,
     },
     /// Something of several pages is where jumpers can't reach it.
-    #[error("{name} takes {pages} pages, so it starts at a multiple of {}, not at bank {bank}: jumpers choose so", pages.next_power_of_two())]
+    #[error("{name} takes {pages} pages, so it starts at a multiple of {}, not at bank {bank}: \
+    jumpers choose so", pages.next_power_of_two())]
     Unaligned {
         /// The program that was to be put there.
         name: String,
@@ -76,7 +80,8 @@ pub enum LayoutError {
         bank: usize,
     },
     /// It does not go into every page.
-    #[error("{name} has {length} bytes, too many for pages of {}: give --page the size that the jumpers are set to, or --bank the first of its pages", Size(*.page))]
+    #[error("{name} has {length} bytes, too many for pages of {}: give --page the size that the \
+    jumpers are set to, or --bank the first of its pages", Size(*.page))]
     PassesPage {
         /// The program that was to be put there.
         name: String,

@@ -57,8 +57,9 @@ impl std::fmt::Display for Step {
 pub enum ProgrammerError {
     /// The program is not installed.
     #[error(
-        "there is no program minipro in PATH: install it (`apt-get install minipro` where the system has such a \
-         package; its home is gitlab.com/DavidGriffith/minipro), or take the file to another programmer"
+        "there is no program minipro in PATH: install it (`apt-get install minipro` where the \
+         system has such a package; its home is gitlab.com/DavidGriffith/minipro), or take the \
+         file to another programmer"
     )]
     Missing,
     /// It could not be started or watched.
@@ -66,8 +67,8 @@ pub enum ProgrammerError {
     NotRun(io::Error),
     /// It did not end.
     #[error(
-        "{step}: minipro did not end within {} s, and was ended; is the programmer stuck? Unplug it and plug it in \
-         again", patience.as_secs()
+        "{step}: minipro did not end within {} s, and was ended; is the programmer stuck? Unplug \
+         it and plug it in again", patience.as_secs()
     )]
     Late {
         /// At what.
@@ -103,7 +104,8 @@ pub enum ProgrammerError {
         chip: usize,
     },
     /// The content that was read back differs.
-    #[error("the chip read back differs in {count} bytes from the file, first at {at:05X}h: {read:02X}h in place of {meant:02X}h{}", all_ff(.all_blank))]
+    #[error("the chip read back differs in {count} bytes from the file, first at {at:05X}h: \
+    {read:02X}h in place of {meant:02X}h{}", all_ff(.all_blank))]
     Differs {
         /// The number of bytes.
         count: usize,
@@ -339,7 +341,8 @@ mod tests {
         let error = compare(&[1, 2, 3], &[1, 0, 0xFF]).expect_err("two differ").to_string();
         assert_eq!(
             error,
-            "the chip read back differs in 2 bytes from the file, first at 00001h: 00h in place of 02h"
+            "the chip read back differs in 2 bytes from the file, first at 00001h: 00h in place \
+             of 02h"
         );
         let error = compare(&[1, 2], &[0xFF, 0xFF]).expect_err("blank").to_string();
         assert!(error.contains("all of it reads FFh"), "{error}");

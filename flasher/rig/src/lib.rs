@@ -119,7 +119,8 @@ pub enum RigFileError {
         problem: &'static str,
     },
     /// No board has this name.
-    #[error("there is no board '{name}' in {}: {known}; a device has a / in its name", file.shown())]
+    #[error("there is no board '{name}' in {}: {known}; a device has a / in its \
+    name", file.shown())]
     Unknown {
         /// The name.
         name: String,

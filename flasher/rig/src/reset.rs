@@ -62,8 +62,9 @@ pub enum ResetError {
     },
     /// Nothing was heard of the monitor.
     #[error(
-        "nothing was heard from the board's monitor within {} s after the reset was asked for; was the right board \
-         reset, and is the monitor in its ROM? `rcflash probe` tells what answers",
+        "nothing was heard from the board's monitor within {} s after the reset was asked for; \
+         was the right board reset, and is the monitor in its ROM? `rcflash probe` tells what \
+         answers",
         .0.as_secs()
     )]
     NoMonitor(Duration),

@@ -57,7 +57,8 @@ pub enum Left {
 pub enum TerminalError {
     /// The line is gone.
     #[error(
-        "{port}: the port is gone ({source}); was the adapter unplugged, or the board's power switched off?"
+        "{port}: the port is gone ({source}); was the adapter unplugged, or the board's power \
+         switched off?"
     )]
     Gone {
         /// The line.
@@ -67,8 +68,8 @@ pub enum TerminalError {
     },
     /// The board holds up what is sent.
     #[error(
-        "the board has taken nothing for {} s: {count} characters are not sent. If its RTS does not reach this \
-         computer's CTS, flow = \"none\" in the rig file helps", STALL.as_secs()
+        "the board has taken nothing for {} s: {count} characters are not sent. If its RTS does \
+         not reach this computer's CTS, flow = \"none\" in the rig file helps", STALL.as_secs()
     )]
     Refused {
         /// The number.

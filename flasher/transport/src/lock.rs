@@ -74,7 +74,8 @@ impl fmt::Display for Holder {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else has it.
-    #[error("in use by {}", holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string))]
+    #[error("in use by {}", holder.as_ref().map_or_else(|| "another \
+    process".to_owned(), ToString::to_string))]
     Held {
         /// The holder, if that is known.
         holder: Option<Holder>,

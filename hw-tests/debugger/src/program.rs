@@ -54,7 +54,8 @@ pub enum ProgramError {
     Read(PathBuf, io::Error),
     /// The ending of the file is none that is known.
     #[error(
-        "{file}: the ending tells no kind of program; source ends in .asm, and programs in .elf or .hex",
+        "{file}: the ending tells no kind of program; source ends in .asm, and programs in .elf \
+         or .hex",
         file = .0.display()
     )]
     Kind(PathBuf),

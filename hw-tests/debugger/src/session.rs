@@ -53,7 +53,8 @@ impl Arrival {
         match self {
             Self::There => None,
             Self::Missed(square) => Some(format!(
-                "the board examined the position and never called XCHNG for {square}; is there a piece?"
+                "the board examined the position and never called XCHNG for {square}; is there a \
+                 piece?"
             )),
             Self::TooLong(seconds) => Some(format!(
                 "at {place}: not at the call after {seconds} s of the board's time (--within)"

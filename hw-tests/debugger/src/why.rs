@@ -87,7 +87,8 @@ impl Finding {
                 )
             }
             Self::Booking { square, number, board, host: None } => format!(
-                "{}booking {number}, which the reference does not have, leaves a residue of {board:+}",
+                "{}booking {number}, which the reference does not have, leaves a residue of \
+                 {board:+}",
                 of(square)
             ),
             Self::Residue { square, board, host } => {

@@ -33,19 +33,23 @@ Exit codes: 0 all right, 1 wrong residue or too little covered, 2 usage, 3 file 
 enum Command {
     /// Show where the T-states of the Z80 code go over positions, by routine and line
     #[command(after_help = "\
-Time in HALT and interrupt service that nobody called are the board's own. A line that a macro call makes is the call.
-A routine that is jumped to or run into returns with the one before it, and counts for it in \"with callees\".
+Time in HALT and interrupt service that nobody called are the board's own. A line that a macro \
+call makes is the call.
+A routine that is jumped to or run into returns with the one before it, and counts for it \
+in \"with callees\".
 
 Examples:
   hw-tests profile                                      the corpus that ships
   hw-tests profile --annotate xchng.asm                 the listing with T-states and runs
   hw-tests profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-tests profile --program prog.asm --run 2           a program of your own, for two seconds of the board's time")]
+  hw-tests profile --program prog.asm --run 2           a program of your own, for two seconds of \
+  the board's time")]
     Profile(profile::ProfileArgs),
     /// Show which lines and branches of the Z80 code run over the corpus and all requests, refused
     /// ones too
     #[command(after_help = "\
-Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its instructions have, be it in
+Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its \
+instructions have, be it in
 one of the builds; an instruction on condition has two ways out.
 
 Examples:
@@ -55,7 +59,8 @@ Examples:
     Coverage(coverage::CoverageArgs),
     /// Find the first thing that is wrong in a wrong residue, and open the debugger there
     #[command(after_help = "\
-The case runs on a simulated board beside the reference: the first entry of the attackers array, booking or residue that
+The case runs on a simulated board beside the reference: the first entry of the attackers array, \
+booking or residue that
 differs is shown with the instruction that made it.
 
 Examples:
@@ -65,7 +70,8 @@ Examples:
     /// Serve gdb at the call that made a residue, or at a program's first instruction, on a
     /// simulated board
     #[command(after_help = "\
-For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with --target=z80-unknown-elf. Stepping back and
+For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with \
+--target=z80-unknown-elf. Stepping back and
 running back work; `monitor COMMAND` takes the debugger's own commands (`monitor ?` lists them).
 
 Example:
@@ -76,7 +82,8 @@ Example:
     /// Debug the evaluator at the call that made a residue, or any program: source, registers,
     /// forward and back
     #[command(after_help = "\
-Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to breakpoints; ? lists keys and
+Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to \
+breakpoints; ? lists keys and
 commands. Ctrl-C or Esc stops whatever runs, q quits.
 
 Examples:
@@ -86,7 +93,8 @@ Examples:
     Debug(debug::DebugArgs),
     /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
     #[command(after_help = "\
-Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as the options of the other
+Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as \
+the options of the other
 commands (docs/DEBUGGING.md).
 
 Example:

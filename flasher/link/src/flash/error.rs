@@ -14,7 +14,8 @@ pub enum FlashError {
     Link(#[from] LinkError),
     /// The monitor does not know how.
     #[error(
-        "{0} can't write flash; write to the board's RAM, or put a programmer file (`rcflash image`) into its ROM"
+        "{0} can't write flash; write to the board's RAM, or put a programmer file (`rcflash \
+         image`) into its ROM"
     )]
     NoFlash(Box<Identity>),
     /// The content is not for this chip.
@@ -22,8 +23,8 @@ pub enum FlashError {
     Content(#[from] ContentError),
     /// The boot sector is not to be touched.
     #[error(
-        "the boot sector (0000h-0FFFh) differs: it holds the monitor, and a power cut while it is replaced leaves a board \
-         that only a programmer can help; ask for it with --boot-sector"
+        "the boot sector (0000h-0FFFh) differs: it holds the monitor, and a power cut while it is \
+         replaced leaves a board that only a programmer can help; ask for it with --boot-sector"
     )]
     BootSector,
     /// The new boot sector is not in RAM as it should be.
@@ -31,8 +32,8 @@ pub enum FlashError {
     Load(#[from] LoadError),
     /// A sector holds something else than was programmed.
     #[error(
-        "verify failed in sector {sector}: the board computes check ..{there:04X}h, it should be ..{here:04X}h; write again, \
-         and if that does not help, the chip is worn out"
+        "verify failed in sector {sector}: the board computes check ..{there:04X}h, it should be \
+         ..{here:04X}h; write again, and if that does not help, the chip is worn out"
     )]
     Verify {
         /// The sector.

@@ -13,8 +13,8 @@ use super::read::{Range, range};
 use super::target::{BoardArgs, UNCHANGED, or_interrupted};
 
 /// State in which an interrupted erasure leaves a board.
-const HALF_ERASED: &str = "the board's monitor still listens, some of the sectors are erased: erase again, and only the \
-                           rest is";
+const HALF_ERASED: &str = "the board's monitor still listens, some of the sectors are erased: \
+                           erase again, and only the rest is";
 
 #[derive(Args)]
 pub(super) struct EraseArgs {
@@ -73,13 +73,14 @@ fn check(args: &EraseArgs) -> Result<(), Failure> {
     if (first, last) != whole {
         let (start, end) = whole;
         let problem = format!(
-            "{first:04X}h-{last:04X}h is no whole sectors; they are erased as a whole: {start:04X}-{end:04X}"
+            "{first:04X}h-{last:04X}h is no whole sectors; they are erased as a whole: \
+             {start:04X}-{end:04X}"
         );
         return Err(Failure::new(USAGE, problem));
     }
     if first == 0 && !args.boot_sector {
-        let problem = "the boot sector (0000h-0FFFh) holds the monitor, and without it the board needs a programmer: start \
-                       at 1000, or ask for it with --boot-sector";
+        let problem = "the boot sector (0000h-0FFFh) holds the monitor, and without it the board \
+                       needs a programmer: start at 1000, or ask for it with --boot-sector";
         return Err(Failure::new(USAGE, problem));
     }
     Ok(())

@@ -12,11 +12,11 @@ use super::target::{BoardArgs, UNCHANGED, or_interrupted};
 use super::write::{progress_bar, start};
 
 /// State in which an interrupted write leaves the board.
-const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half written: write again, and only \
-                            the rest is";
+const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half \
+                            written: write again, and only the rest is";
 /// The same while the boot sector is replaced.
-pub(super) const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board its power, and ask it again in 3 s by \
-                              `rcflash probe`";
+pub(super) const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board \
+                              its power, and ask it again in 3 s by `rcflash probe`";
 
 #[derive(Args)]
 pub(super) struct FlashArgs {
@@ -133,7 +133,8 @@ fn boot_sector(
 fn say_what_would_be_compared(program: &FlashProgram) {
     let numbers: Vec<_> = program.content.sectors().map(|number| number.to_string()).collect();
     program_kit::tell!(
-        "{}: of {} those that differ would be written: {}; --port tells which board to compare them with",
+        "{}: of {} those that differ would be written: {}; --port tells which board to compare \
+         them with",
         program.name,
         sectors_of(numbers.len()),
         numbers.join(", ")

@@ -81,14 +81,16 @@ fn nobody_known(who: &Who, port: &str, own: u32, others: &[u32]) -> String {
     let tried = format!("at {own} baud, and nobody known at {}", others.join(", "));
     match who {
         Who::Noise => format!(
-            "{port}: only noise {tried}; does the board run at another speed still (--baud)? is ground connected?"
+            "{port}: only noise {tried}; does the board run at another speed still (--baud)? is \
+             ground connected?"
         ),
         Who::Stranger(text) => format!(
             "{port}: somebody unknown {tried}; it says: {text}; `rcflash monitor` talks to it"
         ),
         _ => format!(
-            "{port}: silence {tried}; is the board's power on, do its TX and the adapter's RX meet, does a program run \
-             that does not listen? press reset, or Ctrl-C in `rcflash monitor`, and try again"
+            "{port}: silence {tried}; is the board's power on, do its TX and the adapter's RX \
+             meet, does a program run that does not listen? press reset, or Ctrl-C in `rcflash \
+             monitor`, and try again"
         ),
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         files => assembled(files, args, &profile)?,
     };
     if args.via.via == Via::Xmodem {
-        let how = "--via xmodem sends files: make one with `tdlasm asm -o prog.com`, and give it to \
-                   `rcflash write`";
+        let how = "--via xmodem sends files: make one with `tdlasm asm -o prog.com`, and give it \
+                   to `rcflash write`";
         return Err(Failure::new(USAGE, how));
     }
     let order = write::Order { run: true, force: false };

@@ -29,9 +29,11 @@ pub fn svg(calls: &Calls, code: &CodeMap, title: &str) -> String {
     let title = escaped(title);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" \
-         width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"monospace\" \
-         font-size=\"12\">\n<title>{title}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fffdf5\"/>\n\
-         <text x=\"8\" y=\"18\" font-size=\"14\">{title}</text>\n<g transform=\"translate(0 {MARGIN})\">\n{bars}</g>\n</svg>\n"
+         width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
+         font-family=\"monospace\" font-size=\"12\">\n<title>{title}</title>\n<rect \
+         width=\"100%\" height=\"100%\" fill=\"#fffdf5\"/>\n<text x=\"8\" y=\"18\" \
+         font-size=\"14\">{title}</text>\n<g transform=\"translate(0 \
+         {MARGIN})\">\n{bars}</g>\n</svg>\n"
     )
 }
 
@@ -60,8 +62,9 @@ impl Painter<'_> {
         let (red, green) = colour(&name);
         let _ = writeln!(
             self.bars,
-            "<g><title>{name}: {total} T-states ({part:.2} %), {own} its own, {calls} calls</title><rect x=\"{x:.2}\" \
-             y=\"{y}\" width=\"{width:.2}\" height=\"{}\" rx=\"2\" fill=\"rgb({red},{green},80)\"/>{}</g>",
+            "<g><title>{name}: {total} T-states ({part:.2} %), {own} its own, {calls} \
+             calls</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" \
+             rx=\"2\" fill=\"rgb({red},{green},80)\"/>{}</g>",
             BAR - 1.0,
             label(&name, x, y, width)
         );

@@ -243,7 +243,8 @@ impl Basic {
         self.free = free;
         self.program.clear();
         let text = format!(
-            "Z80 BASIC Ver {version}\r\nCopyright (C) 1978 by Microsoft\r\n{free} Bytes free\r\nOk\r\n"
+            "Z80 BASIC Ver {version}\r\nCopyright (C) 1978 by Microsoft\r\n{free} Bytes \
+             free\r\nOk\r\n"
         );
         say.extend(text.bytes());
     }

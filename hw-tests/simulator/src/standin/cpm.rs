@@ -272,8 +272,8 @@ impl Cpm {
         };
         let records = file.len() / 128;
         let text = format!(
-            "Sending: {name}\r\nFile size: {records} records ({}k)\r\nSend time: 0:00 at 9600 baud\r\n\
-             To cancel: Ctrl-X, pause, Ctrl-X\r\n",
+            "Sending: {name}\r\nFile size: {records} records ({}k)\r\nSend time: 0:00 at 9600 \
+             baud\r\nTo cancel: Ctrl-X, pause, Ctrl-X\r\n",
             records.div_ceil(8)
         );
         say.extend(text.bytes());

@@ -10,16 +10,17 @@ use super::{Basic, Cpm, Memory, Peer, Running, Trap, Wiring, machine};
 const LOADER: &[u8] = b"\r\n\r\nRCBus [RCZ80_std] Boot Loader\r\n";
 const SWITCHES: &[u8] = b"FP Switches = 0x78\r\n";
 const BOOT: &[u8] = b"\r\nBoot [H=Help]: ";
-const HELP: &[u8] = b"\r\n\r\n  L           - List ROM Applications\r\n  D           - Device Inventory\r\n  \
-R           - Reboot System\r\n  W           - RomWBW Configure\r\n  I <u> [<c>] - Set Console Interface/Baud \
-Rate\r\n  V [<n>]     - View/Set HBIOS Diagnostic Verbosity\r\n  <u>[.<s>]   - Boot Disk Unit/Slice\r\n";
-const LIST: &[u8] = b"\r\n\r\nROM Applications:\r\n\r\n  M: Monitor\r\n  C: CP/M 2.2\r\n  Z: Z-System\r\n  B: BASIC\r\n  \
-T: Tasty BASIC\r\n  F: Forth\r\n  P: Play a Game\r\n  N: Network Boot\r\n  X: XModem Flash Updater\r\n  U: User \
-App\r\n";
+const HELP: &[u8] = b"\r\n\r\n  L           - List ROM Applications\r\n  D           - Device \
+Inventory\r\n  R           - Reboot System\r\n  W           - RomWBW Configure\r\n  I <u> [<c>] - \
+Set Console Interface/Baud Rate\r\n  V [<n>]     - View/Set HBIOS Diagnostic \
+Verbosity\r\n  <u>[.<s>]   - Boot Disk Unit/Slice\r\n";
+const LIST: &[u8] = b"\r\n\r\nROM Applications:\r\n\r\n  M: Monitor\r\n  C: CP/M 2.2\r\n  Z: \
+Z-System\r\n  B: BASIC\r\n  T: Tasty BASIC\r\n  F: Forth\r\n  P: Play a Game\r\n  N: Network \
+Boot\r\n  X: XModem Flash Updater\r\n  U: User App\r\n";
 const ENTERED: &[u8] = b"\r\n\r\nLoading Monitor...\r\n\r\nMonitor Ready (? for Help)";
-const CPM: &[u8] = b"\r\n\r\nLoading CP/M 2.2...\r\n\r\nCBIOS v3.5.1 [WBW]\r\n\r\nFormatting RAMDISK...\r\n\r\n\
-Configuring Drives...\r\n\r\n\tA:=MD0:0\r\n\tB:=MD1:0\r\n\r\n\t4099 Disk Buffer Bytes Free\r\n\r\nCP/M-80 v2.2, 54.0K \
-TPA\r\n";
+const CPM: &[u8] = b"\r\n\r\nLoading CP/M 2.2...\r\n\r\nCBIOS v3.5.1 [WBW]\r\n\r\nFormatting \
+RAMDISK...\r\n\r\nConfiguring Drives...\r\n\r\n\tA:=MD0:0\r\n\tB:=MD1:0\r\n\r\n\t4099 Disk Buffer \
+Bytes Free\r\n\r\nCP/M-80 v2.2, 54.0K TPA\r\n";
 const HBIOS: &[u8] = b"\r\n\r\nRomWBW HBIOS v3.5.1, 2025-05-21\r\n";
 const MONITOR: &[u8] = b"\r\n8E>";
 /// The longest line of the monitor; characters beyond it ring the bell.

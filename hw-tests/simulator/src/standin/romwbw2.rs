@@ -11,17 +11,18 @@ const MENU: &[u8] =
     b"\r\n\r\nBoot: (C)PM, (Z)System, (M)onitor,\r\n      (L)ist disks, or Disk Unit # ===> ";
 const LIST: &[u8] =
     b"LIST DEVICES\r\n\r\nDisk Devices:\r\n\r\n   0) MD1:\r\n   1) MD0:\r\n   2) IDE0:";
-const CPM: &[u8] = b"BOOT CPM FROM ROM\r\n\r\n\r\nCBIOS v2.9.1-pre.5 [WBW]\r\n\r\nFormatting RAMDISK...\r\n\r\n\
-Configuring Drives...\r\n\r\n   A:=MD1:0\r\n   B:=MD0:0\r\n   C:=IDE0:0\r\n   D:=IDE0:1\r\n   E:=IDE0:2\r\n   \
-F:=IDE0:3\r\n   G:=IDE0:4\r\n   H:=IDE0:5\r\n   I:=IDE0:6\r\n   J:=IDE0:7\r\n\r\n   1935 Disk Buffer Bytes \
-Free\r\n\r\nCP/M-80 v2.2, 54.0K TPA\r\n";
-const BANNER: &[u8] = b"\r\n\r\nRetroBrew HBIOS v2.9.1-pre.5, 2018-10-18\r\n\r\nRC2014 Z80 @ 7.372MHz\r\n0 MEM W/S, 1 \
-I/O W/S, INT MODE 1\r\n512KB ROM, 512KB RAM\r\n\r\nSIO0: IO=0x80 SIO MODE=115200,8,N,1\r\nSIO1: IO=0x82 SIO \
-MODE=115200,8,N,1\r\nMD: UNITS=2 ROMDISK=384KB RAMDISK=384KB\r\nIDE: IO=0x10 DEVICES=1\r\nIDE0: NO \
-MEDIA\r\n\r\nUnit        Device      Type              Capacity/Mode\r\n----------  ----------  ----------------  \
---------------------\r\nDisk 0      MD1:        RAM Disk          384KB,LBA\r\nDisk 1      MD0:        ROM Disk          \
-384KB,LBA\r\nDisk 2      IDE0:       Hard Disk         --\r\nSerial 0    SIO0:       RS-232            \
-115200,8,N,1\r\nSerial 1    SIO1:       RS-232            115200,8,N,1\r\n\r\nRC2014 Z80 Boot Loader";
+const CPM: &[u8] = b"BOOT CPM FROM ROM\r\n\r\n\r\nCBIOS v2.9.1-pre.5 [WBW]\r\n\r\nFormatting \
+RAMDISK...\r\n\r\nConfiguring Drives...\r\n\r\n   A:=MD1:0\r\n   B:=MD0:0\r\n   C:=IDE0:0\r\n   D:=IDE0:1\r\n   E:=IDE0:2\r\n   \
+F:=IDE0:3\r\n   G:=IDE0:4\r\n   H:=IDE0:5\r\n   I:=IDE0:6\r\n   J:=IDE0:7\r\n\r\n   1935 Disk \
+Buffer Bytes Free\r\n\r\nCP/M-80 v2.2, 54.0K TPA\r\n";
+const BANNER: &[u8] = b"\r\n\r\nRetroBrew HBIOS v2.9.1-pre.5, 2018-10-18\r\n\r\nRC2014 Z80 @ \
+7.372MHz\r\n0 MEM W/S, 1 I/O W/S, INT MODE 1\r\n512KB ROM, 512KB RAM\r\n\r\nSIO0: IO=0x80 SIO \
+MODE=115200,8,N,1\r\nSIO1: IO=0x82 SIO MODE=115200,8,N,1\r\nMD: UNITS=2 ROMDISK=384KB \
+RAMDISK=384KB\r\nIDE: IO=0x10 DEVICES=1\r\nIDE0: NO \
+MEDIA\r\n\r\nUnit        Device      Type              Capacity/Mode\r\n----------  ----------  ----------------  --------------------\r\nDisk 0      MD1:        RAM Disk          384KB,LBA\r\nDisk 1      MD0:        ROM Disk          \
+384KB,LBA\r\nDisk 2      IDE0:       Hard Disk         --\r\nSerial \
+0    SIO0:       RS-232            115200,8,N,1\r\nSerial \
+1    SIO1:       RS-232            115200,8,N,1\r\n\r\nRC2014 Z80 Boot Loader";
 const PANIC: &[u8] =
     b"\r\n\r\n>>> PANIC: @080A[0042:F706:0100:8400:04FC:FFFF:10FF]  Continue? (Y/N): ";
 const SECOND_PANIC: &[u8] =

@@ -182,8 +182,8 @@ impl Scm {
     fn help(&self, say: &mut Vec<u8>) {
         let (bytes, end) = self.release.help();
         let begin = format!(
-            "Small Computer Monitor by Stephen C Cousins (www.scc.me.uk)\r\n{}\r\n\r\nMonitor commands:\r\n\
-             A [<address>]  = Asse",
+            "Small Computer Monitor by Stephen C Cousins (www.scc.me.uk)\r\n{}\r\n\r\nMonitor \
+             commands:\r\nA [<address>]  = Asse",
             self.release.version()
         );
         say.extend(begin.bytes());
