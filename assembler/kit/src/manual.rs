@@ -269,7 +269,8 @@ mod tests {
 
     fn tool() -> Command {
         let good = Command::new("good").about("Does good").after_help(
-            "Some words.\n\nExamples:\n  tool good --much    a lot of it\n  'tool' good -- -x\n\nKeys: two",
+            "Some words.\n\nExamples:\n  tool good --much    a lot of it\n  'tool' good -- \
+             -x\n\nKeys: two",
         );
         let good = good.arg(Arg::new("much").long("much").help("How much"));
         let bad = Command::new("bad").arg(Arg::new("file"));
@@ -285,7 +286,8 @@ mod tests {
         let files: Vec<_> = pages.iter().map(|page| page.file.as_str()).collect();
         assert_eq!(files, ["tool.1", "tool-good.1", "tool-bad.1"]);
         let good = String::from_utf8_lossy(&pages[1].text);
-        let part = ".SH NOTES\nSome words.\n.PP\n.SH EXAMPLES\n.nf\n  tool good \\-\\-much    a lot of it\n";
+        let part = ".SH NOTES\nSome words.\n.PP\n.SH EXAMPLES\n.nf\n  tool good \\-\\-much    a \
+        lot of it\n";
         assert!(good.contains(part), "{good}");
         assert!(good.contains(".fi\n.PP\n.SH KEYS\ntwo\n"), "{good}");
         let own = String::from_utf8_lossy(&pages[0].text);

@@ -285,9 +285,11 @@ fn gdb_knows_the_lines_of_tdl_source() {
     assert_eq!(
         lines,
         [
-            "Line 6 of \"outer.asm\" starts at address 0x8001 <START+1> and ends at 0x8005 <INNER>.",
+            "Line 6 of \"outer.asm\" starts at address 0x8001 <START+1> and ends at 0x8005 \
+             <INNER>.",
             "2\tINNER::\tINR A",
-            "Line 3 of \"INNER.ASM\" starts at address 0x8006 <INNER+1> and ends at 0x800a <INNER+5>.",
+            "Line 3 of \"INNER.ASM\" starts at address 0x8006 <INNER+1> and ends at 0x800a \
+             <INNER+5>.",
             "LAST in section .mem.8000",
         ]
     );

@@ -131,7 +131,8 @@ fn a_record_is_closed_at_24_bytes_of_which_some_are_control_bytes() {
 
 #[test]
 fn words_of_other_bases_carry_the_base() {
-    let text = " .LOC 40H\nA1: .WORD B1,C1,.\n .LOC .DATA.\nB1: .BLKB 2\n .LOC .BLNK.\nC1: .BLKB 3\n .END\n";
+    let text = " .LOC 40H\nA1: .WORD B1,C1,.\n .LOC .DATA.\nB1: .BLKB 2\n .LOC .BLNK.\nC1: .BLKB \
+    3\n .END\n";
     let records = object(text);
     // At a fixed address: two words of bases 2 and 3, then one that is what it is.
     assert_eq!(records[1], "\\03.PROG.010000.DATA.020002.BLNK.03000365");
@@ -279,7 +280,8 @@ fn a_damaged_file_is_an_error_that_says_where() {
     // The records before take 9, 11, 53 and 17 bytes, and each line end two.
     assert_eq!(
         problem(file(4, ";0B0000014C210700CD040000C90002E5")),
-        "record 5 (from byte 98 on): its checksum is E5H, but its fields give E4H; copy the file anew"
+        "record 5 (from byte 98 on): its checksum is E5H, but its fields give E4H; copy the file \
+         anew"
     );
     assert!(problem(file(0, "?DEMO  9B")).contains("'?' begins no record"));
     assert!(problem(file(1, "@0XSTART 51")).contains("record 2 (from byte 11 on): 'X' is no hex"));

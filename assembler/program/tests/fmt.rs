@@ -52,13 +52,15 @@ fn operands_have_a_column_of_their_own_if_most_had() {
 
 #[test]
 fn comments_stay_at_tab_stops_from_column_24_on() {
-    let kept = "; head\n        ; code\nA1      == 1            ; 24\n        NOP                             ; 40\n";
+    let kept = "; head\n        ; code\nA1      == 1            ; \
+    24\n        NOP                             ; 40\n";
     check(kept, kept);
     check(
         "   ; code\n NOP              ; 18\n NOP                           ; 31\n\
          \x20                                ; alone\n LXI H,1000H+2000H+3000H+4000H ; long\n",
-        "        ; code\n        NOP                     ; 18\n        NOP                     ; 31\n\
-         \x20                               ; alone\n        LXI H,1000H+2000H+3000H+4000H   ; long\n",
+        "        ; code\n        NOP                     ; 18\n        NOP                     ; \
+         31\n\x20                               ; alone\n        LXI \
+         H,1000H+2000H+3000H+4000H   ; long\n",
     );
 }
 
@@ -74,15 +76,18 @@ fn a_semicolon_in_a_text_begins_no_comment() {
 #[test]
 fn bodies_and_conditional_texts_are_laid_out_like_other_lines() {
     check(
-        " .DEFINE M[A,%B]=[\n%B:MOV A'A,C ;c\nJR'A %B\n]\n .IFE 1,[\nNOP\n][NOP ;c\n ]\n M B\n .END\nany  thing\n",
-        "        .DEFINE M[A,%B]=[\n%B:     MOV A'A,C ;c\n        JR'A %B\n]\n        .IFE 1,[\n        NOP\n\
-         ][      NOP                     ;c\n        ]\n        M B\n        .END\nany  thing\n",
+        " .DEFINE M[A,%B]=[\n%B:MOV A'A,C ;c\nJR'A %B\n]\n .IFE 1,[\nNOP\n][NOP ;c\n ]\n M B\n \
+         .END\nany  thing\n",
+        "        .DEFINE M[A,%B]=[\n%B:     MOV A'A,C ;c\n        JR'A %B\n]\n        .IFE \
+         1,[\n        NOP\n][      NOP                     ;c\n        ]\n        M \
+         B\n        .END\nany  thing\n",
     );
 }
 
 #[test]
 fn texts_of_several_lines_stay_as_they_are() {
-    let text = "        .ASCII /one \n two;  \n/ ; c\n        .OPSYN .ASCIZ,TEXT\n        TEXT 'a\n  b'   ;c\n";
+    let text = "        .ASCII /one \n two;  \n/ ; c\n        .OPSYN .ASCIZ,TEXT\n        TEXT \
+    'a\n  b'   ;c\n";
     check(text, text);
     let call = "        .DEFINE M[A,B]=[\n        .ASCII /A/\n]\n        M [ x ,\n  y ]\n";
     check(call, call);
@@ -109,7 +114,8 @@ fn ends_of_lines_and_what_is_no_text_stay() {
     let bytes = b" NOP \r\n NOP\r\xFF what\n NOP ;\xE9\n NOP\x1Aany  thing";
     let result =
         format(&MemoryLoader::new(), "x.asm".as_ref(), bytes, &Options::default()).unwrap();
-    let expected = b"        NOP\r\n        NOP\r\xFF what\n        NOP                     ;\xE9\n        NOP\n\x1Aany  thing";
+    let expected = b"        NOP\r\n        NOP\r\xFF \
+    what\n        NOP                     ;\xE9\n        NOP\n\x1Aany  thing";
     assert_eq!(result, expected);
 }
 

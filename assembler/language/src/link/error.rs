@@ -88,7 +88,8 @@ pub enum LinkError {
         uses: Vec<Site>,
     },
     /// A name that two modules export.
-    #[error("{name} is defined twice: {} and {}; export it from one of them only", at(.first), at(.second))]
+    #[error("{name} is defined twice: {} and {}; export it from one of them \
+    only", at(.first), at(.second))]
     Duplicate {
         /// The symbol.
         name: String,

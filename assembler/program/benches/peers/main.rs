@@ -148,9 +148,9 @@ fn tdl_block(text: &mut String, block: usize) {
     let (low, digit, next) = (block % 256, block % 7, block + 1);
     let _ = write!(
         text,
-        "L{block:05}: MVI A,{low}\t; load a counter\n\tLXI H,T{block:05}+2*3\nA{block:05}:\tMOV A,M\n\tINX H\n\
-         \tADI {digit}+(BASE/256)\n\tMOV 3(X),A\n\tDCR B\n\tJRNZ A{block:05}\n\tJMP L{next:05}\n\
-         ; a line that is only a comment, as programs have many of them\n\
+        "L{block:05}: MVI A,{low}\t; load a counter\n\tLXI H,T{block:05}+2*3\nA{block:05}:\tMOV \
+         A,M\n\tINX H\n\tADI {digit}+(BASE/256)\n\tMOV 3(X),A\n\tDCR B\n\tJRNZ A{block:05}\n\tJMP \
+         L{next:05}\n; a line that is only a comment, as programs have many of them\n\
          T{block:05}:\t.BYTE 1,2,'A',0FFH,{digit}\n\t.WORD L{block:05},T{block:05}-L{block:05}\n\
          \t.ASCII \"some text of ours\"\n\n",
     );
@@ -160,10 +160,10 @@ fn zilog_block(text: &mut String, block: usize) {
     let (low, digit, next) = (block % 256, block % 7, block + 1);
     let _ = write!(
         text,
-        "L{block:05}: ld a,{low}\t; load a counter\n\tld hl,T{block:05}+2*3\nA{block:05}:\tld a,(hl)\n\tinc hl\n\
-         \tadd a,{digit}+(BASE/256)\n\tld (ix+3),a\n\tdec b\n\tjr nz,A{block:05}\n\tjp L{next:05}\n\
-         ; a line that is only a comment, as programs have many of them\n\
-         T{block:05}:\tdefb 1,2,'A',0FFH,{digit}\n\tdefw L{block:05},T{block:05}-L{block:05}\n\
-         \tdefb \"some text of ours\"\n\n",
+        "L{block:05}: ld a,{low}\t; load a counter\n\tld hl,T{block:05}+2*3\nA{block:05}:\tld \
+         a,(hl)\n\tinc hl\n\tadd a,{digit}+(BASE/256)\n\tld (ix+3),a\n\tdec b\n\tjr \
+         nz,A{block:05}\n\tjp L{next:05}\n; a line that is only a comment, as programs have many \
+         of them\nT{block:05}:\tdefb 1,2,'A',0FFH,{digit}\n\tdefw \
+         L{block:05},T{block:05}-L{block:05}\n\tdefb \"some text of ours\"\n\n",
     );
 }

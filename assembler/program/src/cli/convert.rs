@@ -11,17 +11,18 @@ use super::Failed;
 use super::files::{self, CommandLoader};
 
 const POLICY: &str = "\
-Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: EQU e, \
-DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, 0FFH, 101B, 17O; \
-$ for the address; the operators + - * / % & | ^ ~ << >> with parentheses wherever assemblers differ. \
---for pasmo, z80asm, gas, sjasmplus or zasm writes what that one takes: AND and XOR for pasmo, EQU for DEFL, \
-remainders and symbols from further below expanded for z80asm; macros, conditionals and inserted files \
-are written out. What it cannot say is left, with a warning.
+Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: \
+EQU e, DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, \
+0FFH, 101B, 17O; $ for the address; the operators + - * / % & | ^ ~ << >> with parentheses \
+wherever assemblers differ. --for pasmo, z80asm, gas, sjasmplus or zasm writes what that one \
+takes: AND and XOR for pasmo, EQU for DEFL, remainders and symbols from further below expanded \
+for z80asm; macros, conditionals and inserted files are written out. What it cannot say is left, \
+with a warning.
 
-What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: macros \
-with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written with their \
-radix), listing directives, texts of several lines, and expressions on whose value assemblers disagree. \
-The language manual, docs/LANGUAGE.md, says more.
+What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: \
+macros with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written \
+with their radix), listing directives, texts of several lines, and expressions on whose value \
+assemblers disagree. The language manual, docs/LANGUAGE.md, says more.
 
 Examples:
   tdlasm convert --to zilog monitor.asm -o monitor.z80

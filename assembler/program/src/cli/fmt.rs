@@ -14,9 +14,10 @@ use super::Failed;
 use super::files::{self, CommandLoader};
 
 const LAYOUT: &str = "\
-Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 if most \
-of the file's do), comments in column 32. Operands and comments themselves stay as they are, and so do the \
-bytes that the source assembles to. The language manual, docs/LANGUAGE.md, says more.
+Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
+if most of the file's do), comments in column 32. Operands and comments themselves stay as they \
+are, and so do the bytes that the source assembles to. The language manual, docs/LANGUAGE.md, \
+says more.
 
 Examples:
   tdlasm fmt monitor.asm                lays the file out in place

@@ -13,8 +13,8 @@ use super::Failed;
 use super::asm::parse_define;
 
 const SETUP: &str = "\
-Editors start it by themselves: docs/editors/README.md tells how to set up VS Code, Neovim and Emacs, and what the \
-server can do.
+Editors start it by themselves: docs/editors/README.md tells how to set up VS Code, Neovim and \
+Emacs, and what the server can do.
 
 Example:
   tdlasm lsp -I include --define DEBUG=1";

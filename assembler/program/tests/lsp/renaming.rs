@@ -57,7 +57,8 @@ fn local_symbols_change_in_their_scope_only() {
 
 #[test]
 fn macros_their_arguments_and_what_is_passed_to_them_change() {
-    let text = " .DEFINE PUT[WHAT]=[\n MVI A,WHAT\n JMP DONE\n]\nDONE: NOP\n PUT DONE-DONE\n PUT 5\n .END\n";
+    let text = " .DEFINE PUT[WHAT]=[\n MVI A,WHAT\n JMP DONE\n]\nDONE: NOP\n PUT DONE-DONE\n PUT \
+    5\n .END\n";
     assert_eq!(renamed(text, ("DONE", 0), "READY").unwrap(), text.replace("DONE", "READY"));
     assert_eq!(renamed(text, ("WHAT", 1), "VALUE").unwrap(), text.replace("WHAT", "VALUE"));
     assert_eq!(renamed(text, ("PUT 5", 0), "LOAD").unwrap(), text.replace("PUT", "LOAD"));
@@ -65,7 +66,8 @@ fn macros_their_arguments_and_what_is_passed_to_them_change() {
 
 #[test]
 fn text_that_is_not_assembled_changes_too() {
-    let text = "T1 == 0\nX1: NOP\n..L: NOP\n .IFN T1,[\n JMP X1\n JMP ..L\n .ASCII /X1/\n]\n .DEFINE M[A1]=[\n LXI H,X1\n]\nX2: NOP\n..L: NOP\n .END\n";
+    let text = "T1 == 0\nX1: NOP\n..L: NOP\n .IFN T1,[\n JMP X1\n JMP ..L\n .ASCII /X1/\n]\n \
+    .DEFINE M[A1]=[\n LXI H,X1\n]\nX2: NOP\n..L: NOP\n .END\n";
     assert_eq!(
         renamed(text, ("X1", 0), "FIRST").unwrap(),
         text.replace("X1", "FIRST").replace("/FIRST/", "/X1/")

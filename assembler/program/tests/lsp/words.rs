@@ -21,7 +21,8 @@ fn hover(client: &mut Client, word: (&str, usize)) -> String {
 #[test]
 fn of_an_instruction_its_encoding_bytes_and_t_states_are_told() {
     let mut client = client(
-        "        .LOC 100H\n        MOV A,5(X)\nLOOP:   DJNZ LOOP\n        JNO 1234H\n        .END\n",
+        "        .LOC 100H\n        MOV A,5(X)\nLOOP:   DJNZ LOOP\n        JNO \
+         1234H\n        .END\n",
     );
     // Bytes and T-states as in Zilog's manual UM0080.
     let said = hover(&mut client, ("MOV", 0));
@@ -35,7 +36,8 @@ fn of_an_instruction_its_encoding_bytes_and_t_states_are_told() {
 
 #[test]
 fn instructions_in_macros_and_conditionals_have_bytes_too() {
-    let text = " .DEFINE LOAD[N]=[\n MVI A,N\n]\n .DEFINE TWICE[N]=[\n LOAD N\n LOAD N+1\n]\n TWICE 5\n .IFE 0,[RET]\n .IFN 0,[HLT]\n .END\n";
+    let text = " .DEFINE LOAD[N]=[\n MVI A,N\n]\n .DEFINE TWICE[N]=[\n LOAD N\n LOAD N+1\n]\n \
+    TWICE 5\n .IFE 0,[RET]\n .IFN 0,[HLT]\n .END\n";
     let mut client = client(text);
     let said = hover(&mut client, ("MVI", 0));
     assert!(said.contains("`3E 05`; other bytes in 1 more readings"), "{said}");
@@ -46,12 +48,13 @@ fn instructions_in_macros_and_conditionals_have_bytes_too() {
 #[test]
 fn of_a_symbol_its_kind_value_and_remark_are_told() {
     let mut client = client(
-        "; PRINT - prints.\n;   Entry: A\nPRINT:: RET\nTWO     == 2     ; a pair\n        .EXTERN FAR\n\
-         \x20       LXI H,TWO+PRINT\n        CALL FAR\n        CALL NONE\n        .END\n",
+        "; PRINT - prints.\n;   Entry: A\nPRINT:: RET\nTWO     == 2     ; a pair\n        .EXTERN \
+         FAR\n\x20       LXI H,TWO+PRINT\n        CALL FAR\n        CALL NONE\n        .END\n",
     );
     assert_eq!(
         hover(&mut client, ("PRINT", 2)),
-        "`PRINT`: label, 0000H in .PROG., exported\n\n```tdl\n; PRINT - prints.\n;   Entry: A\nPRINT:: RET\n```"
+        "`PRINT`: label, 0000H in .PROG., exported\n\n```tdl\n; PRINT - prints.\n;   Entry: \
+         A\nPRINT:: RET\n```"
     );
     assert_eq!(
         hover(&mut client, ("TWO", 1)),
@@ -105,7 +108,8 @@ fn what_is_offered_takes_the_place_of_the_word_so_far() {
 #[test]
 fn macros_conditionals_and_comments_fold() {
     let mut client = client(
-        "; one\n; two\n; three\n .DEFINE M=[\n NOP\n NOP\n]\n .IFE 1,[\n NOP\n][\n HLT\n]\n; alone\n .IFE 1,[NOP]\n .END\n",
+        "; one\n; two\n; three\n .DEFINE M=[\n NOP\n NOP\n]\n .IFE 1,[\n NOP\n][\n HLT\n]\n; \
+         alone\n .IFE 1,[NOP]\n .END\n",
     );
     let asked = json!({ "textDocument": { "uri": FILE } });
     let found = client.request("textDocument/foldingRange", asked).unwrap();
@@ -158,7 +162,8 @@ fn tokens(client: &mut Client, text: &str) -> Vec<String> {
 
 #[test]
 fn words_are_told_apart_by_what_they_are() {
-    let text = " .DEFINE M[N]=[\n MVI A,N\n]\nLB: M 5 ; \u{1F600} x\nTWO==2\n LXI H,TWO+LB+NONE\n .ASCII /MVI/[TWO]\n .ASCII 'one\ntwo'\n .END\n";
+    let text = " .DEFINE M[N]=[\n MVI A,N\n]\nLB: M 5 ; \u{1F600} x\nTWO==2\n LXI H,TWO+LB+NONE\n \
+    .ASCII /MVI/[TWO]\n .ASCII 'one\ntwo'\n .END\n";
     let mut client = client(text);
     assert_eq!(
         tokens(&mut client, text),
