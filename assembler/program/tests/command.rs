@@ -46,6 +46,24 @@ fn a_program_becomes_a_binary_and_a_hex_file() {
     assert!(code == 0 && hex.starts_with(":030100003E05C9F0"), "{hex}");
 }
 
+/// A limit on the size of files ends the writing as a full disk does, in the middle.
+#[test]
+fn a_file_that_can_not_be_written_whole_leaves_the_earlier_one_and_no_part() {
+    let bench = Bench::new();
+    bench.file("a.asm", " NOP\n".repeat(5000) + " .END\n");
+    bench.file("a.bin", "before");
+    let tdlasm = Command::cargo_bin("tdlasm").expect("the command").get_program().to_owned();
+    let limited = "trap '' XFSZ; ulimit -f 2; exec \"$0\" asm a.asm -o a.bin";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", limited]).arg(tdlasm).current_dir(bench.folder.path());
+    let output = shell.output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("a.bin"), "{said}");
+    assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), b"before");
+    assert_eq!(fs::read_dir(bench.folder.path()).expect("the folder").count(), 2);
+}
+
 #[test]
 fn an_error_leaves_the_earlier_output_alone() {
     let bench = Bench::new();

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
@@ -135,8 +135,21 @@ fn under_way(board: &Board) -> Child {
     let err = check.stderr.as_mut().expect("its messages");
     BufReader::new(err).read_line(&mut said).expect("who answers"); // said when all is ready
     assert!(said.contains("Sargon exchange evaluator"), "{said}");
-    std::thread::sleep(Duration::from_millis(300));
+    // Enough for the answers to several requests.
+    let enough = heard(&check) + 200;
+    let end = Instant::now() + Duration::from_secs(30);
+    while heard(&check) < enough {
+        assert!(Instant::now() < end, "the board answers no request");
+        std::thread::sleep(Duration::from_millis(2));
+    }
     check
+}
+
+/// Returns the number of bytes that a process has read.
+fn heard(process: &Child) -> u64 {
+    let io = std::fs::read_to_string(format!("/proc/{}/io", process.id())).expect("it is there");
+    let read = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("its bytes");
+    read.parse().expect("a number")
 }
 
 #[test]
