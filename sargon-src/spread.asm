@@ -404,7 +404,7 @@ ATTACK: LDA SLOW                ; SPREAD may have left this position out
         INR H
         INR E
 ]
-        MOVE; White's count, then six slots by type
+        MOVE                    ; White's count, then six slots by type
         MOVE
         MOVE
         MOVE

@@ -101,6 +101,14 @@ fn blanks_that_a_macro_takes_into_its_text_stay() {
 }
 
 #[test]
+fn a_comment_after_a_macro_call_without_arguments_gets_its_column() {
+    let define = " .DEFINE OPEN=[\n NOP\n]\n";
+    let laid_out =
+        "        .DEFINE OPEN=[\n        NOP\n]\nBACK:   OPEN                    ; text\n";
+    check(&format!("{define}BACK: OPEN    ; text\n"), laid_out);
+}
+
+#[test]
 fn a_source_whose_layout_makes_bytes_is_refused() {
     // The arguments open and close a text of several lines, so blanks between them are bytes.
     let text = " .DEFINE Q[BB,EE]=[\n .ASCII BB-\n   NOP\nEE\n]\n Q /,/\n .END\n";

@@ -39,11 +39,10 @@ A routine that is jumped to or run into returns with the one before it, and coun
 in \"with callees\".
 
 Examples:
-  hw-tests profile                                      the corpus that ships
-  hw-tests profile --annotate xchng.asm                 the listing with T-states and runs
-  hw-tests profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-tests profile --program prog.asm --run 2           a program of your own, for two seconds of \
-  the board's time")]
+  hw-inspect profile                                      the corpus that ships
+  hw-inspect profile --annotate xchng.asm                 the listing with T-states and runs
+  hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  hw-inspect profile --program prog.asm --run 2           a program of your own, for two seconds")]
     Profile(profile::ProfileArgs),
     /// Show which lines and branches of the Z80 code run over the corpus and all requests, refused
     /// ones too
@@ -53,9 +52,9 @@ instructions have, be it in
 one of the builds; an instruction on condition has two ways out.
 
 Examples:
-  hw-tests coverage
-  hw-tests coverage --every 20 --board rc2014-classic   a quick look
-  hw-tests coverage --lcov cover.info                   for genhtml and editors")]
+  hw-inspect coverage
+  hw-inspect coverage --every 20 --board rc2014-classic   a quick look
+  hw-inspect coverage --lcov cover.info                   for genhtml and editors")]
     Coverage(coverage::CoverageArgs),
     /// Find the first thing that is wrong in a wrong residue, and open the debugger there
     #[command(after_help = "\
@@ -64,8 +63,8 @@ booking or residue that
 differs is shown with the instruction that made it.
 
 Examples:
-  hw-tests why byte.figure4
-  hw-tests why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+  hw-inspect why byte.figure4
+  hw-inspect why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Why(why::WhyArgs),
     /// Serve gdb at the call that made a residue, or at a program's first instruction, on a
     /// simulated board
@@ -75,7 +74,7 @@ For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built 
 running back work; `monitor COMMAND` takes the debugger's own commands (`monitor ?` lists them).
 
 Example:
-  hw-tests gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  hw-inspect gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
   (in another terminal:)
   z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
     Gdb(gdb::GdbArgs),
@@ -87,9 +86,9 @@ breakpoints; ? lists keys and
 commands. Ctrl-C or Esc stops whatever runs, q quits.
 
 Examples:
-  hw-tests debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  hw-tests debug prog.asm                               assembled, and put on the board
-  hw-tests debug --break 'LOOP if A == 0' prog.elf")]
+  hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  hw-inspect debug prog.asm                               assembled, and put on the board
+  hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
     Debug(debug::DebugArgs),
     /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
     #[command(after_help = "\
@@ -98,7 +97,7 @@ the options of the other
 commands (docs/DEBUGGING.md).
 
 Example:
-  hw-tests dap                                          started by VS Code, Neovim or Emacs")]
+  hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
     Dap(dap::DapArgs),
     /// Print a script that completes commands in a shell
     #[command(after_help = CompletionsArgs::examples("hw-inspect"))]

@@ -15,7 +15,7 @@ use firmware::profile::Profile;
 use sim::Board;
 
 /// The time that the commands have for a rig that does not work.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 fn hw_tests(arguments: &[&str]) -> Output {
     let began = Instant::now();

@@ -132,7 +132,7 @@ impl Writer<'_> {
     fn comment(&mut self, start: usize, parts: &Parts) {
         let at = column(&self.text[start..parts.comment.start]);
         let here = self.column();
-        if parts.blanks_count {
+        if parts.blanks_count && !parts.operands.is_empty() {
             self.copy(&(parts.operands.end..parts.comment.start));
         } else if here > 0 || at > 0 {
             self.blanks_to(comment_column(at, here));

@@ -73,7 +73,7 @@ fn keys_step_stop_and_go_back() {
     let rows = drawn(&view);
     assert!(row(&rows, "points at stake").contains("points at stake       1"), "a pawn");
     assert!(row(&rows, "value of the attacker").contains("attacker 3"), "a knight");
-    assert!(row(&rows, " residue ").contains("+0"), "a residue has a sign");
+    assert!(row(&rows, " residue   ").contains("+0"), "a residue has a sign");
     press(&mut view, ":watch ATKLST,14\nC");
     row(&drawn(&view), "written");
     let before = view.debugger().clock();

@@ -15,6 +15,7 @@ const PROGRAM: &str = "hw-inspect";
 /// The words after the command's name, as they came.
 #[derive(Args)]
 pub(super) struct Handed {
+    /// The arguments of the command; --help lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
