@@ -1,9 +1,9 @@
 //! Looking into a running board: the programs on it, and a debugger that goes forward and back.
 //!
-//! [`Machine`] is a board with its programs, [`CodeMap`] holds their lines and names, [`Debugger`]
-//! stops and moves ([`Motion`]), [`commands`] is the language of its commands, and the front ends
-//! are thin: `gdb` speaks gdb's remote protocol, `dap` the Debug Adapter Protocol, `view` draws a
-//! terminal.
+//! [`Machine`] is a board with its programs, whose lines and names are in a
+//! [`CodeMap`](firmware::code::CodeMap); [`Debugger`] stops and moves ([`Motion`]), [`commands`] is
+//! the language of its commands, and the front ends are thin: `gdb` speaks gdb's remote protocol,
+//! `dap` the Debug Adapter Protocol, `view` draws a terminal.
 
 mod calls;
 pub mod commands;
