@@ -18,9 +18,9 @@ fn run(arguments: &[&str]) -> Output {
     command.arg("run").args(arguments).output().expect("it starts")
 }
 
-/// Returns what was printed of the cases: without the line that tells how long it took, the one that
-/// counts the line's bytes, in which the upload is missing, and the commands that look into a case,
-/// since a transcript does not know the file of the application.
+/// Returns what was printed of the cases: without the line that tells how long it took, without the
+/// one that counts the line's bytes, in which the upload is missing, and without the commands that
+/// look into a case, since a transcript does not know the file of the application.
 fn findings(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout);
     let of_the_line = |line: &&str| ["line:", "limit:"].iter().any(|head| line.starts_with(head));
