@@ -15,7 +15,7 @@ use firmware::profile::Profile;
 use sim::Board;
 
 /// The time that the commands have for a rig that does not work.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn hw_tests(arguments: &[&str]) -> Output {
     let began = Instant::now();
@@ -215,14 +215,20 @@ fn a_board_that_vanishes_at_any_moment_of_upload_or_run_ends_it_in_time() {
 /// Cuts the power of a board, and takes its line away, so many milliseconds after a run has begun.
 fn vanishes_after(moment: u64) {
     let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
+    // A name of its own: the system gives the number of a closed pseudo-terminal to the next board.
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let port = folder.path().join("port");
+    std::os::unix::fs::symlink(&board.path, &port).expect("a name for the port");
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let run = command
-        .args(["run", "--port", &board.path, "--reconnect", "2"])
+        .args(["run", "--reconnect", "2", "--port"])
+        .arg(&port)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
     std::thread::sleep(Duration::from_millis(moment));
+    std::fs::remove_file(&port).expect("the name of the port");
     drop(board);
     let began = Instant::now();
     let output = run.wait_with_output().expect("it ends");
