@@ -75,11 +75,22 @@ pub(super) struct Contact {
 
 /// Finds whoever listens at the line's speed. `heard` is empty if nobody does.
 pub(super) fn contact(talk: &mut Talk, what: &'static str) -> Result<Contact> {
-    let first = greet(talk, what)?;
+    let first = glance(talk, what)?;
     if !first.heard.is_empty() {
         return Ok(first);
     }
     wake(talk, what)
+}
+
+/// Finds whoever waits for a command, and a BASIC that asks how to start. One that is in the middle
+/// of a load stays silent.
+pub(super) fn glance(talk: &mut Talk, what: &'static str) -> Result<Contact> {
+    let first = greet(talk, what)?;
+    if !first.heard.is_empty() {
+        return Ok(first);
+    }
+    let heard = ask(talk, what, b"W", KEY * 2)?;
+    settle(talk, what, heard, true)
 }
 
 /// Steps 1 to 3: nothing that could change anything.
@@ -107,12 +118,8 @@ pub(super) fn greet(talk: &mut Talk, what: &'static str) -> Result<Contact> {
     Ok(contact)
 }
 
-/// Step 4: for a line that was silent so far.
+/// Step 4 after its `W`: for a line that was silent so far.
 fn wake(talk: &mut Talk, what: &'static str) -> Result<Contact> {
-    let heard = ask(talk, what, b"W", KEY * 2)?;
-    if !heard.is_empty() {
-        return settle(talk, what, heard, true);
-    }
     for returns in [RECORD, DAMAGED_RECORD] {
         let heard = end_load(talk, what, returns)?;
         if !heard.is_empty() {

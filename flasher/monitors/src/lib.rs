@@ -45,7 +45,7 @@ pub use deliver::{Delivered, deliver};
 pub use error::LoaderError;
 pub use host::{Guest, Host};
 pub use pace::Pace;
-pub use probe::{Found, Who, probe};
+pub use probe::{Found, Who, glance, probe};
 pub use prompt::{Peer, recognise};
 pub use records::{Record, records};
 pub use talk::Talk;

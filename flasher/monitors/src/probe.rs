@@ -4,7 +4,7 @@
 //! only its harmless first steps are, since a monitor at its own speed takes them for other
 //! characters.
 
-use super::contact::{Contact, contact, greet, is_text, shown};
+use super::contact::{self, Contact, contact, greet, is_text, shown};
 use super::error::{LoaderError, Result};
 use super::identify::describe;
 use super::prompt::Peer;
@@ -45,13 +45,28 @@ pub enum Who {
 /// # Errors
 /// The line failed, or the user stopped it.
 pub fn probe(talk: &mut Talk, others: &[u32]) -> std::result::Result<Found, LoaderError> {
-    search(talk, others).map_err(|error| match error {
+    search(talk, others).map_err(unchanged)
+}
+
+/// Looks at the line's own speed for whoever waits for a command or asks how to start, within two
+/// seconds where nobody does. Unlike [`probe`], it does not free a board that is in the middle of a
+/// load.
+///
+/// # Errors
+/// The line failed, or the user stopped it.
+pub fn glance(talk: &mut Talk) -> std::result::Result<Who, LoaderError> {
+    look(talk, contact::glance).map(|(who, _)| who).map_err(unchanged)
+}
+
+/// Adds to an interruption how the board is left.
+fn unchanged(error: LoaderError) -> LoaderError {
+    match error {
         LoaderError::Interrupted { what, .. } => LoaderError::Interrupted {
             what,
             state: "the board was asked who it is, nothing was changed on it",
         },
         other => other,
-    })
+    }
 }
 
 fn search(talk: &mut Talk, others: &[u32]) -> Result<Found> {

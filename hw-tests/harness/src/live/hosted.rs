@@ -6,7 +6,7 @@ use std::sync::Arc;
 use firmware_wire::{Identity, Request, Role};
 use rcflash_link::loader;
 use rcflash_link::{Link, LinkError};
-use rcflash_monitors::{Guest, Host, LoaderError, Note, Peer, Stage, Talk, Watch, Who, probe};
+use rcflash_monitors::{Guest, Host, LoaderError, Note, Peer, Stage, Talk, Watch, Who, glance};
 use tdlasm::image::{Image, Run};
 use tdlasm::link::Program;
 
@@ -123,8 +123,8 @@ impl Programs {
     /// if that is nobody known.
     pub(super) fn stranger(plan: &Plan, link: &mut Link, error: LinkError) -> SetupError {
         let Choice::Serial(rig) = &plan.board else { return error.into() };
-        let found = talking(plan, link, |talk| probe(talk, &[]));
-        let Ok(Who::Known(peer, who)) = found.map(|found| found.who) else { return error.into() };
+        let found = talking(plan, link, glance);
+        let Ok(Who::Known(peer, who)) = found else { return error.into() };
         let Some(host) = Host::of(peer) else { return error.into() };
         let port = rig.name.as_deref().unwrap_or(&rig.port).to_owned();
         SetupError::StockMonitor { port, who, host: host.name(), first: first_step(peer) }

@@ -77,7 +77,7 @@ impl Scene {
     /// Waits until the program begins to arrive, and interrupts the command.
     fn interrupt(&self, child: &Child) {
         let server = self.server.as_ref().expect("a stand-in");
-        let end = Instant::now() + Duration::from_secs(90);
+        let end = Instant::now() + Duration::from_secs(30);
         while server.memory(PROGRAM + 1, 1) != [7] {
             assert!(Instant::now() < end, "nothing arrives");
             thread::sleep(Duration::from_millis(5));
