@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn a_link_to_a_file_stays_and_so_do_permissions() {
         let folder = folder();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let file = folder.path().join("file");
+        let link = folder.path().join("link");
         fs::write(&file, "before").expect("a file");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
         symlink(&file, &link).expect("a link");

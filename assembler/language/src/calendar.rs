@@ -8,7 +8,9 @@ const DAY: u64 = 86_400;
 pub fn utc(seconds: u64) -> String {
     let (year, month, day) = civil_date(seconds / DAY);
     let within = seconds % DAY;
-    let (hour, minute, second) = (within / 3600, within / 60 % 60, within % 60);
+    let hour = within / 3600;
+    let minute = within / 60 % 60;
+    let second = within % 60;
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 

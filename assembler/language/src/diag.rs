@@ -39,7 +39,8 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A message with the severity that its code has by default.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        let (severity, message) = (code.severity(), message.into());
+        let severity = code.severity();
+        let message = message.into();
         Self { code, severity, message, span, labels: Vec::new(), help: None }
     }
 

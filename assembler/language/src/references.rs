@@ -137,7 +137,8 @@ impl References {
 impl Expansion {
     /// Returns where the start of a stretch was written, and whether all of it was written there.
     fn origin(&self, span: Span) -> Option<(Span, bool)> {
-        let (start, end) = (span.start - self.base, span.end - self.base);
+        let start = span.start - self.base;
+        let end = span.end - self.base;
         let piece = self.pieces.partition_point(|(at, _)| *at <= start).checked_sub(1)?;
         let (at, origin) = self.pieces[piece];
         let origin = origin?;

@@ -19,9 +19,11 @@ fn wish(kind: &str, from: u16, to: u16, at: u16) -> String {
 
 fn module(bytes: &[u8]) -> Module {
     let runs = vec![Run { offset: 0, bytes: bytes.to_vec() }];
-    let (kind, size) = (SectionKind::Prog, bytes.len() as u32);
+    let kind = SectionKind::Prog;
+    let size = bytes.len() as u32;
     let sections = vec![Section { kind, size, runs, relocs: vec![] }];
-    let (name, binding) = ("LABEL".into(), Binding::Local);
+    let name = "LABEL".into();
+    let binding = Binding::Local;
     let value = SymbolValue::InSection(kind, 2);
     let symbols = vec![Symbol { name, value, binding, place: None }];
     Module {

@@ -133,7 +133,8 @@ fn with_dwarf<T>(
 /// The rows of all line tables, and the addresses at which sequences end.
 fn read_lines(elf: &[u8]) -> (Lines, Vec<u64>) {
     with_dwarf(elf, |dwarf| {
-        let (mut lines, mut ends) = (Lines::new(), Vec::new());
+        let mut lines = Lines::new();
+        let mut ends = Vec::new();
         let mut units = dwarf.units();
         while let Some(header) = units.next().expect("a unit") {
             assert_eq!((header.version(), header.address_size()), (4, 2));

@@ -179,7 +179,8 @@ fn xlink_leaves_the_code_alone() {
             .section(kind)
             .map_or(Vec::new(), |one| one.relocs.iter().map(|reloc| reloc.target.base).collect())
     };
-    let (prog, data) = (Base::Section(SectionKind::Prog), Base::Section(SectionKind::Data));
+    let prog = Base::Section(SectionKind::Prog);
+    let data = Base::Section(SectionKind::Data);
     assert_eq!(bases(SectionKind::Absolute), [prog, data]);
     assert_eq!(bases(SectionKind::Prog), [prog]);
 }
@@ -340,7 +341,8 @@ fn names_of_modules_are_cut_or_that_of_the_original() {
 fn words_of_symbols_defined_here_move_with_their_sections() {
     let mut module = without_order(DEMO);
     let place = |name: &str| module.symbols.iter().position(|one| one.name == name);
-    let (text, five) = (place("TEXT").expect("TEXT"), module.symbols.len());
+    let text = place("TEXT").expect("TEXT");
+    let five = module.symbols.len();
     let number = symbol("FIVE", SymbolValue::Absolute(5), Binding::Local);
     Arc::make_mut(&mut module.symbols).push(number);
     for (reloc, symbol) in module.sections[0].relocs.iter_mut().zip([text, five]) {

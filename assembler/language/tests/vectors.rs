@@ -79,7 +79,10 @@ fn every_vector_gives_the_bytes_and_letters_of_the_original() {
     for row in rows {
         let mut fields = row.split('\t');
         let mut next = || fields.next().unwrap_or("");
-        let (kind, source, result, letters) = (next(), next(), next(), next());
+        let kind = next();
+        let source = next();
+        let result = next();
+        let letters = next();
         count += 1;
         faults.extend(check(kind, source, result, letters).err());
     }

@@ -60,7 +60,8 @@ const MAIN: &str = " .IDENT MAIN\n CALL ONE#\n LXI SP,STACK#\n .END\n";
 
 #[test]
 fn a_member_is_linked_if_it_defines_what_is_undefined() {
-    let (one, two) = (elf(&source("M1", "ONE", &["TWO"])), elf(&source("M2", "TWO", &["ONE"])));
+    let one = elf(&source("M1", "ONE", &["TWO"]));
+    let two = elf(&source("M2", "TWO", &["ONE"]));
     let three = elf(&source("M3", "THREE", &[]));
     let stack = elf(&source("M4", "STACK", &[]));
     // ONE needs TWO, which stands before it; nobody needs THREE, and the layout defines STACK.
@@ -71,7 +72,8 @@ fn a_member_is_linked_if_it_defines_what_is_undefined() {
 
 #[test]
 fn the_first_of_several_definitions_counts() {
-    let (first, second) = (elf(&source("M1", "ONE", &[])), elf(&source("M2", "ONE", &[])));
+    let first = elf(&source("M1", "ONE", &[]));
+    let second = elf(&source("M2", "ONE", &[]));
     let library_of = |content: &[u8]| library(&archive(&[("m.o/", content)]));
     assert_eq!(linked(MAIN, &[library_of(&first), library_of(&second)]), ["MAIN", "M1"]);
     assert_eq!(linked(MAIN, &[library_of(&second), library_of(&first)]), ["MAIN", "M2"]);
@@ -151,7 +153,8 @@ fn made_by_ar(members: &[(&str, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn archives_of_ar_are_libraries() {
-    let (one, two) = (elf(&source("M1", "ONE", &["TWO"])), tdl(&source("M2", "TWO", &[])));
+    let one = elf(&source("M1", "ONE", &["TWO"]));
+    let two = tdl(&source("M2", "TWO", &[]));
     let file = made_by_ar(&[("two.rel", &two), ("one.o", &one)]);
     assert_eq!(linked(MAIN, &[library(&file)]), ["MAIN", "M1", "M2"]);
 }

@@ -43,7 +43,8 @@ fn kept(text: &str, to: Dialect) -> Vec<(u32, u32, String)> {
 #[test]
 fn every_instruction_gets_the_spelling_of_the_table_and_comes_back() {
     let rows = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let (mut source, mut wanted) = (String::new(), String::new());
+    let mut source = String::new();
+    let mut wanted = String::new();
     for row in rows {
         let fields: Vec<&str> = row.split('\t').collect();
         let operands = fields[1].replace("d(", "3(").replace("nn", "1234H");

@@ -163,7 +163,8 @@ fn assembled(path: &Path, text: &[u8]) -> Option<Vec<Module>> {
 
 #[test]
 fn sources_of_the_repository_keep_their_bytes() {
-    let (mut found, mut assembling) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut assembling = 0;
     sources(&repository(), &mut found);
     for path in &found {
         let text = fs::read(path).unwrap();
@@ -207,7 +208,8 @@ fn files_are_written_in_place_and_checked_without_writing() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
-    let (tidy, untidy) = (folder.path().join("a.asm"), inner.join("b.ASM"));
+    let tidy = folder.path().join("a.asm");
+    let untidy = inner.join("b.ASM");
     fs::write(&tidy, "        NOP\n").unwrap();
     fs::write(&untidy, " NOP\n").unwrap();
     let check = || tdlasm().args(["fmt", "--check"]).arg(folder.path()).assert();

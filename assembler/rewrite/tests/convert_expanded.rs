@@ -64,7 +64,8 @@ fn plain(module: &Assembled) -> Option<(Vec<u8>, u16)> {
 #[test]
 fn expanded_programs_have_the_same_bytes_elsewhere() {
     let programs = sources();
-    let (mut different, mut refused) = (Vec::new(), Vec::new());
+    let mut different = Vec::new();
+    let mut refused = Vec::new();
     for peer in Peer::ALL.into_iter().filter(|peer| peer.is_installed()) {
         let mut compared = 0;
         for (id, source) in &programs {

@@ -57,7 +57,8 @@ fn linked(modules: &[Module]) -> Program {
 /// The bytes of a file in Intel HEX (Intel, "Hexadecimal Object File Format Specification", 1988),
 /// from its first address on; its records must follow each other.
 fn golden(name: &str) -> (u16, Vec<u8>) {
-    let (mut start, mut bytes) = (None, Vec::new());
+    let mut start = None;
+    let mut bytes = Vec::new();
     for line in read(name).lines() {
         let digits = line.trim().strip_prefix(':').expect("a record");
         let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).expect("two digits");

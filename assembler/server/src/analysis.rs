@@ -50,7 +50,8 @@ pub(super) struct Analysis {
 impl Analysis {
     pub(super) fn new(root: &Path, loader: &dyn Loader, options: &Options) -> Self {
         let outcome = asm::run(loader, &[root.to_owned()], options);
-        let (mut files, mut texts) = (Vec::<PathBuf>::new(), Vec::new());
+        let mut files = Vec::<PathBuf>::new();
+        let mut texts = Vec::new();
         for source in outcome.sources.iter() {
             if matches!(source.origin, Origin::Macro(_)) {
                 continue;

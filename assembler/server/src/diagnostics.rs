@@ -74,8 +74,8 @@ impl<'a> Shown<'a> {
     }
 
     fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
-        let (sources, references) =
-            (&self.program.outcome.sources, &self.program.outcome.references);
+        let sources = &self.program.outcome.sources;
+        let references = &self.program.outcome.references;
         let place = render::in_file(one.span, sources);
         let (path, location) = self.location(place)?;
         let mut related = Vec::new();

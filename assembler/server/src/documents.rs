@@ -29,7 +29,8 @@ impl Document {
                 continue;
             };
             let lines = Lines::new(self.text.as_bytes());
-            let (start, end) = (lines.offset(range.start), lines.offset(range.end));
+            let start = lines.offset(range.start);
+            let end = lines.offset(range.end);
             self.text.replace_range(start..end.max(start), &text);
         }
     }

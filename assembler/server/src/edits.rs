@@ -7,7 +7,8 @@ use super::text::Lines;
 /// The edits that make `after` of `before`: the lines that differ if there are as many in both,
 /// else all text.
 pub(super) fn between(before: &[u8], after: &[u8]) -> Vec<TextEdit> {
-    let (old, new) = (Lines::new(before), Lines::new(after));
+    let old = Lines::new(before);
+    let new = Lines::new(after);
     let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
     if old.count() != new.count() {
         let range = Range::new(Position::new(0, 0), old.position(before.len()));

@@ -12,7 +12,8 @@ pub(super) fn folding(text: &[u8], brackets: &[(u32, u32)]) -> Vec<FoldingRange>
     let lines = Lines::new(text);
     let mut found = comments(&lines);
     for (open, close) in brackets {
-        let (first, last) = (lines.line(*open as usize), lines.line(*close as usize));
+        let first = lines.line(*open as usize);
+        let last = lines.line(*close as usize);
         // The line of the closing bracket stays to be seen.
         if first + 1 < last {
             found.push(range(first, last - 1, FoldingRangeKind::Region));
@@ -24,7 +25,8 @@ pub(super) fn folding(text: &[u8], brackets: &[(u32, u32)]) -> Vec<FoldingRange>
 }
 
 fn range(first: usize, last: usize, kind: FoldingRangeKind) -> FoldingRange {
-    let (start_line, end_line) = (first as u32, last as u32);
+    let start_line = first as u32;
+    let end_line = last as u32;
     FoldingRange { start_line, end_line, kind: Some(kind), ..FoldingRange::default() }
 }
 

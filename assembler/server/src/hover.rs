@@ -116,7 +116,8 @@ fn operator(
         return (field != Field::Operands).then(|| table(forms.iter()));
     };
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-    let (address, bytes) = (number(line.address), bytes.join(" "));
+    let address = number(line.address);
+    let bytes = bytes.join(" ");
     let mut said = table(std::iter::once(form));
     said += &format!("\n\n{} at {address}: `{bytes}`", length(line.bytes.len()));
     let others = lines.iter().filter(|other| other.bytes != line.bytes).count();

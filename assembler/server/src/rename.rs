@@ -94,7 +94,8 @@ fn check_name(old: &Found<'_>, new: &str) -> Result<(), String> {
         return Err(format!("{new} is an instruction or directive"));
     }
     let begins = |with: &str| (new.starts_with(with), old.text().starts_with(with.as_bytes()));
-    let (local, created) = (begins(".."), begins("%"));
+    let local = begins("..");
+    let created = begins("%");
     if local.0 != local.1 {
         return Err("symbols that begin with .. are local, others are not".into());
     }

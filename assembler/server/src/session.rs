@@ -86,7 +86,9 @@ impl Session {
             DidOpenTextDocument::METHOD => with::<DidOpenTextDocument>(params, |opened| {
                 let document = opened.text_document;
                 let path = uri::to_path(&document.uri);
-                let (uri, version, text) = (document.uri, document.version, document.text);
+                let uri = document.uri;
+                let version = document.version;
+                let text = document.text;
                 self.workspace.documents.open.insert(path.clone(), Document { uri, version, text });
                 self.changed(&path);
             }),

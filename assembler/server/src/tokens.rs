@@ -116,7 +116,8 @@ fn token(text: &[u8], piece: &Piece, names: &HashMap<usize, Token>) -> Option<(T
 fn encoded(text: &[u8], found: &[(Range<usize>, Token, u32)]) -> Vec<SemanticToken> {
     let lines = Lines::new(text);
     let mut data = Vec::new();
-    let (mut last_line, mut last_start) = (0, 0);
+    let mut last_line = 0;
+    let mut last_start = 0;
     for (stretch, token, modifiers) in found {
         for line in lines.line(stretch.start)..=lines.line(stretch.end.saturating_sub(1)) {
             let start = stretch.start.max(lines.start(line));
@@ -124,8 +125,10 @@ fn encoded(text: &[u8], found: &[(Range<usize>, Token, u32)]) -> Vec<SemanticTok
             if start >= end {
                 continue;
             }
-            let (at, length) = (units(&text[lines.start(line)..start]), units(&text[start..end]));
-            let (delta_line, same) = (line as u32 - last_line, line as u32 == last_line);
+            let at = units(&text[lines.start(line)..start]);
+            let length = units(&text[start..end]);
+            let delta_line = line as u32 - last_line;
+            let same = line as u32 == last_line;
             data.push(SemanticToken {
                 delta_line,
                 delta_start: if same { at - last_start } else { at },

@@ -67,7 +67,8 @@ fn unread(workspace: &Workspace, path: &Path, name: &Found<'_>) -> Vec<(usize, u
 
 /// Returns the stretch in which a local symbol holds: from one new global symbol to the next.
 fn scope(local: &Found<'_>) -> Range<usize> {
-    let (program, file) = (local.program, local.place.file);
+    let program = local.program;
+    let file = local.place.file;
     let begins = program.places().iter().filter(|place| {
         let name = program.name(place.name);
         place.file == file && place.role == Role::Definition && !name.local

@@ -16,14 +16,16 @@ pub struct ErrorReply {
 impl ErrorReply {
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let &[code, request, low, high] = payload else { return None };
-        let (code, detail) = (ErrorCode::from_code(code), u16::from_le_bytes([low, high]));
+        let code = ErrorCode::from_code(code);
+        let detail = u16::from_le_bytes([low, high]);
         Some(Self { code, request, detail })
     }
 }
 
 impl fmt::Display for ErrorReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (request, detail) = (self.request, self.detail);
+        let request = self.request;
+        let detail = self.detail;
         match self.code {
             ErrorCode::UnknownType => write!(f, "it does not know requests of type {request:02X}h"),
             ErrorCode::BadLength => {

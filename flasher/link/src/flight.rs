@@ -185,7 +185,8 @@ impl Flight {
         }
         if let Some(pending) = self.find(seq) {
             pending.replies.clear();
-            let (bytes, time) = (pending.line.len(), pending.time);
+            let bytes = pending.line.len();
+            let time = pending.time;
             self.queue.push_back(Sent { seq, bytes, time });
         }
     }

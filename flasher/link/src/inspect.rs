@@ -102,7 +102,8 @@ pub fn compare(
 ) -> Result<Vec<Difference>, LinkError> {
     let mut differences = Vec::new();
     for piece in pieces(address, bytes.len(), SECTOR) {
-        let (at, wanted) = (address + piece.start as u32, &bytes[piece.clone()]);
+        let at = address + piece.start as u32;
+        let wanted = &bytes[piece.clone()];
         if !place.agrees(link, at, wanted)? {
             let there = read(link, place, at, wanted.len(), |_| {})?;
             let before = differences.len();

@@ -392,7 +392,8 @@ impl Link {
     }
 
     fn given_up(&self, pending: &Pending, is_spoilt: bool) -> LinkError {
-        let (port, what) = (self.name().to_owned(), pending.what);
+        let port = self.name().to_owned();
+        let what = pending.what;
         let overheard = Box::new(self.overheard.clone());
         if is_spoilt {
             return LinkError::Damaged {
@@ -470,7 +471,9 @@ impl Link {
         let now = self.now();
         self.flight.sent(seq, now);
         let Some(pending) = self.flight.find(seq) else { return Ok(()) };
-        let (what, line, deadline) = (pending.what, pending.line.clone(), now + pending.time);
+        let what = pending.what;
+        let line = pending.line.clone();
+        let deadline = now + pending.time;
         self.transport.write(&line, deadline).map_err(|source| self.line_error(what, source))?;
         self.stats.bytes.0 += line.len() as u64;
         self.overheard.sent(&line);

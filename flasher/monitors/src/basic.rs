@@ -258,7 +258,8 @@ fn typed(stub: &Stub, usr: u16) -> Vec<String> {
 
 /// The line that adds up the loader's bytes.
 fn summing(stub: &Stub) -> String {
-    let (first, count) = (stub.entry.cast_signed(), stub.bytes.len() as i16);
+    let first = stub.entry.cast_signed();
+    let count = stub.bytes.len() as i16;
     let last = first.wrapping_add(count - 1);
     format!("S=0:FOR I={first} TO {last}:S=S+PEEK(I):NEXT:PRINT S")
 }
@@ -397,7 +398,8 @@ fn call(talk: &mut Talk) -> Result<u16> {
 
 /// Whether image and loader keep off BASIC's stack and strings.
 fn check_stack(image: &Image, stub: &Stub, stack: u16) -> Result<()> {
-    let (from, to) = (stack.saturating_sub(STACK.0), stack.saturating_add(STACK.1));
+    let from = stack.saturating_sub(STACK.0);
+    let to = stack.saturating_add(STACK.1);
     let runs = image
         .runs()
         .iter()

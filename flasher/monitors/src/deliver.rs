@@ -142,8 +142,10 @@ impl Delivery<'_> {
     fn send(&mut self, piece: &Image) -> Result<()> {
         let mut tries = 0;
         loop {
-            let (start, total) = (self.done, self.total);
-            let (done, watch) = (&mut self.done, &mut *self.watch);
+            let start = self.done;
+            let total = self.total;
+            let done = &mut self.done;
+            let watch = &mut *self.watch;
             let mut sent = |bytes: usize| {
                 *done = (*done + bytes).min(total);
                 watch.progress(Stage::Sending, *done, total);
@@ -175,7 +177,9 @@ impl Delivery<'_> {
             Loaded::Clean => format!("{} noticed nothing", self.monitor.name()),
             Loaded::Failed(report) => report.clone(),
         };
-        let (wrong, of, pace) = (wrong.map(<[_]>::len), size(piece), self.pace);
+        let wrong = wrong.map(<[_]>::len);
+        let of = size(piece);
+        let pace = self.pace;
         self.watch.note(Note::Lost { wrong, of, report, pace, next });
         self.pace = next;
         self.talk.type_at(next);
@@ -201,7 +205,9 @@ impl Delivery<'_> {
         };
         let first = wrong.first().map(|(at, _)| *at).or(piece.bounds().map(|(first, _)| first));
         let (line, text) = self.line_at(first.unwrap_or_default());
-        let (who, pace, report) = (self.monitor.name(), self.pace.to_string(), report.clone());
+        let who = self.monitor.name();
+        let pace = self.pace.to_string();
+        let report = report.clone();
         LoaderError::Damaged { who, line, text, pace, report }
     }
 
@@ -242,7 +248,8 @@ impl Delivery<'_> {
     /// Reads the memory behind an image, whole rows.
     fn read(&mut self, image: &Image, shown: bool) -> Result<Memory> {
         let mut memory = Memory::new();
-        let (total, mut done) = (size(image), 0);
+        let total = size(image);
+        let mut done = 0;
         for run in image.runs() {
             let last = run.address + (run.bytes.len() - 1) as u16;
             for bite in (run.address & !0xF..=last).step_by(BITE.into()) {

@@ -74,7 +74,8 @@ pub(super) fn romwbw(talk: &mut Talk, text: &str) -> Result<String> {
     let of_mark = rows.first().filter(|(at, bytes)| *at == HBIOS_IDENT && bytes[..2] == HBIOS_MARK);
     Ok(match of_mark {
         Some((_, bytes)) => {
-            let (first, second) = (bytes[2], bytes[3]);
+            let first = bytes[2];
+            let second = bytes[3];
             format!("RomWBW {}.{}.{}", first >> 4, first & 0xF, second >> 4)
         }
         None if text.ends_with("\n>") => "RomWBW 2.9".to_owned(),

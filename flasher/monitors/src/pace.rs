@@ -31,7 +31,8 @@ impl Pace {
     ];
 
     const fn new(name: &'static str, record: usize, line: u64, character: u64) -> Self {
-        let (line, character) = (Duration::from_millis(line), Duration::from_millis(character));
+        let line = Duration::from_millis(line);
+        let character = Duration::from_millis(character);
         Self { name, record, line, character }
     }
 

@@ -97,7 +97,8 @@ fn hex(first: u32, bytes: &[u8]) -> String {
     const END: &str = ":00000001FF\n";
     let is_large = first as usize + bytes.len() > 0x1_0000;
     let mut text = String::new();
-    let (mut address, mut left) = (first, bytes);
+    let mut address = first;
+    let mut left = bytes;
     while !left.is_empty() {
         let room = 0x1_0000 - (address as usize & 0xFFFF);
         let (part, rest) = left.split_at(room.min(left.len()));

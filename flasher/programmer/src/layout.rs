@@ -141,8 +141,10 @@ impl Layout {
     /// # Errors
     /// It does not go there.
     pub fn put(&mut self, bank: usize, content: &Content) -> Result<(), LayoutError> {
-        let (length, name) = (content.bytes.len(), content.name.clone());
-        let (banks, at) = (self.owners.len(), bank.saturating_mul(self.page));
+        let length = content.bytes.len();
+        let name = content.name.clone();
+        let banks = self.owners.len();
+        let at = bank.saturating_mul(self.page);
         let pages = length.div_ceil(self.page);
         if length == 0 {
             return Err(LayoutError::Empty(name));
@@ -172,7 +174,9 @@ impl Layout {
     /// # Errors
     /// It is longer than a page.
     pub fn put_elsewhere(&mut self, content: &Content) -> Result<(), LayoutError> {
-        let (length, page, chip) = (content.bytes.len(), self.page, self.bytes.len());
+        let length = content.bytes.len();
+        let page = self.page;
+        let chip = self.bytes.len();
         let name = || content.name.clone();
         match length {
             0 => return Err(LayoutError::Empty(name())),

@@ -219,7 +219,8 @@ impl RigFile {
         }
         let entry = self.file.boards.get(name).ok_or_else(|| self.unknown(name))?;
         let wrong = |problem| {
-            let (file, name) = (self.path.clone(), name.to_owned());
+            let file = self.path.clone();
+            let name = name.to_owned();
             RigFileError::Entry { file, name, problem }
         };
         entry.check().map_err(wrong)?;

@@ -47,7 +47,8 @@ fn a_board_is_found_by_its_name_with_all_that_is_said_of_it() {
 #[test]
 fn a_port_is_known_by_its_device_its_link_and_its_serial_number() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (device, link) = (folder.path().join("ttyUSB0"), folder.path().join("by-id"));
+    let device = folder.path().join("ttyUSB0");
+    let link = folder.path().join("by-id");
     std::fs::write(&device, "").expect("a file");
     std::os::unix::fs::symlink(&device, &link).expect("a link");
     let text = format!(

@@ -50,7 +50,8 @@ fn locked_in(folder: &Path, device: &Path) -> Option<User> {
 /// are. Nearly every process has `/dev/null` open, for one.
 pub(crate) fn is_no_terminal(device: &Path) -> bool {
     let Ok(found) = fs::metadata(device) else { return false };
-    let (major, minor) = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+    let major = rustix::fs::major(found.rdev());
+    let minor = rustix::fs::minor(found.rdev());
     let class = fs::read_link(format!("/sys/dev/char/{major}:{minor}/subsystem"));
     class.is_ok_and(|class| class.file_name().is_some_and(|name| name != "tty"))
 }

@@ -104,7 +104,8 @@ fn of_square(mended: &Verdict, printed: &Verdict) -> Comparison {
     add(Fault::Overflow, printed.overflow);
     add(Fault::Walk, printed.outcome.short);
     add(Fault::Pins, arrays_differ && !printed.misfiled && !printed.overflow);
-    let (square, piece) = (mended.square, mended.piece);
+    let square = mended.square;
+    let piece = mended.piece;
     let [mended, printed] = [mended, printed].map(|verdict| Answer {
         residue: verdict.outcome.residue,
         overflow: verdict.overflow,

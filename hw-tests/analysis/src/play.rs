@@ -5,7 +5,9 @@ use super::queue::{Capturer, Queue, Side};
 /// Sargon's rule: a piece that is dearer than what it takes captures a guarded piece only when each
 /// guard is at least as dear and another of its side stands behind it.
 pub(super) fn stop_rule(mut stake: i32, queue: &mut impl Queue) -> i32 {
-    let (mut side, mut sign, mut residue) = (Side::Attacker, 1, 0);
+    let mut side = Side::Attacker;
+    let mut sign = 1;
+    let mut residue = 0;
     let Some(mut attacker) = queue.next(side) else { return 0 };
     loop {
         let mut guard = queue.next(side.other());
@@ -29,7 +31,8 @@ pub(super) fn stop_rule(mut stake: i32, queue: &mut impl Queue) -> i32 {
 /// Each side captures as long as that is worth more to it than stopping, with everything after it
 /// known.
 pub(super) fn minimax(stake: i32, queue: &mut impl Queue) -> i32 {
-    let (mut stake, mut side) = (stake, Side::Attacker);
+    let mut stake = stake;
+    let mut side = Side::Attacker;
     let mut gains = Vec::new();
     while let Some(capturer) = queue.next(side) {
         gains.push(gain(stake, capturer));

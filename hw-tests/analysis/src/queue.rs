@@ -139,7 +139,8 @@ impl Queue for Placed<'_> {
 /// Returns the pieces of a colour that bear on a square, directly or through others of their
 /// colour.
 fn listed(pieces: &Pieces, target: Square, colour: Color) -> BitBoard {
-    let (mut found, mut occupied) = (BitBoard::EMPTY, pieces.occupied());
+    let mut found = BitBoard::EMPTY;
+    let mut occupied = pieces.occupied();
     loop {
         let more = (pieces.attackers(target, occupied) & pieces.side(colour)) - found;
         if more.is_empty() {

@@ -61,7 +61,8 @@ impl fmt::Display for Relation {
         let name = |(square, piece): (Square, Piece)| format!("{}{square}", piece.letter());
         let verb = |own| if own { "defends" } else { "attacks" };
         let [first, second, third] = [self.first, self.second, self.third].map(name);
-        let (on_second, on_third) = (verb(self.is_own(self.second)), verb(self.is_own(self.third)));
+        let on_second = verb(self.is_own(self.second));
+        let on_third = verb(self.is_own(self.third));
         write!(f, "{first} {on_second} {second}. ")?;
         match self.group {
             Group::Discovered => write!(f, "If {second} moves, {first} {on_third} {third}.")?,

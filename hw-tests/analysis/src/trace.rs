@@ -60,8 +60,11 @@ pub struct Step {
 #[must_use]
 pub fn trace(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Step> {
     let mut steps = Vec::new();
-    let (mut own, mut others) = (attackers.iter().copied(), defenders.iter().copied());
-    let (mut party, mut stake, mut residue) = (Party::Attackers, stake, 0);
+    let mut own = attackers.iter().copied();
+    let mut others = defenders.iter().copied();
+    let mut party = Party::Attackers;
+    let mut stake = stake;
+    let mut residue = 0;
     let Some(mut attacker) = own.next() else { return steps };
     let mut defender = others.next();
     // Once help has been called, the helper's own value is not held against the stake any more.

@@ -39,7 +39,9 @@ fn figure_1_has_three_attackers_and_two_usable_defenders_and_loses_nothing() {
 
 #[test]
 fn a_bishop_that_takes_a_rook_wins_five_points_and_keeps_two_when_it_is_retaken() {
-    let (bishop, rook, pawn) = (3, 5, 1);
+    let bishop = 3;
+    let rook = 5;
+    let pawn = 1;
     let residues: Vec<_> = trace(rook, &[bishop], &[pawn]).iter().map(|s| s.residue).collect();
     assert_eq!(residues, [5, 2]);
     assert_eq!(residue("7k/2p5/3r4/8/1B6/8/8/7K w - -", "d6"), 2);

@@ -77,6 +77,7 @@ pub fn step(step: &Step) -> StepRecord {
     };
     let party = if step.party == Party::Defenders { wire::step::DEFENDERS } else { 0 };
     let Step { stake, attacker, defender, residue, .. } = *step;
-    let (defender, residue) = (defender.unwrap_or(0), residue as u8);
+    let defender = defender.unwrap_or(0);
+    let residue = residue as u8;
     StepRecord { what: action | party, stake, attacker, defender, residue }
 }

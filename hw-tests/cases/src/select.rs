@@ -150,7 +150,8 @@ mod tests {
         let seeded = |seed| ids(&Selection { seed: Some(seed), ..Selection::default() });
         assert_eq!(seeded(7), seeded(7));
         assert_ne!(seeded(7), seeded(8));
-        let (mut one, mut all) = (seeded(7), ids(&Selection::default()));
+        let mut one = seeded(7);
+        let mut all = ids(&Selection::default());
         one.sort();
         all.sort();
         assert_eq!(one, all);

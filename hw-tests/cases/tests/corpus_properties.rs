@@ -83,7 +83,8 @@ fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
             let bytes = verdict.array.to_bytes();
             std::array::from_fn(|index| bytes[start + index])
         });
-        let (file, rank) = (verdict.square.file(), verdict.square.rank());
+        let file = verdict.square.file();
+        let rank = verdict.square.rank();
         back((file, rank, verdict.outcome.residue, sections[0], sections[1]))
     };
     let mut all: Vec<_> = examine(position).1.iter().map(of).collect();

@@ -109,7 +109,8 @@ fn with_sargons_rules_the_model_says_what_the_reference_says() {
 #[test]
 fn with_modern_rules_the_model_says_what_the_swap_algorithm_says() {
     for (fen, position) in positions() {
-        let (pieces, pins) = (boards::pieces(&position), find_pins(&position));
+        let pieces = boards::pieces(&position);
+        let pins = find_pins(&position);
         for (square, piece) in position.pieces() {
             let battle = Battle::new(&position, &pieces, &pins, square).expect("occupied");
             let attacker = boards::side(piece.colour.other());

@@ -146,7 +146,8 @@ impl Machine {
     /// Lets the routine run to its end undisturbed.
     fn call(&mut self, entry: &Entry) -> Result<Quiet, String> {
         let entered = self.take_back(&entry.moment);
-        let (mut places, mut moments) = (BTreeSet::new(), Vec::<Moment>::new());
+        let mut places = BTreeSet::new();
+        let mut moments = Vec::<Moment>::new();
         while !self.is_home(entry) {
             let past = self.board.clock() - self.board.service_time() - entered;
             if past > PATIENCE {
@@ -325,7 +326,8 @@ fn xchng_may_be_interrupted_at_every_t_state() {
 #[test]
 fn attack_may_be_interrupted_at_every_t_state() {
     for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
-        let (battle, square) = ([position(BATTLE)], Square::named("e4"));
+        let battle = [position(BATTLE)];
+        let square = Square::named("e4");
         nothing_changes(&battle, "ATTACK", square, behaviour, &["PNCK", "ATKSAV"]);
     }
 }
@@ -370,7 +372,8 @@ fn problem_with(replaced: &[(&str, &str)]) -> String {
 #[test]
 fn a_service_that_forgets_a_register_is_caught() {
     for pair in ["PSW", "H"] {
-        let (push, pop) = (format!("PUSH {pair}\n"), format!("POP {pair}\n"));
+        let push = format!("PUSH {pair}\n");
+        let pop = format!("POP {pair}\n");
         let problem = problem_with(&[(&push, "NOP\n"), (&pop, "NOP\n")]);
         assert!(problem.contains("Registers"), "{pair}: {problem}");
     }

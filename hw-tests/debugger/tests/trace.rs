@@ -99,7 +99,8 @@ fn the_board_takes_the_steps_that_the_host_takes_and_its_xchng_ends_where_they_e
     let mut board = Board::application();
     for (turn, (piece, array)) in battles().step_by(7).enumerate() {
         let worth = |kind: Kind| VALUES[turn % VALUES.len()][kind as usize];
-        let (stake, array) = (worth(piece.kind), revalued(&array, worth));
+        let stake = worth(piece.kind);
+        let array = revalued(&array, worth);
         let order = |colour| array.in_order(colour);
         let expected = trace(stake, &order(piece.colour.other()), &order(piece.colour));
         let records: Vec<_> = expected.iter().map(encode::step).collect();

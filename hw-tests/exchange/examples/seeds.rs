@@ -79,8 +79,12 @@ fn facts(position: &Position, m: Move) -> (i32, i32, bool) {
 /// The tutorial's early exit and lazy evaluation.
 fn shortcuts(captures: &[(Position, Move)]) {
     let captures: Vec<_> = captures.iter().filter(|(_, m)| m.promotion.is_none()).collect();
-    let (mut strict, mut loose, mut wrong) = (0, 0, 0);
-    let (mut lazy, mut same, mut sign) = (0, 0, 0);
+    let mut strict = 0;
+    let mut loose = 0;
+    let mut wrong = 0;
+    let mut lazy = 0;
+    let mut same = 0;
+    let mut sign = 0;
     for (position, m) in &captures {
         let (victim, attacker, guarded) = facts(position, *m);
         let exact = value(position, *m);
@@ -164,7 +168,9 @@ impl Slip {
 
 /// The wiki: cutting the list short does not influence the result.
 fn wiki_pruning(positions: &[Position]) {
-    let (mut moves, mut other, mut sign) = (0, 0, 0);
+    let mut moves = 0;
+    let mut other = 0;
+    let mut sign = 0;
     for position in positions {
         for m in position.legal_moves() {
             let opening = Opening::of(position, m, VALUES);
@@ -180,7 +186,11 @@ fn wiki_pruning(positions: &[Position]) {
 
 /// The tutorial: more than 95 % right about winning and losing captures.
 fn accuracy(captures: &[(Position, Move)]) {
-    let (mut by_law, mut searched, mut by_search, mut losing, mut losing_right) = (0, 0, 0, 0, 0);
+    let mut by_law = 0;
+    let mut searched = 0;
+    let mut by_search = 0;
+    let mut losing = 0;
+    let mut losing_right = 0;
     for (position, m) in captures {
         let swap = value(position, *m);
         let legal = value_of(position, *m, VALUES, Definition::Legal);
@@ -202,7 +212,9 @@ fn accuracy(captures: &[(Position, Move)]) {
 
 /// MVV-LVA: does it try the best capture first?
 fn ordering(positions: &[Position]) {
-    let (mut asked, mut first_is_best, mut first_loses) = (0, 0, 0);
+    let mut asked = 0;
+    let mut first_is_best = 0;
+    let mut first_loses = 0;
     for position in positions {
         let mut captures = position.legal_captures();
         if captures.len() < 2 {
@@ -251,7 +263,10 @@ fn searches(positions: &[Position]) {
 
 fn search(name: &str, case: &Search, positions: &[Position], reference: &[Option<i32>]) {
     let started = Instant::now();
-    let (mut nodes, mut values, mut same, mut limited) = (0, 0, 0, 0);
+    let mut nodes = 0;
+    let mut values = 0;
+    let mut same = 0;
+    let mut limited = 0;
     for (position, reference) in positions.iter().zip(reference) {
         let mut search = case.clone();
         let found = search.gain(position);
@@ -267,7 +282,8 @@ fn search(name: &str, case: &Search, positions: &[Position], reference: &[Option
 
 /// Measures what a cache over the whole search could save: moves met again in the same position.
 fn repeats(positions: &[Position]) {
-    let (mut met, mut again) = (0usize, 0usize);
+    let mut met = 0usize;
+    let mut again = 0usize;
     for position in positions {
         let mut seen = HashSet::new();
         let mut left = 2000;

@@ -48,7 +48,9 @@ fn main() -> ExitCode {
 /// Prints every mutant, then the counts; whether the fates are those that are known.
 fn report(mutants: &[Mutant], fates: &[Fate]) -> bool {
     let mut counts: BTreeMap<Kind, Counts> = BTreeMap::new();
-    let (mut no_program, mut same, mut surprises) = (0, 0, 0);
+    let mut no_program = 0;
+    let mut same = 0;
+    let mut surprises = 0;
     for (mutant, fate) in mutants.iter().zip(fates) {
         let counts = counts.entry(mutant.kind).or_default();
         let is_known = group_of(mutant).is_some();
@@ -88,7 +90,8 @@ fn summary(counts: &BTreeMap<Kind, Counts>, no_program: usize, same: usize) {
     println!("\n| change | mutants | caught | equivalent | survived |\n|---|---|---|---|---|");
     let row = |name: &str, of: &[&Counts]| {
         let sum = |part: fn(&Counts) -> usize| of.iter().map(|counts| part(counts)).sum::<usize>();
-        let (caught, explained) = (sum(|c| c.caught), sum(|c| c.explained));
+        let caught = sum(|c| c.caught);
+        let explained = sum(|c| c.explained);
         let survived = sum(|c| c.survived);
         let mutants = caught + explained + survived;
         println!("| {name} | {mutants} | {caught} | {explained} | {survived} |");

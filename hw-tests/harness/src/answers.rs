@@ -115,7 +115,8 @@ impl FetchThere {
         let Registers { bc, hl, de, .. } = *entry;
         // Z says whether there is a piece, A which.
         let piece = |at: &Registers| if at.af & ZERO != 0 { 0 } else { (at.af >> 8) as u8 };
-        let (stake, attacker) = ((bc >> 8) as u8, hl as u8);
+        let stake = (bc >> 8) as u8;
+        let attacker = hl as u8;
         Self { stake, attacker, residue: de as i8, piece: fetched.map(piece) }
     }
 }

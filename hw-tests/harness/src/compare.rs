@@ -91,7 +91,8 @@ impl Differences {
         reference: T,
     ) {
         if board != reference {
-            let (board, reference) = (board.to_string(), reference.to_string());
+            let board = board.to_string();
+            let reference = reference.to_string();
             let what = Cow::Borrowed(what);
             self.0.push(Difference { square, what, board, reference, arrays: None });
         }
@@ -176,7 +177,8 @@ pub fn compare_position(
     found.check(None, "royal squares", show(&seen.end.royals), show(&royals(position)));
     found.check(None, "occupied squares", seen.squares.len(), verdicts.len());
     for (record, verdict) in seen.squares.iter().zip(&verdicts) {
-        let (at, before) = (Some(verdict.square), found.0.len());
+        let at = Some(verdict.square);
+        let before = found.0.len();
         found.check(at, "square", record.square, encode::square(verdict.square));
         found.check(at, "piece", record.piece, encode::piece(verdict.piece));
         let array = AttackersArray::from_bytes(&record.array);

@@ -77,7 +77,8 @@ pub struct Plan {
 
 impl Plan {
     fn power_up(&self, programs: &Programs, watch: &Watch) -> Result<Box<dyn Board>, BoardError> {
-        let (profile, probe) = (&self.profile, watch.probe(self.watch_exchanges));
+        let profile = &self.profile;
+        let probe = watch.probe(self.watch_exchanges);
         self.board.power_up(Outfit { profile, monitor: &programs.monitor.bytes, probe })
     }
 

@@ -99,7 +99,8 @@ fn work(mut side: impl FnMut(&[Case]) -> Batch, cases: &[Case], done: &SyncSende
 
 /// Compares what comes from both sides.
 fn follow(answers: &[Receiver<Batch>; 2], cases: &[Case]) -> Compared {
-    let (mut squares, mut timed) = (0, 0);
+    let mut squares = 0;
+    let mut timed = 0;
     for _ in cases.chunks(BATCH) {
         let [Ok(a), Ok(b)] = answers.each_ref().map(Receiver::recv) else {
             // A side that ends without having broken off has panicked, which its thread passes on.
@@ -110,7 +111,8 @@ fn follow(answers: &[Receiver<Batch>; 2], cases: &[Case]) -> Compared {
                 return end;
             }
             if let Some(found) = first_divergence(left, right) {
-                let (case, fen) = (left.id.clone(), left.fen.clone());
+                let case = left.id.clone();
+                let fen = left.fen.clone();
                 return Compared::Different { case, fen, found };
             }
             squares += left.squares.len();

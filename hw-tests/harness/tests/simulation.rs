@@ -69,7 +69,8 @@ fn a_port_that_fails_at_any_call_ends_the_run_and_is_named() {
                 let first = place * calls / PLACES;
                 let events = vec![(first, Event::Line(fault, count))];
                 let run = played(&quiet().with(Episode { events, ..Episode::default() }));
-                let (code, why) = (run.exit_code(), run.why());
+                let code = run.exit_code();
+                let why = run.why();
                 let case = format!("{fault:?} at {first} of {calls} for {count}: {code}, {why}");
                 // A part of a write may be enough for the whole of what the board needs.
                 let can_be_survived = count == 1 || fault == LineFault::Empty;
@@ -121,7 +122,8 @@ fn a_disk_that_is_full_at_any_access_ends_the_run_with_the_file_named_and_whole_
         for count in [1, u64::MAX] {
             let disk = Some((first, count, DiskFault::Full));
             let run = played(&quiet().with(Episode { disk, ..Episode::default() }));
-            let (code, why) = (run.exit_code(), run.why());
+            let code = run.exit_code();
+            let why = run.why();
             let case = format!("full at {first} of {accesses} for {count}: {code}, {why}");
             assert_eq!(code, 3, "{case}");
             assert!(why.contains("run/"), "{case}");

@@ -118,7 +118,8 @@ fn measure_positions(
 
 /// The text for standard output.
 fn shown(args: &ProfileArgs, meter: &Meter, code: &CodeMap) -> Result<String, Failure> {
-    let (routines, lines) = (routines(meter, code), lines(meter, code));
+    let routines = routines(meter, code);
+    let lines = lines(meter, code);
     if args.json {
         return json_line(&json!({ "routines": routines, "lines": lines }));
     }

@@ -85,7 +85,8 @@ fn split(text: &str) -> Result<Vec<Field<'_>>, FenError> {
 }
 
 fn pieces(field: Field<'_>, position: &mut Position) -> Result<(), FenError> {
-    let (mut rank, mut file) = (7u8, 0u8);
+    let mut rank = 7u8;
+    let mut file = 0u8;
     for (offset, letter) in field.text.char_indices() {
         match letter {
             '/' if file != 8 => {

@@ -166,7 +166,8 @@ impl Memory {
             let at = section(colour);
             Walk { count: self.bytes[at], at }
         };
-        let (mut side, mut other) = (walk(target.colour.other()), walk(target.colour));
+        let mut side = walk(target.colour.other());
+        let mut other = walk(target.colour);
         let mut short = false;
         let (residue, bookings) = play_out(target, || {
             let next = self.next(&mut side, &mut short);

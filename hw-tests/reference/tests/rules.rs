@@ -115,7 +115,9 @@ fn a_fen_is_refused_with_the_field_the_column_and_the_reason() {
 /// The rule once more, over two lists: what the owner of a piece worth `stake` loses.
 fn simple(stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let Some((&first, others)) = attackers.split_first() else { return 0 };
-    let (mut attacker, mut attackers, mut defenders) = (i32::from(first), others, defenders);
+    let mut attacker = i32::from(first);
+    let mut attackers = others;
+    let mut defenders = defenders;
     if stake < attacker {
         while let Some((&guard, left)) = defenders.split_first() {
             defenders = left;

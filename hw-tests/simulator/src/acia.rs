@@ -94,7 +94,9 @@ impl Acia {
         if value & 3 == 3 {
             // The reset clears the chip, but neither its surroundings nor our own count. The first
             // control word of all ends `held`, whichever it is.
-            let (clocks_ratio, cts_high, lost) = (self.clocks_ratio, self.cts_high, self.lost);
+            let clocks_ratio = self.clocks_ratio;
+            let cts_high = self.cts_high;
+            let lost = self.lost;
             let fresh = Self::new(clocks_ratio);
             *self = Self { control: value, held: false, cts_high, lost, ..fresh };
         }

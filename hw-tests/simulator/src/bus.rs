@@ -218,7 +218,8 @@ impl Bus for BoardBus {
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        let (port, now) = (port as u8, self.now.get());
+        let port = port as u8;
+        let now = self.now.get();
         if self.uart.get_mut().output(port, value, now) {
             self.touched.set(true);
         } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {

@@ -131,7 +131,8 @@ impl Cpu {
     /// A copy of all registers.
     #[must_use]
     pub fn registers(&self) -> Registers {
-        let (main, alt) = (&self.core.reg, &self.core.alt);
+        let main = &self.core.reg;
+        let alt = &self.core.alt;
         Registers {
             af: main.get_af(),
             bc: main.get_bc(),
@@ -152,7 +153,8 @@ impl Cpu {
 
     /// Sets all registers.
     pub fn set_registers(&mut self, to: &Registers) {
-        let (main, alt) = (&mut self.core.reg, &mut self.core.alt);
+        let main = &mut self.core.reg;
+        let alt = &mut self.core.alt;
         main.set_af(to.af);
         main.set_bc(to.bc);
         main.set_de(to.de);

@@ -68,7 +68,8 @@ fn clear_to_send_high_holds_the_transmitter() {
 
 #[test]
 fn an_overrun_shows_after_the_old_character_and_goes_with_the_next_read() {
-    let (mut acia, mut now) = (chip(), 0);
+    let mut acia = chip();
+    let mut now = 0;
     for value in [b'A', b'B', b'C'] {
         receive(&mut acia, value, &mut now);
     }
@@ -100,7 +101,8 @@ fn control_bits_choose_interrupts_and_request_to_send() {
         acia.set_control(SET_UP | bits);
         assert_eq!((acia.interrupt(), acia.rts_high()), (interrupt, rts_high), "{bits:02X}");
     }
-    let (mut acia, mut now) = (chip(), 0);
+    let mut acia = chip();
+    let mut now = 0;
     acia.set_control(SET_UP | 0x80);
     assert!(!acia.interrupt());
     receive(&mut acia, 1, &mut now);

@@ -69,13 +69,15 @@ impl Assembler<'_> {
         let module = self.modules.len() as u32;
         let mut relocs: Vec<WordReloc> = self.emission.output.relocs.clone();
         relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
-        let (bytes, kept) = (&mut self.record.listing.bytes, &mut self.record.listing.relocs);
+        let bytes = &mut self.record.listing.bytes;
+        let kept = &mut self.record.listing.relocs;
         for line in self.record.listing.statements.iter_mut().filter(|line| line.module == module) {
             if let Some(value) = line.later.take().and_then(|later| values[later as usize]) {
                 line.value = Some(value.listed());
             }
             let CodePlace::Emitted { run, at, count } = line.code else { continue };
-            let (start, first_kept) = (bytes.len(), kept.len());
+            let start = bytes.len();
+            let first_kept = kept.len();
             let code = &self.emission.output.runs[run as usize].bytes;
             bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
             let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));

@@ -156,11 +156,14 @@ fn close(wanted: &str, known: &str) -> bool {
 
 /// The number of single letters to add, remove, replace or swap with the next.
 fn distance(one: &str, other: &str) -> usize {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let one = one.as_bytes();
+    let other = other.as_bytes();
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[common..], &other[common..]);
+    let one = &one[common..];
+    let other = &other[common..];
     let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[..one.len() - tail], &other[..other.len() - tail]);
+    let one = &one[..one.len() - tail];
+    let other = &other[..other.len() - tail];
     if let ([a, b], [c, d]) = (one, other)
         && (a, b) == (d, c)
     {

@@ -57,7 +57,8 @@ impl Assembler<'_> {
         for span in declared {
             let spelling = self.naming.names.significant(self.input.sources.slice(*span));
             let module = self.modules.len() as u32;
-            let (kind, value) = (Kind::Parameter, None);
+            let kind = Kind::Parameter;
+            let value = None;
             let name = Name { spelling, kind, value, exported: false, local: true, module };
             references.names.push(name);
         }

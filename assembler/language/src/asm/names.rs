@@ -317,7 +317,8 @@ mod tests {
     fn six_characters_count_unless_long_symbols_are_on() {
         for (long, same) in [(false, true), (true, false)] {
             let mut names = Names::new(long);
-            let (first, second) = (names.intern(b"ATTACKER"), names.intern(b"attackED"));
+            let first = names.intern(b"ATTACKER");
+            let second = names.intern(b"attackED");
             assert_eq!(first == second, same);
             assert_eq!(names.spelling(first), if long { "ATTACKER" } else { "ATTACK" });
         }
@@ -333,7 +334,8 @@ mod tests {
     #[test]
     fn locals_differ_from_scope_to_scope() {
         let mut names = Names::new(false);
-        let (local, global) = (names.intern(b"..L"), names.intern(b"L"));
+        let local = names.intern(b"..L");
+        let global = names.intern(b"L");
         names.begin_scope(global);
         assert_ne!(names.intern(b"..L"), local);
         assert_eq!(names.intern(b"L"), global);

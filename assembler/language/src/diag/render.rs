@@ -24,7 +24,8 @@ pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let line = |one: &Diagnostic| {
         let place = in_file(one.span, sources);
         let Location { source, line, column } = sources.location(place.start);
-        let (severity, code) = (word(one.severity), one.code.id());
+        let severity = word(one.severity);
+        let code = one.code.id();
         let through = match place == one.span {
             true => String::new(),
             false => format!(" (in the macro {})", sources.source_at(one.span.start).shown()),
@@ -60,7 +61,8 @@ pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
 
 fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
     let span = in_file(span, sources);
-    let (start, end) = (sources.location(span.start), sources.location(span.end));
+    let start = sources.location(span.start);
+    let end = sources.location(span.end);
     serde_json::json!({
         "file": &*start.source.name,
         "line": start.line,

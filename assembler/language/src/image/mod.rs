@@ -62,7 +62,8 @@ impl Image {
     /// First and last address; `None` for an image of no bytes.
     #[must_use]
     pub fn bounds(&self) -> Option<(u16, u16)> {
-        let (first, last) = (self.runs.first()?, self.runs.last()?);
+        let first = self.runs.first()?;
+        let last = self.runs.last()?;
         Some((first.address, (last.end() - 1) as u16))
     }
 

@@ -21,7 +21,8 @@ const fn form(
     zilog: &'static str,
 ) -> Form {
     let clocks = Clocks { taken: clocks, not_taken: clocks };
-    let (z80_only, status) = (false, Status::Primary);
+    let z80_only = false;
+    let status = Status::Primary;
     Form { mnemonic, slots, prefix, opcode, clocks, z80_only, status, zilog }
 }
 

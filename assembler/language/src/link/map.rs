@@ -31,7 +31,8 @@ impl Program {
             let _ = writeln!(text, "\nentry {entry:04X}H");
         }
         for sum in &self.checksums {
-            let (name, digits) = (sum.wish.kind.name(), sum.wish.kind.size() as usize * 2);
+            let name = sum.wish.kind.name();
+            let digits = sum.wish.kind.size() as usize * 2;
             let Checksum { from, to, at, .. } = sum.wish;
             let value = sum.value;
             let _ = writeln!(

@@ -115,7 +115,8 @@ fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -
     runs.retain(|run| !run.bytes.is_empty());
     runs.sort_by_key(|run| run.address);
     for pair in runs.windows(2) {
-        let (address, end) = (pair[1].address, pair[0].end().min(pair[1].end()));
+        let address = pair[1].address;
+        let end = pair[0].end().min(pair[1].end());
         if end > u32::from(address) {
             errors.push(|| LinkError::Overlap {
                 bytes: end - u32::from(address),

@@ -123,7 +123,8 @@ impl Placement {
             };
             let excess = (next[at] + size).saturating_sub(layout.regions[at].end());
             if excess > 0 {
-                let (region, near) = (layout.regions[at].name.clone(), Some(name));
+                let region = layout.regions[at].name.clone();
+                let near = Some(name);
                 errors.push(|| LinkError::Overflow { module, section, region, excess, near });
                 continue;
             }
@@ -137,7 +138,8 @@ impl Placement {
             for section in &module.sections {
                 let Some(slot) = index(section.kind) else { continue };
                 if addresses[slot].is_none() && section.size > 0 {
-                    let (module, section) = (module.name.clone(), section.kind.tdl_name());
+                    let module = module.name.clone();
+                    let section = section.kind.tdl_name();
                     errors.push(|| LinkError::Unplaced { module, section });
                 }
             }

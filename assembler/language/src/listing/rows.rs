@@ -60,7 +60,8 @@ pub(super) trait Layout {
 /// Runs through a listing.
 pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl Layout) {
     let mut walker = Walker { next: FxHashMap::default(), current: None };
-    let (mut wishes, mut saved) = (Wishes::default(), Vec::new());
+    let mut wishes = Wishes::default();
+    let mut saved = Vec::new();
     let mut controls = listing.controls.iter().peekable();
     for (at, line) in listing.lines().enumerate() {
         let mut before = wishes;

@@ -102,7 +102,8 @@ fn line_program<'l>(lines: &[&'l LinkedLine]) -> (LineProgram, HashMap<&'l str, 
     let here = table.default_directory();
     let mut files = HashMap::new();
     for sequence in lines.chunk_by(|a, b| a.end() == u32::from(b.address)) {
-        let (first, last) = (sequence[0], sequence[sequence.len() - 1]);
+        let first = sequence[0];
+        let last = sequence[sequence.len() - 1];
         table.begin_sequence(Some(Address::Constant(first.address.into())));
         for line in sequence {
             let file = *files

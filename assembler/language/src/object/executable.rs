@@ -48,7 +48,9 @@ pub fn write_executable(program: &Program) -> Vec<u8> {
     writer.write_null_section_header();
     for (id, (sh_offset, sh_addr, sh_size)) in ids.into_iter().zip(&segments) {
         let sh_name = writer.section_name_offset(Some(id));
-        let (sh_addr, sh_offset, sh_size) = (*sh_addr, *sh_offset, *sh_size);
+        let sh_addr = *sh_addr;
+        let sh_offset = *sh_offset;
+        let sh_size = *sh_size;
         let sh_flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
         let plain = plain_section(sh_name, sh_offset, sh_size);
         writer.write_section_header(&SectionHeader { sh_flags, sh_addr, ..plain });

@@ -27,7 +27,8 @@ pub struct Executable {
 pub fn read_executable(data: &[u8]) -> Result<Executable, ObjectError> {
     let wrong = |error: object::read::Error| ObjectError::Format(error.to_string());
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(wrong)?;
-    let (header, endian) = (file.elf_header(), file.endian());
+    let header = file.elf_header();
+    let endian = file.endian();
     let kind = (header.e_machine.get(endian), header.e_type.get(endian), endian);
     if kind != (elf::EM_Z80, elf::ET_EXEC, Endianness::Little) {
         return Err(ObjectError::NotExecutable);

@@ -223,7 +223,8 @@ fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
 /// All absolute runs are one section of a module, the first.
 fn add_absolute(sections: &mut Vec<Section>, size: u32, run: Run, relocs: Vec<Reloc>) {
     if sections.first().is_none_or(|first| first.kind != SectionKind::Absolute) {
-        let (runs, relocs) = (Vec::new(), Vec::new());
+        let runs = Vec::new();
+        let relocs = Vec::new();
         sections.insert(0, Section { kind: SectionKind::Absolute, size: 0, runs, relocs });
     }
     let absolute = &mut sections[0];

@@ -148,7 +148,8 @@ impl<'a> Output<'a> {
         let relocated = sections.iter().filter(|one| !one.relocs.is_empty()).count();
         let symtab = SectionIndex((sections.len() + 3 + relocated) as u32);
         for (at, section) in sections.iter().enumerate().filter(|(_, one)| !one.relocs.is_empty()) {
-            let (target, count) = (SectionIndex(at as u32 + 1), section.relocs.len());
+            let target = SectionIndex(at as u32 + 1);
+            let count = section.relocs.len();
             self.writer.write_relocation_section_header(
                 rela[at],
                 target,

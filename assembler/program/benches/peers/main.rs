@@ -145,7 +145,9 @@ fn program(lines: usize, dialect: Dialect) -> String {
 }
 
 fn tdl_block(text: &mut String, block: usize) {
-    let (low, digit, next) = (block % 256, block % 7, block + 1);
+    let low = block % 256;
+    let digit = block % 7;
+    let next = block + 1;
     let _ = write!(
         text,
         "L{block:05}: MVI A,{low}\t; load a counter\n\tLXI H,T{block:05}+2*3\nA{block:05}:\tMOV \
@@ -157,7 +159,9 @@ fn tdl_block(text: &mut String, block: usize) {
 }
 
 fn zilog_block(text: &mut String, block: usize) {
-    let (low, digit, next) = (block % 256, block % 7, block + 1);
+    let low = block % 256;
+    let digit = block % 7;
+    let next = block + 1;
     let _ = write!(
         text,
         "L{block:05}: ld a,{low}\t; load a counter\n\tld hl,T{block:05}+2*3\nA{block:05}:\tld \

@@ -75,7 +75,8 @@ fn requests(client: &mut Client) {
 fn show(what: &str, times: &mut [Duration]) {
     times.sort_unstable();
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    let median = times[times.len() / 2];
+    let most = times[times.len() - 1];
     println!(
         "  {what}: median {:.1} ms, at most {:.1} ms",
         milliseconds(median),

@@ -58,7 +58,8 @@ fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names),
             .map_err(|error| wrong(path, &error));
     }
     if usize::from(origin) + content.len() > 0x10000 {
-        let (shown, length) = (path.shown(), content.len());
+        let shown = path.shown();
+        let length = content.len();
         program_kit::tell!(
             "error: {shown} has {length} bytes and passes FFFFH from {origin:04X}H on"
         );

@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 
 /// The modules of all objects, and what they need of the libraries.
 fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Failed> {
-    let (mut modules, mut libraries) = (Vec::new(), Vec::new());
+    let mut modules = Vec::new();
+    let mut libraries = Vec::new();
     for path in &arguments.objects {
         let data = files::read(path)?;
         if is_archive(&data) {

@@ -94,7 +94,8 @@ pub(crate) fn raw(input: &[u8], close: bool) -> Ended {
     };
     let code = wait(&mut server).code();
     drop(kept);
-    let (mut answered, mut said) = (String::new(), String::new());
+    let mut answered = String::new();
+    let mut said = String::new();
     stdout.read_to_string(&mut answered).expect("text");
     stderr.read_to_string(&mut said).expect("text");
     Ended { code, answered, said }
@@ -136,7 +137,8 @@ impl Client {
         let mut server = spawn(arguments);
         let input = server.stdin.take();
         let messages = listen(server.stdout.take().expect("a pipe"));
-        let (documents, diagnostics) = (HashMap::new(), HashMap::new());
+        let documents = HashMap::new();
+        let diagnostics = HashMap::new();
         let mut client = Self { server, input, messages, next: 0, documents, diagnostics };
         let folders = folder.map(|folder| json!([{ "uri": uri(folder), "name": "test" }]));
         let parameters = json!({
@@ -296,7 +298,8 @@ pub(crate) fn position(text: &str, offset: usize) -> Value {
 /// The places of a result: `file:line:character-character`.
 pub(crate) fn places(result: &Value) -> Vec<String> {
     let one = |place: &Value| {
-        let (start, end) = (&place["range"]["start"], &place["range"]["end"]);
+        let start = &place["range"]["start"];
+        let end = &place["range"]["end"];
         let uri = place["uri"].as_str().map(PathBuf::from).unwrap_or_default();
         let file = uri.file_name().unwrap_or_default().to_string_lossy().into_owned();
         format!("{file}:{}:{}-{}", start["line"], start["character"], end["character"])

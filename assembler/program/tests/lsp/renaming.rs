@@ -18,7 +18,8 @@ fn edited(text: &str, edits: &Value) -> String {
     edits.sort_by_key(|one| (place(one, "start", "line"), place(one, "start", "character")));
     for one in edits.into_iter().rev() {
         let line = &mut lines[place(one, "start", "line")];
-        let (start, end) = (place(one, "start", "character"), place(one, "end", "character"));
+        let start = place(one, "start", "character");
+        let end = place(one, "end", "character");
         // The texts here are ASCII.
         line.replace_range(start..end, one["newText"].as_str().unwrap());
     }

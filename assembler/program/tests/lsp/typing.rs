@@ -63,7 +63,8 @@ fn several_changes_of_one_message_come_one_behind_the_other() {
 #[test]
 fn inserted_files_are_read_as_the_editor_has_them() {
     let folder = tempfile::tempdir().unwrap();
-    let (main, part) = (folder.path().join("main.asm"), folder.path().join("part.asm"));
+    let main = folder.path().join("main.asm");
+    let part = folder.path().join("part.asm");
     fs::write(&main, "        .INSERT part\n        MVI A,TWO\n        .END\n").unwrap();
     fs::write(&part, "TWO     == 2\n").unwrap();
     let mut client = Client::new(Some(folder.path()));

@@ -148,7 +148,8 @@ fn tokens(client: &mut Client, text: &str) -> Vec<String> {
         "string",
         "comment",
     ];
-    let (mut line, mut start) = (0, 0);
+    let mut line = 0;
+    let mut start = 0;
     let show = |token: &[usize]| {
         start = if token[0] == 0 { start + token[1] } else { token[1] };
         line += token[0];

@@ -156,7 +156,8 @@ impl Writer<'_> {
     /// `.SYN OLD,NEW` for symbols.
     fn copy(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
         let comma = memchr::memchr(b',', parts.operands)?;
-        let (old, new) = (parts.operands[..comma].trim_ascii(), &parts.operands[comma + 1..]);
+        let old = parts.operands[..comma].trim_ascii();
+        let new = &parts.operands[comma + 1..];
         let meaning = self.facts.meaning(old);
         let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
         match no_symbol || self.facts.is_altered(old) {

@@ -118,7 +118,8 @@ impl<'t> Reading<'_, 't> {
     }
 
     fn number(&mut self) -> Read<Node<'t>> {
-        let (at, rest) = (self.here(), self.cursor.rest());
+        let at = self.here();
+        let rest = self.cursor.rest();
         let known = self.prefix.take().or(self.radix);
         let radix = known.unwrap_or(10);
         let number = self.cursor.take(|input| lex::number(input, radix));
@@ -150,7 +151,8 @@ impl<'t> Reading<'_, 't> {
 
     /// The last two characters count, as 7 bits each.
     fn quoted(&mut self) -> Read<Node<'t>> {
-        let (at, quote) = (self.here(), self.cursor.peek().unwrap_or(b'\''));
+        let at = self.here();
+        let quote = self.cursor.peek().unwrap_or(b'\'');
         let Some(text) = self.cursor.take(lex::quoted) else {
             return Reason::fail(at, "the quote is not closed on this line");
         };
@@ -162,7 +164,8 @@ impl<'t> Reading<'_, 't> {
             }
             characters.push(Node::Char(byte & 0x7F));
         }
-        let (last, high) = (characters.pop(), characters.pop());
+        let last = characters.pop();
+        let high = characters.pop();
         Ok(match (high, last) {
             (Some(high), Some(last)) => {
                 let high = Node::binary(BinaryOp::Multiply, high, Node::number(0x100));

@@ -69,7 +69,8 @@ impl<'t> Reading<'t, '_> {
 
     /// Reads the labels; also returns the place of the first that is exported.
     fn labels(&mut self) -> (Vec<Label<'t>>, Option<usize>) {
-        let (mut labels, mut exported) = (Vec::new(), None);
+        let mut labels = Vec::new();
+        let mut exported = None;
         loop {
             let before = self.cursor.clone();
             self.cursor.skip_blanks();

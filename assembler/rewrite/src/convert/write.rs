@@ -256,7 +256,8 @@ impl<'t, 'k> Writing<'t, 'k> {
 
     /// Copies a statement; a period that marked it goes.
     fn copy(&mut self, statement: &Statement<'t>) {
-        let (span, operator) = (statement.span, statement.operator);
+        let span = statement.span;
+        let operator = statement.operator;
         let marked = usize::from(statement.body == Body::Marked);
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
         if statement.body == Body::Done {
@@ -268,7 +269,8 @@ impl<'t, 'k> Writing<'t, 'k> {
     /// Copies a statement without counterpart; a mnemonic that means something else on the other
     /// side gets a period.
     fn keep(&mut self, statement: &Statement<'t>, mut reason: Reason) {
-        let (span, operator) = (statement.span, statement.operator);
+        let span = statement.span;
+        let operator = statement.operator;
         let word = &self.text[operator.start..operator.end];
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
         if words::is_shared(word) {
@@ -294,7 +296,8 @@ impl<'t, 'k> Writing<'t, 'k> {
     }
 
     fn remember_style(&mut self, statement: &Statement<'t>) {
-        let (start, from) = (statement.operator.start, statement.operator.end);
+        let start = statement.operator.start;
+        let from = statement.operator.end;
         if start == from {
             return;
         }

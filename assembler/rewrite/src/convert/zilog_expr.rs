@@ -157,7 +157,8 @@ impl<'t> Reading<'_, 't> {
     /// A single character; on escapes, and on several characters, assemblers disagree. GNU as takes
     /// double quotes for a symbol's, which is an error there and no other value.
     fn character(&mut self) -> Read<Node<'t>> {
-        let (at, rest) = (self.here(), self.cursor.rest());
+        let at = self.here();
+        let rest = self.cursor.rest();
         match *rest {
             [open, byte, close, ..]
                 if open == close && byte != open && is_plain(byte) && byte < 0x80 =>
@@ -170,7 +171,8 @@ impl<'t> Reading<'_, 't> {
     }
 
     fn number(&mut self) -> Read<Node<'t>> {
-        let (at, rest) = (self.here(), self.cursor.rest());
+        let at = self.here();
+        let rest = self.cursor.rest();
         let (skipped, radix) = match rest {
             [b'$', digit, ..] if digit.is_ascii_hexdigit() => (1, Some(16)),
             [b'$', ..] => {

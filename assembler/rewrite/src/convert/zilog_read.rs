@@ -19,7 +19,8 @@ use super::{extent, words, zilog_expr};
 pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let (mode, blocks) = (Mode::new(), blocks::find(text));
+    let mode = Mode::new();
+    let blocks = blocks::find(text);
     let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks };
     let mut program = Program::default();
     while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {

@@ -67,7 +67,8 @@ pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<
 pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<Parts>)>, usize) {
     let text = &source.text[..];
     let mut found = Vec::new();
-    let (mut at, mut depth) = (0, 0);
+    let mut at = 0;
+    let mut depth = 0;
     while at < text.len() {
         let parts = statement(source, at, facts);
         let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);

@@ -38,7 +38,8 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
 
 /// Whether most operands stand more than a blank behind their operator.
 fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<Parts>)]) -> bool {
-    let (mut aligned, mut close) = (0, 0);
+    let mut aligned = 0;
+    let mut close = 0;
     for (start, parts) in statements {
         let Some(Parts { operator, operands, .. }) = parts else { continue };
         if operator.is_empty() || operands.is_empty() {

@@ -10,7 +10,8 @@ impl Program {
     }
 
     pub(super) fn data(&mut self) {
-        let (mut texts, mut bytes) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut bytes = Vec::new();
         let words = self.random.below(2) == 0;
         for _ in 0..=self.random.below(5) {
             let (text, value) = if words {
@@ -29,9 +30,11 @@ impl Program {
     /// Texts between delimiters of all kinds, and bytes in brackets.
     pub(super) fn text(&mut self) {
         let words = ["Sum", "TWO; THREE", "a,b", " ", "(X)", "0'CLOCK"];
-        let (mut texts, mut bytes) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut bytes = Vec::new();
         for _ in 0..=self.random.below(3) {
-            let (text, delimiter) = (self.random.pick(&words), self.random.pick(&["\"", "/", "!"]));
+            let text = self.random.pick(&words);
+            let delimiter = self.random.pick(&["\"", "/", "!"]);
             texts.push(format!("{delimiter}{text}{delimiter}"));
             bytes.extend(text.as_bytes());
             let code = self.random.below(256) as u8;
@@ -50,7 +53,8 @@ impl Program {
 
     pub(super) fn macro_call(&mut self) {
         let value = Expression::byte(&mut self.random);
-        let (text, byte) = (value.text, value.value as u8);
+        let text = value.text;
+        let byte = value.value as u8;
         // An argument that begins with a parenthesis ends where that closes.
         let whole = if text.starts_with('(') { format!("({text})") } else { text.clone() };
         match self.random.below(5) {

@@ -45,8 +45,10 @@ impl Program {
     }
 
     pub(super) fn register_operation(&mut self) {
-        let (to, from) = (self.random.below(8), self.random.below(8));
-        let (a, b) = (REGISTERS[to], REGISTERS[from]);
+        let to = self.random.below(8);
+        let from = self.random.below(8);
+        let a = REGISTERS[to];
+        let b = REGISTERS[from];
         let operation = self.random.below(8);
         match self.random.below(4) {
             0 if (to, from) != (6, 6) => {
@@ -98,7 +100,8 @@ impl Program {
         let (prefix, index) = self.random.pick(&[(0xDD, "X"), (0xFD, "Y")]);
         let displacement = self.random.below(256) as u8 as i8;
         let register = self.random.pick(&[0usize, 1, 2, 3, 4, 5, 7]);
-        let (name, bits) = (REGISTERS[register], (register * 8) as u8);
+        let name = REGISTERS[register];
+        let bits = (register * 8) as u8;
         let byte = displacement as u8;
         let text = format!("{displacement}({index})");
         match self.random.below(3) {
@@ -120,7 +123,8 @@ impl Program {
         let offset = -3 - (length / 8) as i8;
         self.code(" DJNZ ..LOOP", &[0x10, offset as u8]);
         let distance = self.random.below(256) as i32 - 126;
-        let (text, byte) = (format!(" JRC .{distance:+}"), (distance - 2) as u8);
+        let text = format!(" JRC .{distance:+}");
+        let byte = (distance - 2) as u8;
         self.code(&text, &[0x38, byte]);
     }
 

@@ -71,7 +71,8 @@ fn a_program_may_reach_the_last_address_and_not_the_one_after_it() {
         let monitor = monitor(&mut link);
         load(&mut link, &monitor, address, &vec![0xC9; count], |_| {})
     };
-    let (lowest, highest) = (0x8000, 0xEFFF);
+    let lowest = 0x8000;
+    let highest = 0xEFFF;
     assert!(outcome(highest, 1).is_ok() && outcome(lowest, 1).is_ok());
     for (address, count) in [(highest, 2), (highest + 1, 1), (lowest - 1, 2), (0xFFFF, 2)] {
         let error = outcome(address, count).expect_err("it does not fit");

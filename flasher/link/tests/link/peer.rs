@@ -96,7 +96,8 @@ impl Peer {
                 Vec::new()
             }
             kind::WRITE => {
-                let (address, data) = (word(0), &frame.payload[2..]);
+                let address = word(0);
+                let data = &frame.payload[2..];
                 for (at, byte) in (address..).zip(data) {
                     let keeps = self.broken != Some(at);
                     self.memory[usize::from(at)] = if keeps { *byte } else { !*byte };
@@ -104,7 +105,8 @@ impl Peer {
                 vec![frame.payload[0], frame.payload[1], data.len() as u8]
             }
             kind::CRC => {
-                let (address, length) = (usize::from(word(0)), usize::from(word(2)));
+                let address = usize::from(word(0));
+                let length = usize::from(word(2));
                 let check = memory_check(&self.memory[address..address + length]);
                 (check ^ self.wrong_bits).to_le_bytes().to_vec()
             }

@@ -108,7 +108,8 @@ fn order(args: &EraseArgs, chip: &ChipIdentity) -> Result<Order, Failure> {
     };
     let sector = |address: u32| address / SECTOR as u32;
     if sector(range.last) > end.into() {
-        let (last, size) = (range.last, usize::from(chip.sectors) * SECTOR - 1);
+        let last = range.last;
+        let size = usize::from(chip.sectors) * SECTOR - 1;
         return Err(Failure::new(USAGE, format!("{last:05X}h: the chip ends at {size:05X}h")));
     }
     let first = (sector(range.first) as u16).max(chip.kept.into());

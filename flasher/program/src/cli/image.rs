@@ -69,9 +69,11 @@ pub(super) fn image(args: &ImageArgs) -> Outcome {
 
 fn application(args: &ImageArgs, profile: &Profile, output: &Path, format: Format) -> Outcome {
     let image = args.evaluator.build(profile, ProgramKind::Application)?;
-    let (first, length) = (image.address, image.bytes.len());
+    let first = image.address;
+    let length = image.bytes.len();
     write(output, &format.encode(first.into(), &image.bytes))?;
-    let (path, build) = (output.shown(), image.build);
+    let path = output.shown();
+    let build = image.build;
     program_kit::tell!(
         "{path}: the application, build {build:08X}, {length} bytes for {first:04X}h"
     );
@@ -87,7 +89,10 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// One line a chip: name, bytes, kind, device.
 fn list_chips() -> Outcome {
     for chip in CHIPS {
-        let (name, kib, kind, device) = (chip.name, chip.size / 1024, chip.kind, chip.device);
+        let name = chip.name;
+        let kib = chip.size / 1024;
+        let kind = chip.kind;
+        let device = chip.device;
         let line = format!("{name:12} {kib:3} KiB  {:7} {device}", kind.word());
         if program_kit::text::print(&(line + "\n")).is_err() {
             break; // whoever reads it has had enough

@@ -68,7 +68,8 @@ pub(super) fn monitor(args: &TerminalArgs) -> Outcome {
     };
     let patience = Duration::from_secs(args.reconnect);
     let mut port = Lasting::new(port, Box::new(reopen), patience, Arc::clone(&stop), note);
-    let (name, baud) = (&target.rig.port, target.baud());
+    let name = &target.rig.port;
+    let baud = target.baud();
     program_kit::tell!("{name} at {baud} baud; Ctrl-] leaves, Ctrl-\\ sends a file");
     let left = talk(&mut port, &mut Console { is_safe: args.safe }, options, &stop);
     program_kit::tell!("");

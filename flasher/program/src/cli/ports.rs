@@ -87,7 +87,9 @@ mod tests {
             plain(&usb, &["bench"]),
             "/dev/ttyUSB0 usb 0403:6001 TTL232R-3V3 FTBYMC2X /dev/serial/by-id/usb-1 (bench)"
         );
-        let (product, serial, by_id) = (None, None, None);
+        let product = None;
+        let serial = None;
+        let by_id = None;
         let bare = PortInfo {
             path: "/dev/ttyS0".to_owned(),
             kind: "built in",

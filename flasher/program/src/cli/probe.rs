@@ -18,7 +18,8 @@ pub(super) struct ProbeArgs {
 
 pub(super) fn probe(args: &ProbeArgs) -> Outcome {
     let target = args.board.target()?;
-    let (own, port) = (target.baud(), &target.rig.port);
+    let own = target.baud();
+    let port = &target.rig.port;
     let stop = stop_on_interrupt()?;
     let mut talk = Talk::new(Box::new(target.open()?), own, stop);
     let others = other_bauds(&target);

@@ -49,7 +49,8 @@ impl Range {
 pub(super) fn range(text: &str) -> Result<Range, String> {
     let wrong = || "a range is its first and its last address, such as 8000-8FFF".to_owned();
     let (first, last) = text.split_once('-').ok_or_else(wrong)?;
-    let (first, last) = (hexadecimal(first)?, hexadecimal(last)?);
+    let first = hexadecimal(first)?;
+    let last = hexadecimal(last)?;
     if first <= last { Ok(Range { first, last }) } else { Err(wrong()) }
 }
 
@@ -68,7 +69,8 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
     bar.finish_and_clear();
     let bytes = or_interrupted(bytes, UNCHANGED)?;
     image::write(&args.output, &format.encode(range.first, &bytes))?;
-    let (path, count) = (args.output.shown(), range.size());
+    let path = args.output.shown();
+    let count = range.size();
     program_kit::tell!("{path}: {count} bytes from {:04X}h on", range.first);
     Ok(0)
 }

@@ -178,7 +178,8 @@ pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
     for one in files.iter().chain([&FileCoverage::total(files)]) {
         let FileCoverage { file, lines, covered, branches, taken, .. } = one;
-        let (of_lines, of_branches) = (one.percent(), percent(*taken, *branches));
+        let of_lines = one.percent();
+        let of_branches = percent(*taken, *branches);
         let _ = writeln!(
             text,
             "{lines:5}  {covered:7}  {of_lines:6.1}  {branches:8}  {taken:6}  {of_branches:6.1}  {file}"

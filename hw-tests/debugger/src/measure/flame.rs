@@ -58,7 +58,9 @@ impl Painter<'_> {
         let y = BAR * f64::from(row - 1);
         let part = total as f64 * 100.0 / self.all as f64;
         let node = self.calls.node(number);
-        let (own, calls, name) = (node.own, node.calls, escaped(name));
+        let own = node.own;
+        let calls = node.calls;
+        let name = escaped(name);
         let (red, green) = colour(&name);
         let _ = writeln!(
             self.bars,

@@ -207,7 +207,8 @@ impl Session {
         self.refused_by_application();
         for (space, count) in [(0, 400), (1, 600), (2, 800)] {
             for piece in [0x01, 0x86] {
-                let (attackers, defenders) = (5, 0);
+                let attackers = 5;
+                let defenders = 0;
                 let request = ExhaustRequest { space, attackers, defenders, piece, count, crc: 0 };
                 self.ask(&Request::Exhaust(request));
             }
@@ -240,7 +241,8 @@ impl Session {
         match &case.subject {
             Subject::Position { position, .. } => self.position(position),
             Subject::Array { piece, array, .. } => {
-                let (stake, array) = (piece.kind.value(), array.to_bytes());
+                let stake = piece.kind.value();
+                let array = array.to_bytes();
                 let piece = encode::piece(*piece);
                 self.ask(&Request::Exchange { piece, array });
                 self.ask(&Request::Trace { piece, stake, array });
@@ -299,7 +301,8 @@ impl Session {
         let program = |address, data: &[u8]| FlashRequest::Program { address, data: data.to_vec() };
         let crc = |address, length| FlashRequest::Crc { address, length };
         let read = |address, count| FlashRequest::Read { address, count };
-        let (length, sum) = (MAX_BLOCK as u16, crc32(&data));
+        let length = MAX_BLOCK as u16;
+        let sum = crc32(&data);
         let verify = |crc| FlashRequest::Verify { address: 0x4000, length, crc };
         let requests = [
             FlashRequest::Chip,

@@ -105,7 +105,8 @@ fn blocks_are_programmed_read_and_checked_all_over_the_chip() {
         assert_eq!(there, data, "{address:05X}");
         let read = FlashReply::Memory { address, data: data.clone() };
         assert_eq!(board.flash(FlashRequest::Read { address, count }), read);
-        let (length, crc) = (MAX_BLOCK as u16, CRC32.checksum(&data));
+        let length = MAX_BLOCK as u16;
+        let crc = CRC32.checksum(&data);
         assert_eq!(board.flash(FlashRequest::Crc { address, length }), FlashReply::Crc(crc));
         let verify = FlashRequest::Verify { address, length, crc };
         assert_eq!(board.flash(verify), FlashReply::Verified);

@@ -86,7 +86,8 @@ impl Board for FaultyBoard {
             }
             state.unplugged = false;
         }
-        let (line, state) = (self.board.open()?, self.state.clone());
+        let line = self.board.open()?;
+        let state = self.state.clone();
         Ok(Box::new(FaultyLine {
             line,
             state,
@@ -100,7 +101,8 @@ impl Board for FaultyBoard {
     }
 
     fn button(&self) -> Option<Button> {
-        let (press, state) = (self.board.button()?, self.state.clone());
+        let press = self.board.button()?;
+        let state = self.state.clone();
         Some(Box::new(move || {
             state.lock().reset();
             press();

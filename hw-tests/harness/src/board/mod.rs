@@ -182,7 +182,8 @@ impl Choice {
         Ok(match self {
             Self::Simulated { rom, pace } => {
                 let rom = rom.as_deref().unwrap_or(outfit.monitor);
-                let (profile, probe) = (outfit.profile, outfit.probe);
+                let profile = outfit.profile;
+                let probe = outfit.probe;
                 Box::new(SimulatedBoard::start(profile, rom, *pace, probe)?)
             }
             Self::Direct { rom } => {

@@ -139,7 +139,8 @@ impl Board for RecordedBoard {
     }
 
     fn button(&self) -> Option<Button> {
-        let (press, tape) = (self.board.button()?, self.tape.clone());
+        let press = self.board.button()?;
+        let tape = self.tape.clone();
         Some(Box::new(move || {
             let _ = tape.note(None, Event::Reset {});
             press();

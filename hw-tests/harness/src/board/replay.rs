@@ -108,7 +108,8 @@ impl Script {
                 format!("it has format {}, this program reads {FORMAT}", heading.transcript);
             return Err(failed(io::Error::other(problem)));
         }
-        let (file, began) = (file.to_owned(), Instant::now());
+        let file = file.to_owned();
+        let began = Instant::now();
         let script = Self { file, lines, number: 1, next: None, is_open: false, began, now: 0 };
         Ok((heading, script))
     }
@@ -222,7 +223,8 @@ impl Script {
     }
 
     fn diverged(&self, then: &str, now: &str) -> io::Error {
-        let (file, line) = (self.file.shown(), self.number);
+        let file = self.file.shown();
+        let line = self.number;
         io::Error::other(format!(
             "{file}:{line}: the host {now}, but when this was recorded it was {then}; replay with the same cases \
              and options, and with the program that recorded it"

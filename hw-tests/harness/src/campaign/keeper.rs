@@ -144,7 +144,8 @@ impl Keeper {
         if cases == judged && self.overview.counts().is_consistent() {
             return Ok(());
         }
-        let (cases, judged) = (cases.len(), judged.len());
+        let cases = cases.len();
+        let judged = judged.len();
         Err(Failure::new(BUG, format!("{cases} cases have {judged} verdicts, not one each")))
     }
 

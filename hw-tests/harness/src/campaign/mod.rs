@@ -231,7 +231,8 @@ fn prepare(
 ) -> Result<LiveBoard, Failure> {
     let live = (here.prepare)(plan).map_err(not_ready)?;
     here.observer.ready(&live);
-    let (board, application) = (live.board().to_owned(), live.application.to_string());
+    let board = live.board().to_owned();
+    let application = live.application.to_string();
     keeper.ready(Ready { board, application })?;
     Ok(live)
 }

@@ -162,7 +162,8 @@ fn find(
     mut after: [u16; BINS],
 ) -> Result<Finding, LinkError> {
     let Range { start, end } = stretch.range;
-    let (mut agree, mut differ) = (start, end);
+    let mut agree = start;
+    let mut differ = end;
     let mut before = [0; BINS];
     while differ - agree > 1 {
         let middle = agree.midpoint(differ);
@@ -206,7 +207,8 @@ impl Totals {
         self.times = times.fold(self.times, |times, &time| {
             let first = Times { least: time, most: time, sum: 0, exchanges: 0 };
             let Times { least, most, sum, exchanges } = times.unwrap_or(first);
-            let (least, most) = (least.min(time), most.max(time));
+            let least = least.min(time);
+            let most = most.max(time);
             Some(Times { least, most, sum: sum + time, exchanges: exchanges + 1 })
         });
     }

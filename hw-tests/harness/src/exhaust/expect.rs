@@ -29,7 +29,8 @@ impl Arrays {
     #[must_use]
     pub fn expect(&self, range: Range<u32>, crc_before: u32) -> Expected {
         let mut residues = Vec::with_capacity(range.len());
-        let (mut short, mut off_minimax) = (false, (0, 0));
+        let mut short = false;
+        let mut off_minimax = (0, 0);
         for number in range.clone() {
             let (piece, array) = self.at(self.place(number));
             let outcome = exchange(piece, &array);

@@ -156,9 +156,11 @@ impl Arrays {
     /// Returns the place of the array of this number, which is below [`Self::count`].
     #[must_use]
     pub fn place(&self, number: u32) -> Place {
-        let (pair, kind) = (number / TYPES, number % TYPES);
+        let pair = number / TYPES;
+        let kind = number % TYPES;
         let sections = self.sections.len() as u32;
-        let (attackers, defenders) = ((pair / sections) as u16, (pair % sections) as u16);
+        let attackers = (pair / sections) as u16;
+        let defenders = (pair % sections) as u16;
         Place { attackers, defenders, kind: Kind::ALL[kind as usize] }
     }
 

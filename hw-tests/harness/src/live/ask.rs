@@ -155,7 +155,8 @@ impl LiveBoard {
         stake: u8,
         array: &AttackersArray,
     ) -> Question {
-        let (piece, array) = (encode::piece(piece), array.to_bytes());
+        let piece = encode::piece(piece);
+        let array = array.to_bytes();
         let request = Request::Trace { piece, stake, array };
         Question::new(TRACING, request, self.work(2 * EXCHANGE_BUDGET))
     }

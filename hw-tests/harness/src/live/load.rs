@@ -61,7 +61,8 @@ impl LiveBoard {
             | Choice::Replay(_) => return None,
             Choice::Simulated { .. } | Choice::Direct { .. } | Choice::Serial(_) => {}
         }
-        let (now, began) = (self.mark(), self.began);
+        let now = self.mark();
+        let began = self.began;
         let passed = now.stats.since(&began.stats);
         let seconds = passed.occupied.as_secs_f64();
         let share =

@@ -105,7 +105,8 @@ impl LiveBoard {
                 return Err(LinkError::Interrupted { what: "waiting for the port" }.into());
             }
             if looks == TOLD {
-                let (name, seconds) = (self.board.name(), self.plan.reconnect.as_secs());
+                let name = self.board.name();
+                let seconds = self.plan.reconnect.as_secs();
                 (self.plan.note)(&format!(
                     "{name}: the port is gone; waiting up to {seconds} s for it"
                 ));

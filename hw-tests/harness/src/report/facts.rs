@@ -14,7 +14,8 @@ impl Report {
         let run = &self.run;
         let mut facts = Vec::new();
         if let Some(board) = &self.board {
-            let (mhz, baud) = (board.clock_hz as f64 / 1e6, board.baud);
+            let mhz = board.clock_hz as f64 / 1e6;
+            let baud = board.baud;
             facts.push(("board", told(&board.name)));
             facts.push(("profile", format!("{}: {}", run.profile, board.title)));
             facts.push(("clock and line", format!("{mhz} MHz, {baud} baud")));

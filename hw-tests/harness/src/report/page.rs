@@ -82,7 +82,8 @@ fn compact(case: &CaseResult) -> Value {
     let CaseResult { id, tags, verdict, fen, why, differences, attempts, repeats, took_us, .. } =
         case;
     let squares: Vec<_> = case.squares.iter().map(compact_square).collect();
-    let (repeats, took) = (repeats.total(), took_us);
+    let repeats = repeats.total();
+    let took = took_us;
     json!([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took])
 }
 

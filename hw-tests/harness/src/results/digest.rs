@@ -28,7 +28,8 @@ fn text(case: &Case) -> String {
             write!(text, "{fen}\t{}\t{}", residues(expected), residues(printed))
         }
         Subject::Array { piece, array, expected, printed } => {
-            let (now, then) = (stated(*expected), printed.map(stated).unwrap_or_default());
+            let now = stated(*expected);
+            let then = printed.map(stated).unwrap_or_default();
             write!(text, "{}\t{:02X?}\t{now}\t{then}", piece.letter(), array.to_bytes())
         }
     };

@@ -60,7 +60,8 @@ pub fn open<T: DeserializeOwned>(line: &str, before: u32) -> Result<(T, u32), Li
 /// The line without its sum, and the sum.
 fn split(line: &str) -> Option<(String, u32)> {
     let at = line.len().checked_sub(FIELD)?;
-    let (body, field) = (line.get(..at)?, line.get(at..)?);
+    let body = line.get(..at)?;
+    let field = line.get(at..)?;
     let digits = field.strip_prefix(BEFORE)?.strip_suffix(AFTER)?;
     let is_digit = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
     if !digits.bytes().all(is_digit) {

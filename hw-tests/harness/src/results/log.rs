@@ -230,7 +230,8 @@ fn check_format(path: &Path, head: &str) -> Result<(), ResultsError> {
     let value: serde_json::Value = serde_json::from_str(head).unwrap_or_default();
     match value["head"]["results"].as_u64() {
         Some(there) if there != u64::from(super::FORMAT) => {
-            let (there, here) = (there.to_string(), super::FORMAT.to_string());
+            let there = there.to_string();
+            let here = super::FORMAT.to_string();
             Err(ResultsError::OtherRun(path.to_owned(), "the format", there, here))
         }
         _ => Ok(()),

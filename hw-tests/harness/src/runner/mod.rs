@@ -140,7 +140,9 @@ impl Job {
     fn new(live: &LiveBoard, case: Case, left: u32) -> Self {
         let questions = Questions::new(live, &case.subject);
         let losses = (0, String::new());
-        let (half, so_far, disturbed) = (None, None, None);
+        let half = None;
+        let so_far = None;
+        let disturbed = None;
         Self { case, questions, half, left, so_far, attempts: 0, losses, disturbed }
     }
 

@@ -71,7 +71,8 @@ mod tests {
             assert_ne!(mover, position.to_move);
             let own: Vec<_> = verdicts.iter().filter(|at| at.piece.colour == mover).collect();
             let mut lost = own.iter().filter(|at| at.outcome.residue > 0).map(|at| at.square);
-            let (first, last) = (lost.next(), lost.next_back());
+            let first = lost.next();
+            let last = lost.next_back();
             let last_of_all = own.last().map(|at| at.square);
             match verdicts.len() % 4 {
                 0 => assert_eq!(moved, None, "{}", case.id),

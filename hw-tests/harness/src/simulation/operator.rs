@@ -199,7 +199,8 @@ impl Board for OperatedBoard {
             // Ports are opened all the same when there is nothing to be read or no room.
             Some(LineFault::Busy | LineFault::Empty | LineFault::Short) | None => {}
         }
-        let (board, script) = (self.board.clone(), self.script.clone());
+        let board = self.board.clone();
+        let script = self.script.clone();
         Ok(Box::new(OperatedLine { line: self.board.open()?, board, script }))
     }
 

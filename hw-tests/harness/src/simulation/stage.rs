@@ -195,7 +195,8 @@ impl Program {
     }
 
     fn board(&self) -> DirectBoard {
-        let (profile, programs) = (&self.plan.profile, &self.programs);
+        let profile = &self.plan.profile;
+        let programs = &self.programs;
         DirectBoard::new(profile, &programs.monitor.bytes, programs.probe())
     }
 }
@@ -342,7 +343,8 @@ impl<'a> Play<'a> {
                 Box::new(OperatedBoard::new(self.board.clone(), script.clone()))
             })
         };
-        let (board, clocked) = (self.board.clone(), script.clone());
+        let board = self.board.clone();
+        let clocked = script.clone();
         let here = Surroundings {
             disk: &self.disk,
             clock: Arc::new(move || board.now() + clocked.lost()),

@@ -23,7 +23,8 @@ fn a_line_has_run_when_the_board_had_a_reason() {
     let mut coverage = Coverage::default();
     meter.run(&mut machine.board, 50_000_000);
     coverage.add(&meter, &machine.code());
-    let (ring, before) = (figures(&coverage, "ring.asm"), figures(&coverage, "frame.asm"));
+    let ring = figures(&coverage, "ring.asm");
+    let before = figures(&coverage, "frame.asm");
     assert!(
         ring.covered > 20 && ring.covered < ring.lines,
         "a banner leaves by the ring: {ring:?}"

@@ -50,8 +50,10 @@ fn instructions_take_what_the_table_says() {
     let mut looked_at = 0;
     for line in code.lines().filter(|line| line.is_code) {
         for (address, decoded) in code.instructions(line) {
-            let (count, clocks) = (meter.at(address), decoded.form.clocks);
-            let (taken, not) = (u64::from(clocks.taken), u64::from(clocks.not_taken));
+            let count = meter.at(address);
+            let clocks = decoded.form.clocks;
+            let taken = u64::from(clocks.taken);
+            let not = u64::from(clocks.not_taken);
             let expected = if taken == not {
                 count.runs * taken
             } else {

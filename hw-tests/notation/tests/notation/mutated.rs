@@ -43,7 +43,8 @@ fn spoilt(dice: &mut Dice) -> Vec<u8> {
 #[test]
 fn spoilt_lines_are_read_or_refused_with_a_column_in_them() {
     let mut dice = Dice(20);
-    let (mut positions, mut refused) = (0, 0);
+    let mut positions = 0;
+    let mut refused = 0;
     for _ in 0..TEXTS {
         let bytes = spoilt(&mut dice);
         let text = String::from_utf8_lossy(&bytes);

@@ -30,7 +30,8 @@ pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
     let began = Instant::now();
     succeed(&mut write("1978"));
     let whole = began.elapsed();
-    let (mut state, mut killed) = (seed, 0);
+    let mut state = seed;
+    let mut killed = 0;
     for round in 0..times {
         let behaviour = if round % 2 == 0 { "mended" } else { "1978" };
         let mut child = write(behaviour).spawn().expect("it starts");

@@ -102,7 +102,8 @@ pub(super) fn diff(args: &DiffArgs) -> Outcome {
     let [a, b] = &mut rigs;
     match compare([a, b], &cases, &stop) {
         Compared::Alike { squares, timed } => {
-            let (cases, squares) = (counted(cases.len(), "case"), counted(squares, "square"));
+            let cases = counted(cases.len(), "case");
+            let squares = counted(squares, "square");
             print(&format!(
                 "PASS: A, B and the reference agree on {cases}, {squares}; T-states compared on {timed}\n"
             ))?;

@@ -64,7 +64,8 @@ impl Found {
     fn of(compared: &[Comparison]) -> Self {
         let entry = |found: &Comparison| {
             let Comparison { residue, minimax, swap, .. } = *found;
-            let (square, piece) = (found.square.to_string(), found.piece.letter());
+            let square = found.square.to_string();
+            let piece = found.piece.letter();
             Entry { square, piece, residue, minimax, swap, reason: found.reason() }
         };
         Self { squares: compared.iter().map(entry).collect() }

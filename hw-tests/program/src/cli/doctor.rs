@@ -15,7 +15,8 @@ pub(super) struct DoctorArgs {
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let plan = args.board.plan()?;
-    let (mut bad, mut printed) = (false, Ok(()));
+    let mut bad = false;
+    let mut printed = Ok(());
     examine(&plan, &mut |finding| {
         bad |= finding.state == State::Bad;
         if printed.is_ok() {

@@ -58,7 +58,8 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
         return Err(Failure::new(RIG, message));
     }
     program_kit::tell!("{} on {}", rig.application, rig.board());
-    let (began, began_there) = (Instant::now(), rig.board_time());
+    let began = Instant::now();
+    let began_there = rig.board_time();
     let bar = progress_bar(goal.range.len() as u64);
     let (totals, ended) =
         check(&mut rig, &goal, &interrupted, |done| bar.set_position(done.into()));

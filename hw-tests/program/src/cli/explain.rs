@@ -64,8 +64,8 @@ struct Battle {
     piece: Piece,
     values: PointValues,
     pins: Vec<Pin>,
-    host: Word,
-    board: Word,
+    host: Findings,
+    board: Findings,
     /// XCHNG's own residue on the board, for the same values.
     xchng: u8,
     /// XCHNG itself, where the board can be looked into.
@@ -73,13 +73,13 @@ struct Battle {
 }
 
 /// The findings of host or board.
-struct Word {
+struct Findings {
     /// With Sargon's values.
     array: AttackersArray,
     steps: Vec<StepRecord>,
 }
 
-impl Word {
+impl Findings {
     fn residue(&self) -> u8 {
         self.steps.last().map_or(0, |step| step.residue)
     }
@@ -132,15 +132,16 @@ impl Battle {
         if there != array {
             played = Played::ask(rig, piece, &there, values)?;
         }
-        let host = Word { array, steps: host_steps(piece, &array, values) };
-        let board = Word { array: there, steps: played.steps };
+        let host = Findings { array, steps: host_steps(piece, &array, values) };
+        let board = Findings { array: there, steps: played.steps };
         let Played { xchng, followed, .. } = played;
         Ok(Self { position, square, piece, values, pins, host, board, xchng, followed })
     }
 
     /// Describes XCHNG's residue, which is wrong, and where it goes wrong.
     fn wrong_residue(&self) -> String {
-        let (wrong, right) = (self.xchng, self.host.residue());
+        let wrong = self.xchng;
+        let right = self.host.residue();
         let first = match self.followed.as_ref().and_then(Followed::first_difference) {
             Some(row) => format!(": it first differs in row {} of XCHNG's own steps", row + 1),
             None => String::new(),

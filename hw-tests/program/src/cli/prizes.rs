@@ -111,7 +111,8 @@ impl Found {
         );
         let board = &self.board;
         let dangers = [danger::ARTICLE, danger::BOOK].map(|bit| board.danger & bit != 0);
-        let (article, book) = (account(board.article, 4), account(board.book, 2));
+        let article = account(board.article, 4);
+        let book = account(board.book, 2);
         [host, column(board.lost, board.prizes, dangers, article, book)]
     }
 
@@ -122,7 +123,8 @@ impl Found {
     }
 
     fn table(&self) -> String {
-        let (mover, other) = (name(self.mover), name(self.mover.other()));
+        let mover = name(self.mover);
+        let other = name(self.mover.other());
         let mut text = match self.moved {
             Some(square) => format!("{mover} has just moved to {square}, {other} moves next\n"),
             None => format!("{mover} has just moved, {other} moves next\n"),

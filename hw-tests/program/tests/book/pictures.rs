@@ -32,7 +32,8 @@ const STYLE: &str = "<style>\
     .pin{stroke:#b91c1c;stroke-width:3;stroke-dasharray:5 4}</style>";
 
 fn centre(square: Square) -> (i32, i32) {
-    let (file, rank) = (i32::from(square.file()), i32::from(square.rank()));
+    let file = i32::from(square.file());
+    let rank = i32::from(square.rank());
     (EDGE + file * SIDE + SIDE / 2, (7 - rank) * SIDE + SIDE / 2 + 4)
 }
 
@@ -104,12 +105,14 @@ fn hands(position: &Position, target: Square) -> Vec<(Square, Piece)> {
 
 fn board(position: &Position, target: Square) -> String {
     let (pins, _) = examine(position);
-    let (width, height) = (EDGE * 2 + 8 * SIDE, 8 * SIDE + EDGE + 8);
+    let width = EDGE * 2 + 8 * SIDE;
+    let height = 8 * SIDE + EDGE + 8;
     let mut svg = head(width, height);
     for square in Square::all() {
         let (x, y) = centre(square);
         let shade = if (square.file() + square.rank()) % 2 == 0 { "dark" } else { "light" };
-        let (left, top) = (x - SIDE / 2, y - SIDE / 2);
+        let left = x - SIDE / 2;
+        let top = y - SIDE / 2;
         put(
             &mut svg,
             &format!(
@@ -118,7 +121,8 @@ fn board(position: &Position, target: Square) -> String {
         );
     }
     for (square, piece) in hands(position, target) {
-        let (from, to) = (centre(square), centre(target));
+        let from = centre(square);
+        let to = centre(target);
         let pinned = pins.iter().any(|pin| pin.square == square);
         let class = match piece.colour {
             _ if pinned => "pin",
@@ -129,7 +133,8 @@ fn board(position: &Position, target: Square) -> String {
         put(&mut svg, &format!(r#"<line class="{class}" {ends}/>"#));
     }
     let (x, y) = centre(target);
-    let (left, top) = (x - SIDE / 2 + 1, y - SIDE / 2 + 1);
+    let left = x - SIDE / 2 + 1;
+    let top = y - SIDE / 2 + 1;
     let side = SIDE - 2;
     put(
         &mut svg,
@@ -149,7 +154,8 @@ fn board(position: &Position, target: Square) -> String {
 /// The letters and numbers at the edges.
 fn names(svg: &mut String) {
     for i in 0..8 {
-        let (file, rank) = (char::from(b'a' + i), char::from(b'1' + i));
+        let file = char::from(b'a' + i);
+        let rank = char::from(b'1' + i);
         let along = EDGE + i32::from(i) * SIDE + SIDE / 2;
         let up = (7 - i32::from(i)) * SIDE + SIDE / 2 + 4;
         let foot = 8 * SIDE + EDGE / 2 + 6;

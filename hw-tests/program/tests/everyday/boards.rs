@@ -19,7 +19,8 @@ fn the_list_and_the_document_name_every_board_and_what_it_was_tried_on() {
     let mut lines = listed.lines();
     for profile in profiles() {
         for kit in &profile.boards {
-            let (name, tried) = (&kit.name, kit.tried());
+            let name = &kit.name;
+            let tried = kit.tried();
             let line = lines.next().unwrap_or_default();
             assert!(line.starts_with(&profile.name), "{line}");
             assert!(line.contains(name) && line.ends_with(&tried), "{line}");

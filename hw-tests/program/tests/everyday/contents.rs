@@ -26,7 +26,8 @@ fn on_zed(port: &str, arguments: &[&str]) -> RunEnd {
 
 #[test]
 fn what_was_written_is_read_back_and_verified() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let bytes = pattern(3000);
     let file = folder.file("own.bin", &bytes);
     let placed = [&file, "--address", "8765"];
@@ -40,7 +41,8 @@ fn what_was_written_is_read_back_and_verified() {
 
 #[test]
 fn the_rom_is_read_as_binary_and_as_hex() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let profile = Profile::named("rc2014-classic").expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).expect("it is built").bytes;
     for name in ["rom.bin", "rom.hex"] {
@@ -55,7 +57,8 @@ fn the_rom_is_read_as_binary_and_as_hex() {
 
 #[test]
 fn each_byte_that_differs_is_told_until_there_are_too_many() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let bytes = pattern(9000);
     let file = folder.file("own.bin", &bytes);
     on(&bench.port, &["write", "--no-run", &file, "--address", "9000"]).with(0, &[]);
@@ -100,7 +103,8 @@ fn flash_is_verified_whether_its_program_starts_by_itself_or_not() {
 
 #[test]
 fn flash_is_read_in_part_and_whole() {
-    let (bench, folder) = (zed(), Folder::new());
+    let bench = zed();
+    let folder = Folder::new();
     let bytes = pattern(9000);
     let file = folder.file("data.bin", &bytes);
     let write = ["write", "--flash", &file, "--address", "13F00"];
@@ -122,7 +126,8 @@ fn flash_is_read_in_part_and_whole() {
 
 #[test]
 fn what_can_not_be_read_is_said_and_no_file_is_made() {
-    let (bench, folder) = (zed(), Folder::new());
+    let bench = zed();
+    let folder = Folder::new();
     let refused = |more: &[&str], code, text| {
         let output = folder.name("x.hex");
         let order = [&["read", "-o", &output], more].concat();
@@ -149,7 +154,8 @@ fn a_dry_run_for_flash_needs_no_port() {
 
 #[test]
 fn a_full_disk_and_a_read_only_file_are_said() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let full = folder.path("full.bin");
     std::os::unix::fs::symlink("/dev/full", &full).expect("a link");
     let kept = folder.file("kept.bin", "kept");

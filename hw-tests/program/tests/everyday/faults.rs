@@ -191,7 +191,8 @@ fn files() -> Folder {
 }
 
 fn try_row(row: &Row) -> RunEnd {
-    let (scene, folder) = (scene(row), files());
+    let scene = scene(row);
+    let folder = files();
     let mut words = row.command.split_whitespace().take_while(|word| *word != ">").skip(1);
     let name = |word: &str| match word.contains('.') && !word.starts_with('/') {
         true => folder.name(word),
@@ -242,7 +243,9 @@ fn judge(row: &Row, ended: &RunEnd) -> Option<String> {
         }
     }
     let is_right = missing.is_none() && ended.code == Some(row.code);
-    let (what, command, said) = (&row.what, &row.command, &ended.said);
+    let what = &row.what;
+    let command = &row.command;
+    let said = &ended.said;
     (!is_right).then(|| {
         format!("{what}, `{command}`: exit {:?}, missing {missing:?} in: {said}", ended.code)
     })

@@ -62,8 +62,10 @@ fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
 
 #[test]
 fn commands_that_only_look_have_changed_nothing() {
-    let (bench, folder) = (Bench::new("rc2014-zed", Pace::RealTime), Folder::new());
-    let (output, chip) = (folder.name("chip.bin"), folder.file("x.bin", vec![0; 0x8_0000]));
+    let bench = Bench::new("rc2014-zed", Pace::RealTime);
+    let folder = Folder::new();
+    let output = folder.name("chip.bin");
+    let chip = folder.file("x.bin", vec![0; 0x8_0000]);
     let look = |arguments: &[&str], once: &str| {
         let arguments = [arguments, &["--board", "rc2014-zed"]].concat();
         check(&bench.port, &arguments, once, "nothing was changed on ");
@@ -78,7 +80,8 @@ fn commands_that_only_look_have_changed_nothing() {
 
 #[test]
 fn a_broken_off_write_says_how_to_go_on() {
-    let (bench, folder) = (Bench::new("rc2014-zed", Pace::RealTime), Folder::new());
+    let bench = Bench::new("rc2014-zed", Pace::RealTime);
+    let folder = Folder::new();
     let file = folder.file("own.bin", vec![0x5A; LONG]);
     let write = ["write", "--board", "rc2014-zed", "--no-run", &file, "--address"];
     let to_memory = [&write[..], &["8000"]].concat();

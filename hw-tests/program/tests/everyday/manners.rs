@@ -76,7 +76,8 @@ fn without_a_terminal_nothing_but_text_is_printed() {
             }
         }
     }
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let wrong = folder.file("wrong.asm", "\tMVI A\n\tNOSUCH\n");
     check_plain(&run("tdlasm", &["asm", &wrong]), "messages");
     check_plain(&rcflash(&["write", "--port", &bench.port]), "progress of an upload");

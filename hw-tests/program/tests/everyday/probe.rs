@@ -77,7 +77,8 @@ fn silence_and_noise_are_no_answer() {
             found
         })
     };
-    let (silent, noisy) = (fault(true, false), fault(false, true));
+    let silent = fault(true, false);
+    let noisy = fault(false, true);
     let others = "at 115200 baud, and nobody known at 57600, 38400, 19200, 9600";
     let ended = silent.join().expect("it is probed").with(3, &["silence ", others]);
     assert_eq!(ended.text(), "");

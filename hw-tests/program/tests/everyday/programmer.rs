@@ -42,7 +42,8 @@ fn a_chip_is_written_read_back_and_compared() {
     let ended =
         ended.with(0, &["software data protection", "Verification OK", "read back and compared"]);
     assert!(!ended.said.contains(['\x1B', '\r']), "{:?}", ended.said);
-    let (rom, chip) = (bench.0.path("rom.bin"), bench.0.path("chip"));
+    let rom = bench.0.path("rom.bin");
+    let chip = bench.0.path("chip");
     let rom = std::fs::read(rom).expect("the file is kept");
     assert_eq!(rom.len(), 32 * 1024);
     assert_eq!(rom, std::fs::read(chip).expect("the chip"));
@@ -147,7 +148,8 @@ fn an_image_of_several_chips_is_split() {
         rcflash(&["image", &big, "-o", &rom, "--chip", "27c256", "--split"]).with(0, &["part 2"]);
     assert_eq!(ended.text().lines().count(), 2, "a command for each");
     let part = |name| std::fs::read(folder.path(name)).expect("a part");
-    let (first, second) = (part("rom-1.bin"), part("rom-2.bin"));
+    let first = part("rom-1.bin");
+    let second = part("rom-2.bin");
     assert_eq!((first.len(), second.len()), (0x8000, 0x8000));
     assert_eq!(
         (first[0x7FFF], second[0], second[0x3FFF], second[0x4000]),

@@ -31,7 +31,8 @@ fn a_person_is_asked_to_press_the_button_and_the_monitor_is_waited_for() {
 
 #[test]
 fn a_command_of_the_users_resets_the_board() {
-    let (bench, folder) = (Bench::new("rc2014-zed", Pace::Free), Folder::new());
+    let bench = Bench::new("rc2014-zed", Pace::Free);
+    let folder = Folder::new();
     let write = ["write", "--board", "rc2014-zed", "--port", &bench.port, "--flash"];
     rcflash(&[&write[..], &["--autostart"]].concat()).with(0, &["running"]);
     let pressed = folder.path("pressed");
@@ -51,7 +52,8 @@ fn a_command_of_the_users_resets_the_board() {
 
 #[test]
 fn ways_that_do_not_work_are_said() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let try_by = |reset: &str, text: &str| {
         let rig = rig(&folder, &bench.port, reset);
         rcflash(&["reset", "--rig", &rig, "--port", "bench", "--patience", "1"]).with(3, &[text]);

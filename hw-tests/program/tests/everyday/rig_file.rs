@@ -8,7 +8,8 @@ use crate::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 #[test]
 fn a_board_goes_by_its_name_for_both_programs() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     let rig = folder.file("rig.toml", format!("[boards.bench]\nport = \"{}\"\n", bench.port));
     let named = ["--rig", &rig, "--port", "bench"];
     rcflash(&[&["write"], &named[..]].concat()).with(0, &["verified on the board"]);
@@ -19,7 +20,8 @@ fn a_board_goes_by_its_name_for_both_programs() {
 
 #[test]
 fn the_usual_file_and_variables_are_looked_at() {
-    let (bench, folder) = (Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let folder = Folder::new();
     std::fs::create_dir(folder.path("rcflash")).expect("a folder");
     folder.file("rcflash/rig.toml", format!("[boards.bench]\nport = \"{}\"\n", bench.port));
     let run = |variables: &[(&str, &str)]| {
@@ -55,7 +57,9 @@ fn opened(rig: &str, variables: &[(&str, &str)], more: &[&str]) -> RunEnd {
 
 #[test]
 fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
-    let (bench, other, folder) = (Bench::classic(), Bench::classic(), Folder::new());
+    let bench = Bench::classic();
+    let other = Bench::classic();
+    let folder = Folder::new();
     let entry = |name, port| format!("[boards.{name}]\nport = \"{port}\"\n");
     let plain = entry("plain", &bench.port);
     let full = entry("full", &other.port) + "baud = 57600\nboard = \"in-file\"\n";

@@ -103,7 +103,8 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
     let (code, shown, said) = exhaust(&["--app", &file, "--range", &range]);
     assert_eq!(code, Some(1), "{shown}{said}");
     assert!(after(&shown, "array ").starts_with(&format!("{first}: Black Queen")), "{shown}");
-    let (board, reference) = (residue(first, 10), residue(first, 9));
+    let board = residue(first, 10);
+    let reference = residue(first, 9);
     let both =
         format!("{board} when counting, {board} when asked (status 00h), reference {reference}");
     assert_eq!(after(&shown, "residue: board "), both);

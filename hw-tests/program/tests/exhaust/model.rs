@@ -6,7 +6,8 @@ use std::ops::Range;
 /// The article's rule for a piece worth `stake`; both lists in the order of capture.
 pub(crate) fn exchange(mut stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let mut sides = [attackers, defenders].map(|values| values.iter().map(|v| i32::from(*v)));
-    let (mut mover, mut residue) = (0, 0);
+    let mut mover = 0;
+    let mut residue = 0;
     let Some(mut attacker) = sides[0].next() else { return 0 };
     loop {
         let mut defender = sides[1 - mover].next();
@@ -32,7 +33,8 @@ pub(crate) fn exchange(mut stake: i32, attackers: &[u8], defenders: &[u8]) -> i3
 /// folded from its end.
 pub(crate) fn minimax(stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let mut gains = Vec::new();
-    let (mut at_stake, mut sides) = (stake, [attackers.iter(), defenders.iter()]);
+    let mut at_stake = stake;
+    let mut sides = [attackers.iter(), defenders.iter()];
     while let Some(capturer) = sides[gains.len() % 2].next() {
         gains.push(at_stake);
         at_stake = i32::from(*capturer);
@@ -47,8 +49,13 @@ pub(crate) fn sections(most_bishops: usize, most_queens: usize) -> Vec<Vec<u8>> 
     for digits in 0..3 * 3 * 2 * 3 * 4 * 3 * 3_usize {
         let mut rest = digits;
         let mut digit = |base: usize| (rest % base, rest /= base).0;
-        let (rooks, bishops, behind) = (digit(3), digit(3), digit(4));
-        let (queens, kings, knights, pawns) = (digit(3), digit(2), digit(3), digit(3));
+        let rooks = digit(3);
+        let bishops = digit(3);
+        let behind = digit(4);
+        let queens = digit(3);
+        let kings = digit(2);
+        let knights = digit(3);
+        let pawns = digit(3);
         let behind: &[u8] = [&[][..], &[3], &[5], &[5, 5]][behind];
         let count = |value| behind.iter().filter(|one| **one == value).count();
         let fits = bishops + count(3) <= most_bishops
@@ -75,9 +82,12 @@ pub(crate) struct Folded {
 
 /// Plays out the arrays of a range.
 pub(crate) fn fold(sections: &[Vec<u8>], range: Range<u32>) -> Folded {
-    let (mut residues, mut histogram, mut off_minimax) = (Vec::new(), [0; 11], (0, 0));
+    let mut residues = Vec::new();
+    let mut histogram = [0; 11];
+    let mut off_minimax = (0, 0);
     for number in range {
-        let (pair, piece) = (number as usize / 6, number as usize % 6);
+        let pair = number as usize / 6;
+        let piece = number as usize % 6;
         let [attackers, defenders] =
             [pair / sections.len(), pair % sections.len()].map(|number| &sections[number]);
         let stake = [1, 3, 3, 5, 9, 10][piece];

@@ -122,7 +122,8 @@ fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
     println!("{CUTS} cuts, {damaged} of them at work, {} different outcomes", distinct.len());
     std::thread::scope(|scope| {
         for part in distinct.chunks(distinct.len().div_ceil(2)) {
-            let (before, after) = (&before, &after);
+            let before = &before;
+            let after = &after;
             scope.spawn(move || {
                 part.iter().for_each(|(cells, at)| check(cells, before, after, **at))
             });

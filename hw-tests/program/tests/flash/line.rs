@@ -54,7 +54,8 @@ impl Near {
     /// Powers a board up with this chip.
     pub(crate) fn new(spec: BoardSpec, chip: RomChip) -> Self {
         let board = SimBoard::with_chip(spec, chip, QueueLine::default());
-        let (cuts, left) = (Vec::new(), Vec::new());
+        let cuts = Vec::new();
+        let left = Vec::new();
         Self(Arc::new(Mutex::new(World { board, began: Instant::now(), idle: 0, cuts, left })))
     }
 

@@ -16,7 +16,8 @@ fn no_request_is_lost_that_comes_while_the_application_makes_its_tables() {
     let near = Near::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let application = image(ProgramKind::Application);
-    let (address, bytes) = (application.address, &application.bytes);
+    let address = application.address;
+    let bytes = &application.bytes;
     loader::load(&mut link, &monitor, address, bytes, |_| {}).expect("it is there");
     for wait in 0..40 {
         loader::jump(&mut link, address).expect("it starts");

@@ -156,9 +156,11 @@ fn send(
 ) -> (Option<(Form, usize)>, Option<TransferEnd>) {
     let end = End::Receiver(XmodemReceiver::new(by_crc));
     let line = Arc::new(Mutex::new(Line::new(end, faults, seed)));
-    let (mut talk, mut watch) = (talk(&line), Nobody);
+    let mut talk = talk(&line);
+    let mut watch = Nobody;
     // A pace that is not on the ladder has no slower one, which would take real time.
-    let (pace, patience) = (Pace { name: "none", ..Pace::FULL }, PATIENCE);
+    let pace = Pace { name: "none", ..Pace::FULL };
+    let patience = PATIENCE;
     let sender = &mut Sender { talk: &mut talk, watch: &mut watch, patience, pace };
     let sent = sender.send(&file(seed).0).ok().map(|sent| (sent.form, sent.repeated));
     let outcome = line.lock().expect("no test panics in between").outcome.take();
@@ -167,7 +169,8 @@ fn send(
 
 #[test]
 fn what_the_sender_thinks_has_arrived_is_there() {
-    let (mut arrived, mut repeated) = (0, 0);
+    let mut arrived = 0;
+    let mut repeated = 0;
     for seed in 0..150 {
         let one_of = 100 + 20 * seed as u32;
         for (by_crc, faults) in [(true, (one_of, one_of)), (false, (one_of, 0))] {

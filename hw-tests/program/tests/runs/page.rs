@@ -46,7 +46,8 @@ fn count(text: &str, what: &str) -> usize {
 #[test]
 fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
     let written = Written::of_a_cheap_rook(&["--tag", "document"]);
-    let (page, report) = (written.text("report.html"), written.report());
+    let page = written.text("report.html");
+    let report = written.report();
     let told = data(&page);
     for (case, drawn) in report.cases.iter().zip(told["cases"].as_array().expect("cases")) {
         assert_eq!(drawn[0], case.id.as_str());

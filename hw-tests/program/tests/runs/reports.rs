@@ -189,8 +189,10 @@ fn a_set_up_that_fails_leaves_a_report_that_says_so() {
 fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() {
     for (sent, why) in [(Signal::INT, "interrupted"), (Signal::KILL, "has not ended")] {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let (folder, log) = (folder_in(&scratch), scratch.path().join("results"));
-        let (folder, log) = (folder.to_string_lossy(), log.to_string_lossy());
+        let folder = folder_in(&scratch);
+        let log = scratch.path().join("results");
+        let folder = folder.to_string_lossy();
+        let log = log.to_string_lossy();
         let arguments = ["run", "--direct", "--results", &log, "--report-dir", &folder];
         let mut run = command(&arguments);
         let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");

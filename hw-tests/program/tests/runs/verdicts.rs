@@ -216,7 +216,8 @@ fn points_are_held_against_the_residues_of_the_side_that_moved() {
             verdicts.iter().map(|v| (v.square, v.piece, v.outcome.residue)),
         );
         assert_eq!((prizes.lost, prizes.first), (residue(mover), residue(mover.other())));
-        let (article, book) = (prizes.article(), prizes.book());
+        let article = prizes.article();
+        let book = prizes.book();
         let seen = PointsReply {
             lost: prizes.lost,
             prizes: [prizes.first, prizes.second],

@@ -31,7 +31,8 @@ struct Losing {
 
 impl Losing {
     fn new(more: &[&str]) -> Self {
-        let (server, folder) = (board(), tempfile::tempdir().expect("a scratch folder"));
+        let server = board();
+        let folder = tempfile::tempdir().expect("a scratch folder");
         let port = folder.path().join("port");
         let cable = Cable::new(server.path(), usize::MAX);
         symlink(cable.port(), &port).expect("a link");

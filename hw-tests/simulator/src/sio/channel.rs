@@ -73,8 +73,10 @@ impl Channel {
 
     /// Does what /RESET and the command do: both directions off, RTS and DTR high, no interrupts.
     pub(super) fn reset(&mut self) {
-        let (clock_period, lost) = (self.clock_period, self.lost);
-        let (cts_high, dcd_high) = (self.cts_high, self.dcd_high);
+        let clock_period = self.clock_period;
+        let lost = self.lost;
+        let cts_high = self.cts_high;
+        let dcd_high = self.dcd_high;
         *self = Self { clock_period, lost, cts_high, dcd_high, ..Self::new() };
     }
 

@@ -92,7 +92,9 @@ impl Romwbw {
     fn at(state: State) -> Self {
         let mut memory = Memory::new(0x0000..=0xFFFF);
         memory.load(IDENT.0, &IDENT.1);
-        let (line, prompted, panel) = (Vec::new(), None, false);
+        let line = Vec::new();
+        let prompted = None;
+        let panel = false;
         Self { memory, state, line, prompted, panel }
     }
 
@@ -218,7 +220,8 @@ impl Romwbw {
         loop {
             let bytes = self.memory.sixteen(at);
             let wanted = usize::from(last.wrapping_sub(at)).min(15) + 1;
-            let (digits, text) = (machine::hex(&bytes), machine::printable(&bytes[..wanted]));
+            let digits = machine::hex(&bytes);
+            let text = machine::printable(&bytes[..wanted]);
             say.extend(format!("\r\n{at:04X}: {digits}  {text}").bytes());
             if last.wrapping_sub(at) < 16 {
                 return;
@@ -264,7 +267,10 @@ impl Romwbw {
     fn ended(&mut self, end: Trap, say: &mut Vec<u8>) {
         match end {
             Trap::Returned(left) => {
-                let (a, hl, de, bc) = (left.af >> 8, left.hl, left.de, left.bc);
+                let a = left.af >> 8;
+                let hl = left.hl;
+                let de = left.de;
+                let bc = left.bc;
                 say.extend(format!("\r\n{a:02X} {hl:04X} {de:04X} {bc:04X} ").bytes());
                 self.prompt(say);
             }

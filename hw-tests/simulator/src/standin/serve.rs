@@ -105,7 +105,8 @@ impl StandIn {
         let line = PtyLine::open(options.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();
         let receiver = Receiver::new(peer.wiring(), options.baud, options.host_obeys_rts);
-        let (stop, lost) = (AtomicBool::new(false), AtomicU64::new(0));
+        let stop = AtomicBool::new(false);
+        let lost = AtomicU64::new(0);
         let shared = Arc::new(Shared { stop, lost, peer: Mutex::new(peer) });
         let seen = Arc::clone(&shared);
         let mut server = Server {

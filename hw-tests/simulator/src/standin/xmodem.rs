@@ -177,7 +177,8 @@ impl XmodemReceiver {
     /// Judges a block that is complete.
     fn judge(&mut self, say: &mut Vec<u8>) -> Option<TransferEnd> {
         let (block, length) = self.block.take()?;
-        let (data, check) = (&block[2..length + 2], &block[length + 2..]);
+        let data = &block[2..length + 2];
+        let check = &block[length + 2..];
         let good = match self.check {
             Check::Sum => [sum(data)] == check,
             Check::Crc | Check::CrcOrLong => crc(data).to_be_bytes() == check,

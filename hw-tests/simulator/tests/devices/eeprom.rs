@@ -37,7 +37,8 @@ fn page(first: usize, value: u8) -> Vec<(usize, u8)> {
 
 #[test]
 fn a_page_of_64_bytes_is_written_in_one_cycle() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     send(&mut chip, &page(0x1240, 0x11), &mut now);
     assert_eq!(chip.cells(now)[0x1240..0x1280], [0x11; PAGE]);
     assert_eq!((chip.cells(now)[0x123F], chip.cells(now)[0x1280]), (0xFF, 0xFF));
@@ -46,7 +47,8 @@ fn a_page_of_64_bytes_is_written_in_one_cycle() {
 
 #[test]
 fn old_bytes_need_no_erasing() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     send(&mut chip, &[(5, 0x00)], &mut now);
     send(&mut chip, &[(5, 0xA5)], &mut now);
     assert_eq!(chip.read(5, now), 0xA5);
@@ -65,7 +67,8 @@ fn writing_begins_150_microseconds_after_the_last_byte() {
 
 #[test]
 fn bytes_for_another_page_land_in_the_first_ones() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     send(&mut chip, &[(0x3F, 1), (0x40, 2)], &mut now);
     let cells = chip.cells(now);
     assert_eq!((cells[0x3F], cells[0x40], cells[0]), (1, 0xFF, 2));
@@ -77,7 +80,8 @@ fn bit_7_is_the_complement_of_the_last_byte_and_bit_6_toggles_until_the_end() {
         let mut chip = chip();
         chip.write(9, value, 0);
         for now in [1, PAUSE + 1, PAUSE + WRITE - 1] {
-            let (first, second) = (chip.read(9, now), chip.read(9, now));
+            let first = chip.read(9, now);
+            let second = chip.read(9, now);
             assert_eq!((first & 0x80, (first ^ second) & 0x40), (bit7, 0x40), "at {now}");
         }
         assert_eq!(chip.read(9, PAUSE + WRITE), value);
@@ -86,7 +90,8 @@ fn bit_7_is_the_complement_of_the_last_byte_and_bit_6_toggles_until_the_end() {
 
 #[test]
 fn protection_is_turned_on_kept_and_turned_off() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     send(&mut chip, &[PROTECT, &[(0x100, 1)]].concat(), &mut now);
     assert!(chip.is_protected(now));
     assert_eq!(chip.cells(now)[0x100], 1, "data behind the command is written");
@@ -105,7 +110,8 @@ fn protection_is_turned_on_kept_and_turned_off() {
 
 #[test]
 fn a_refused_write_still_takes_its_time() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     chip.set_protected(true);
     chip.write(0, 0, now);
     now += PAUSE + 1;
@@ -115,7 +121,8 @@ fn a_refused_write_still_takes_its_time() {
 
 #[test]
 fn the_six_byte_command_erases_the_chip() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     send(&mut chip, &page(0, 0), &mut now);
     let mut command = UNPROTECT.to_vec();
     command[5].1 = 0x10;

@@ -84,7 +84,8 @@ fn commands_are_decoded_from_the_low_fifteen_address_lines() {
 
 #[test]
 fn programming_only_lowers_bits_and_counts_attempts_to_raise_them() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     program(&mut chip, 7, 0x0F, &mut now);
     assert_eq!(chip.unerased(), 0);
     program(&mut chip, 7, 0x3C, &mut now);
@@ -97,14 +98,16 @@ fn while_busy_bit_7_is_the_complement_and_bit_6_toggles() {
         let mut chip = chip();
         send(&mut chip, PROGRAM_COMMAND, 0);
         chip.write(5, value, 0);
-        let (first, second) = (chip.read(5, PROGRAM - 1), chip.read(5, PROGRAM - 1));
+        let first = chip.read(5, PROGRAM - 1);
+        let second = chip.read(5, PROGRAM - 1);
         assert_eq!((first & 0x80, second & 0x80), (bit7, bit7));
         assert_eq!((first ^ second) & 0x40, 0x40);
         assert_eq!([chip.read(5, PROGRAM), chip.read(5, PROGRAM)], [value, value]);
     }
     let mut chip = chip();
     erase(&mut chip, 0, 0x30, 0);
-    let (first, second) = (chip.read(9, 1), chip.read(9, SECTOR_ERASE - 1));
+    let first = chip.read(9, 1);
+    let second = chip.read(9, SECTOR_ERASE - 1);
     assert_eq!((first & 0x80, second & 0x80), (0, 0), "the complement of FFh");
     assert_eq!((first ^ second) & 0x40, 0x40);
     assert_eq!(chip.read(9, SECTOR_ERASE), 0xFF);
@@ -112,7 +115,8 @@ fn while_busy_bit_7_is_the_complement_and_bit_6_toggles() {
 
 #[test]
 fn a_sector_is_erased_whole_and_alone_and_its_wear_counted() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     for address in [3 * SECTOR - 1, 3 * SECTOR, 4 * SECTOR - 1, 4 * SECTOR] {
         program(&mut chip, address, 0, &mut now);
     }
@@ -126,7 +130,8 @@ fn a_sector_is_erased_whole_and_alone_and_its_wear_counted() {
 
 #[test]
 fn a_chip_erase_takes_everything() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     program(&mut chip, 0x7_FFFF, 0, &mut now);
     erase(&mut chip, 0x5555, 0x10, now);
     assert!(chip.is_busy(now + CHIP_ERASE - 1));
@@ -150,7 +155,8 @@ fn what_is_written_while_busy_is_ignored() {
 
 #[test]
 fn in_identity_mode_nothing_is_programmed_or_erased() {
-    let (mut chip, mut now) = (chip(), 0);
+    let mut chip = chip();
+    let mut now = 0;
     program(&mut chip, 2, 0, &mut now);
     send(&mut chip, IDENTITY, now);
     program(&mut chip, 3, 0, &mut now);

@@ -83,7 +83,8 @@ fn character_times_follow_clock_mode_and_word() {
 
 #[test]
 fn three_characters_wait_and_the_fourth_takes_the_third_ones_place() {
-    let (mut sio, mut now) = (chip(), 0);
+    let mut sio = chip();
+    let mut now = 0;
     for value in b"ABC" {
         receive(&mut sio, Port::A, *value, &mut now);
     }
@@ -101,7 +102,8 @@ fn three_characters_wait_and_the_fourth_takes_the_third_ones_place() {
 
 #[test]
 fn a_framing_error_belongs_to_its_character() {
-    let (mut sio, mut now) = (chip(), 0);
+    let mut sio = chip();
+    let mut now = 0;
     sio.start_receiving(Port::A, b'A', false, now);
     now += CHARACTER;
     sio.advance(now);
@@ -158,7 +160,8 @@ fn receive_interrupts_follow_their_mode() {
     for (bits, first, second) in
         [(0x00, false, false), (0x08, true, false), (0x10, true, true), (0x18, true, true)]
     {
-        let (mut sio, mut now) = (chip(), 0);
+        let mut sio = chip();
+        let mut now = 0;
         set(&mut sio, Port::A, 1, bits);
         sio.write_control(Port::A, 0x20, now);
         receive(&mut sio, Port::A, 1, &mut now);
@@ -188,7 +191,8 @@ fn the_transmitter_interrupts_when_its_buffer_becomes_empty_not_while_it_is() {
 
 #[test]
 fn the_vector_tells_the_cause_if_channel_b_says_so() {
-    let (mut sio, mut now) = (chip(), 0);
+    let mut sio = chip();
+    let mut now = 0;
     set(&mut sio, Port::B, 2, 0xE0);
     set(&mut sio, Port::A, 1, 0x1B);
     set(&mut sio, Port::B, 1, 0x1B);
@@ -223,7 +227,8 @@ fn the_vector_tells_the_cause_if_channel_b_says_so() {
 
 #[test]
 fn what_is_served_holds_back_what_is_not_more_urgent_until_reti() {
-    let (mut sio, mut now) = (chip(), 0);
+    let mut sio = chip();
+    let mut now = 0;
     set(&mut sio, Port::A, 1, 0x18);
     set(&mut sio, Port::B, 1, 0x18);
     receive(&mut sio, Port::B, 1, &mut now);

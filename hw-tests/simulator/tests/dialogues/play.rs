@@ -174,7 +174,8 @@ fn matches(said: &[u8], reply: &Reply, is_reset: bool) -> bool {
         parts[0] = first.into_bytes();
     }
     let cut = parts.len() > 1;
-    let (head, tail) = (&parts[0], &parts[parts.len() - 1]);
+    let head = &parts[0];
+    let tail = &parts[parts.len() - 1];
     match (cut, reply.bytes) {
         (false, _) => said == head.as_slice(),
         // What was in memory is known of the rows that the record shows whole.

@@ -29,7 +29,8 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn new(program: &str, first: usize) -> Self {
-        let (text, program) = (String::new(), program.to_owned());
+        let text = String::new();
+        let program = program.to_owned();
         let mut pages = Self {
             text,
             program,

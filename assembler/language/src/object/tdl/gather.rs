@@ -150,7 +150,8 @@ impl Open {
     }
 
     fn add(&mut self, name: Name, value: SymbolValue) -> Taken<usize> {
-        let (name, index) = (required(name)?, self.symbols.len());
+        let name = required(name)?;
+        let index = self.symbols.len();
         if self.by_name.insert(name.clone(), index).is_some() {
             return Err(TdlProblem::Twice(name));
         }

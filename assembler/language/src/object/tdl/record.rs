@@ -110,7 +110,8 @@ impl<'d> Input<'d> {
 
     fn code(&mut self) -> Read<Record> {
         let count = self.byte()?;
-        let (address, base) = (self.word()?, self.byte()?);
+        let address = self.word()?;
+        let base = self.byte()?;
         if count == 0 {
             return Ok(Record::End { address, base });
         }

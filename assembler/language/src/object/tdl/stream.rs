@@ -86,11 +86,13 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn item(&mut self) -> Result<Item, TdlProblem> {
-        let (moves, first) = (self.bit()?, self.byte()?);
+        let moves = self.bit()?;
+        let first = self.byte()?;
         if !moves {
             return Ok(Item::Byte(first));
         }
-        let (based, second) = (self.bit()?, self.byte()?);
+        let based = self.bit()?;
+        let second = self.byte()?;
         if !based {
             return Ok(Item::Word(u16::from_le_bytes([first, second])));
         }

@@ -90,7 +90,8 @@ impl Scopes {
         key: impl Fn(&[u8]) -> Vec<u8>,
     ) -> Self {
         let mut scopes = Self { globals: vec![Vec::new()], ..Self::default() };
-        let (mut symbols, mut macros) = (FxHashSet::default(), FxHashSet::default());
+        let mut symbols = FxHashSet::default();
+        let mut macros = FxHashSet::default();
         let enter = |scopes: &mut Self, known: &mut FxHashSet<Vec<u8>>, name: &[u8]| {
             let outer = scopes.globals.last().map_or(&[][..], Vec::as_slice);
             if !is_local(name, outer) && known.insert(key(name)) {

@@ -9,7 +9,8 @@ const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
 
 /// The ends of the first and of the last line of each block.
 pub(super) fn find(text: &[u8]) -> FxHashMap<usize, usize> {
-    let (mut open, mut blocks) = (Vec::new(), FxHashMap::default());
+    let mut open = Vec::new();
+    let mut blocks = FxHashMap::default();
     let mut start = 0;
     while start < text.len() {
         let end = line_end(text, start);

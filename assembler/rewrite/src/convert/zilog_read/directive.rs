@@ -99,7 +99,8 @@ impl<'t> Reading<'t, '_> {
 
     fn include(&mut self) -> Read<Body<'t>> {
         self.cursor.skip_blanks();
-        let (at, rest) = (self.here(), self.cursor.rest());
+        let at = self.here();
+        let rest = self.cursor.rest();
         let length = memchr::memchr3(b'\n', b'\r', b';', rest).unwrap_or(rest.len());
         let operand = rest[..length].trim_ascii_end();
         self.cursor.advance(operand.len());

@@ -42,7 +42,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
         let header = bytes.get(at..).filter(|rest| rest.len() >= 32).ok_or_else(cut)?;
         let field = |place| word(header, place).unwrap_or_default();
         // The physical address is where the bytes lie before the program moves any.
-        let (kind, offset, address, filled) = (field(0), field(4), field(12), field(16));
+        let kind = field(0);
+        let offset = field(4);
+        let address = field(12);
+        let filled = field(16);
         if kind == LOAD && filled > 0 {
             let from = offset as usize;
             let to = from.checked_add(filled as usize).ok_or_else(cut)?;

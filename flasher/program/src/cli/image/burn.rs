@@ -101,7 +101,8 @@ impl Plan<'_> {
                 "note: minipro did not say that it has verified; what was read back is right"
             );
         }
-        let (file, count) = (job.file.shown(), bytes.len());
+        let file = job.file.shown();
+        let count = bytes.len();
         program_kit::tell!("the chip holds {file}: read back and compared, {count} bytes");
         Ok(0)
     }

@@ -208,7 +208,8 @@ fn from_zero(image: &Image, fill: u8) -> Vec<u8> {
 
 fn say_what_it_holds(output: &Path, socket: &Socket, layout: &Layout) {
     let chip = socket.chip.map_or_else(String::new, |chip| format!(" for a {}", chip.name));
-    let (length, used) = (layout.bytes().len(), layout.used());
+    let length = layout.bytes().len();
+    let used = layout.used();
     program_kit::tell!(
         "{}: {length} bytes{chip}, {} of them filling",
         output.shown(),
@@ -219,7 +220,8 @@ fn say_what_it_holds(output: &Path, socket: &Socket, layout: &Layout) {
     match owners {
         [only] => program_kit::tell!("  {}", what(only)),
         [first, rest @ ..] if rest.iter().all(|owner| owner == first) => {
-            let (count, name) = (owners.len(), what(first));
+            let count = owners.len();
+            let name = what(first);
             program_kit::tell!("  {name}, in all {count} banks: the jumpers may stand anywhere");
         }
         _ => {

@@ -46,14 +46,16 @@ impl Followed {
     }
 
     fn row(&self, index: usize) -> String {
-        let (expected, seen) = (self.expected.get(index), self.seen.fetches.get(index));
+        let expected = self.expected.get(index);
+        let seen = self.seen.fetches.get(index);
         let own = expected.map(|it| cells(it.stake, it.attacker, it.residue, Some(it.piece)));
         let there = seen.map(|it| {
             let attacker = (index > 0).then_some(it.attacker);
             cells(it.stake, attacker, it.residue.into(), it.piece)
         });
         let none = || format!("{:31}", "  no call");
-        let (own, there) = (own.unwrap_or_else(none), there.unwrap_or_else(none));
+        let own = own.unwrap_or_else(none);
+        let there = there.unwrap_or_else(none);
         let mark = if self.first_difference() == Some(index) { "  first difference" } else { "" };
         format!("{own}  {there}{mark}").trim_end().to_owned()
     }

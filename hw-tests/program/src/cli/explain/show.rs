@@ -7,12 +7,13 @@ use firmware_wire::{StepRecord, step};
 use sargon_analysis::{kinds, revalued};
 use sargon_reference::{AttackersArray, Colour, Kind, Position, Square};
 
-use super::{Battle, Word, follow};
+use super::{Battle, Findings, follow};
 
 pub(super) fn battle(battle: &Battle) -> String {
     let Battle { square, piece, .. } = battle;
     let mut text = picture(&battle.position, *square);
-    let (owner, name) = (side(piece.colour), kind(piece.kind));
+    let owner = side(piece.colour);
+    let name = kind(piece.kind);
     let worth = battle.values.of(piece.kind);
     let _ = writeln!(text, "\n{square}: {owner}'s {name}, worth {worth}");
     if !battle.pins.is_empty() {
@@ -20,7 +21,7 @@ pub(super) fn battle(battle: &Battle) -> String {
         let _ = writeln!(text, "pinned pieces on the board: {}", pinned.join(" "));
     }
     text.push('\n');
-    let valued = |word: &Word| revalued(&word.array, |kind| battle.values.of(kind));
+    let valued = |word: &Findings| revalued(&word.array, |kind| battle.values.of(kind));
     text.push_str(&array(&valued(&battle.host), "attackers array"));
     if battle.board.array != battle.host.array {
         text.push_str(&array(&valued(&battle.board), "the board's, which differs"));
@@ -32,7 +33,8 @@ pub(super) fn battle(battle: &Battle) -> String {
         Some(followed) => follow::text(followed),
         None => "XCHNG's own steps are seen on a simulated board only\n".to_owned(),
     });
-    let (residue, xchng) = (battle.host.residue(), battle.xchng);
+    let residue = battle.host.residue();
+    let xchng = battle.xchng;
     let _ = writeln!(text, "\n{owner} loses {residue} of {worth}; the board's XCHNG says {xchng}");
     text
 }
@@ -63,7 +65,8 @@ fn array(array: &AttackersArray, title: &str) -> String {
     for (index, row) in rows.iter().enumerate() {
         let _ = write!(text, "  {row:<22}");
         for place in [index, index + 7] {
-            let (number, byte) = (place + 1, bytes[place]);
+            let number = place + 1;
+            let byte = bytes[place];
             let (high, low) = match index {
                 0 => (String::new(), byte.to_string()),
                 _ => (half(byte >> 4), half(byte & 15)),
@@ -78,7 +81,8 @@ fn array(array: &AttackersArray, title: &str) -> String {
 
 /// The steps of the host, and beside them those of the board.
 fn steps(battle: &Battle) -> String {
-    let (host, board) = (&battle.host.steps, &battle.board.steps);
+    let host = &battle.host.steps;
+    let board = &battle.board.steps;
     if host.is_empty() && board.is_empty() {
         return "nobody attacks it\n".to_owned();
     }
@@ -87,7 +91,8 @@ fn steps(battle: &Battle) -> String {
     let _ = writeln!(text, "\n{:<39}{head}  {head}", "");
     let takers = takers(battle);
     for index in 0..host.len().max(board.len()) {
-        let (own, other) = (host.get(index), board.get(index));
+        let own = host.get(index);
+        let other = board.get(index);
         let words = own.or(other).map(|step| action(battle, step, takers.get(index)));
         let line = format!(
             "{:<2} {:<36}{}  {}{}",
@@ -114,7 +119,8 @@ fn row(step: Option<&StepRecord>) -> String {
 fn takers(battle: &Battle) -> Vec<Kind> {
     let owner = battle.piece.colour;
     let kinds = |colour| kinds(&battle.host.array, colour).into_iter();
-    let (mut own, mut others) = (kinds(owner.other()), kinds(owner));
+    let mut own = kinds(owner.other());
+    let mut others = kinds(owner);
     let (Some(mut taker), mut guard) = (own.next(), others.next()) else { return Vec::new() };
     let mut takers = Vec::new();
     for record in &battle.host.steps {
