@@ -13,7 +13,7 @@ use super::stats::Overheard;
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The line failed.
-    #[error("{port}: the line failed while {what}: {source}; is it still plugged in?")]
+    #[error("{port}: the line failed while {what}: {source}{}", hint(source))]
     Line {
         /// The line.
         port: String,
@@ -71,6 +71,11 @@ pub enum LinkError {
         /// The reason.
         why: String,
     },
+}
+
+/// Returns advice for a line that failed; a full disk, of a line that is recorded, is no cable's fault.
+fn hint(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
 }
 
 /// Returns advice for a board that did not answer.

@@ -20,6 +20,7 @@ pub use record::{RecordedBoard, Recording};
 pub use replay::{ReplayBoard, heading};
 pub use serial::SerialBoard;
 pub use simulated::SimulatedBoard;
+pub(crate) use transcript::MARK;
 pub use transcript::{Entry, Event, FORMAT, Heading, Hex, Ready};
 
 use std::io;

@@ -10,7 +10,7 @@ use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
 
 use super::transcript::{Entry, Event, FORMAT, Heading, Hex, MARK, Ready};
 use super::{Board, BoardError, Button, FaultCounts, Instruments};
-use crate::disk::{Disk, DiskFile, Found, Lines};
+use crate::disk::{Disk, DiskFile, Found, Lines, is_marked};
 
 /// A transcript that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,9 @@ impl RecordedBoard {
     ) -> Result<Self, BoardError> {
         let path = &recording.file;
         let mut lines = Lines::new(begin(disk, path, recording.force)?, 0);
+        // A power cut takes lines, but not the mark by which the file is known again.
         write_line(&mut lines, heading)
+            .and_then(|()| lines.flush())
             .map_err(|error| BoardError::Transcript(path.clone(), error))?;
         let reel = Reel { path: path.clone(), lines, began: None, last: 0 };
         Ok(Self { board, tape: Tape(Arc::new(Mutex::new(reel))) })
@@ -81,11 +83,10 @@ fn begin(disk: &dyn Disk, path: &Path, force: bool) -> Result<Box<dyn DiskFile>,
     let failed = |error| BoardError::Transcript(path.to_owned(), error);
     match disk.look(path).map_err(failed)? {
         Found::Nothing => return disk.create(path).map_err(failed),
-        Found::File(0) => {}
         Found::File(_) if force => {}
         Found::File(_) => {
-            let mark = disk.beginning(path, MARK.len() as u64).map_err(failed)?;
-            if mark != MARK {
+            let beginning = disk.beginning(path, MARK.len() as u64).map_err(failed)?;
+            if !is_marked(&beginning, MARK) {
                 return Err(BoardError::NoTranscript(path.to_owned()));
             }
         }
@@ -227,5 +228,50 @@ impl Transport for RecordedLine {
         };
         self.tape.note(Some(self.line.now()), event)?;
         sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use board_simulator::Probe;
+    use firmware::profile::Profile;
+
+    use super::*;
+    use crate::board::DirectBoard;
+    use crate::disk::SimulatedDisk;
+
+    const FILE: &str = "tape";
+
+    fn begin_on(disk: &SimulatedDisk) -> Result<RecordedBoard, BoardError> {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let board = Box::new(DirectBoard::new(&profile, &[0x76], Probe::default()));
+        let recording = Recording { file: FILE.into(), cases: Vec::new(), force: false };
+        let heading = recording.heading("a board", &profile.name);
+        RecordedBoard::new(board, disk, &recording, &heading)
+    }
+
+    #[test]
+    fn a_transcript_is_recognised_after_a_power_cut_however_little_is_left() {
+        for seed in 0..100 {
+            let disk = SimulatedDisk::new(seed);
+            let mut board = begin_on(&disk).expect("a new file");
+            drop(board.open().expect("it is opened"));
+            drop(board);
+            disk.cut_power();
+            let content = disk.content(Path::new(FILE)).expect("its name was flushed");
+            assert!(content.starts_with(MARK), "{seed}: {content:?}");
+            begin_on(&disk).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        }
+    }
+
+    #[test]
+    fn a_torn_transcript_is_replaced_and_another_file_is_not() {
+        for (content, is_ours) in [(&b"{\"transc\0\0"[..], true), (b"", true), (b"{", false)] {
+            let disk = SimulatedDisk::new(1);
+            disk.put(Path::new(FILE), content);
+            assert_eq!(begin_on(&disk).is_ok(), is_ours, "{content:?}");
+            let left = disk.content(Path::new(FILE)).expect("it is there");
+            assert_eq!(left == content, !is_ours, "{content:?}");
+        }
     }
 }

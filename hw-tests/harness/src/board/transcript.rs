@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The version of the format.
 pub const FORMAT: u32 = 1;
 /// The first bytes of a transcript, by which it is recognised.
-pub(super) const MARK: &[u8] = b"{\"transcript\":";
+pub(crate) const MARK: &[u8] = b"{\"transcript\":";
 
 /// The heading of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

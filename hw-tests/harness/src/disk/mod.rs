@@ -15,6 +15,18 @@ pub use system::SystemDisk;
 use std::io;
 use std::path::Path;
 
+/// The part of a mark by which a torn file is recognised: nobody else's file is just this.
+const TORN: usize = 8;
+
+/// Returns whether a file that begins with these bytes has a mark of ours, or is what a power cut
+/// left of one: empty, or a torn mark, with zeros for what did not reach the disk.
+#[must_use]
+pub fn is_marked(beginning: &[u8], mark: &[u8]) -> bool {
+    let written = beginning.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let is_torn = written >= TORN && mark.starts_with(&beginning[..written]);
+    beginning.is_empty() || beginning.starts_with(mark) || is_torn
+}
+
 /// The kind of thing at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
@@ -100,4 +112,22 @@ pub trait DiskFile: Send {
     /// # Errors
     /// The system's error.
     fn flush(&mut self) -> io::Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_marked;
+
+    #[test]
+    fn a_torn_mark_is_recognised_and_no_shorter_beginning() {
+        let mark = b"{\"transcript\":";
+        for ours in [&b""[..], mark, b"{\"transcript\":1,", b"{\"transc", b"{\"transc\0\0\0"] {
+            assert!(is_marked(ours, mark), "{ours:?}");
+        }
+        for other in
+            [&b"{"[..], b"\0", b"{\"trans", b"{\"trans\0\0", b"{\"transc ", b"\0\0{\"transcript\":"]
+        {
+            assert!(!is_marked(other, mark), "{other:?}");
+        }
+    }
 }

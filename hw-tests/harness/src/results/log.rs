@@ -9,7 +9,7 @@ use program_kit::text::Show;
 use super::error::ResultsError;
 use super::line::{open, seal};
 use super::{End, Head, Ready, Record};
-use crate::disk::{Disk, Found, Lines};
+use crate::disk::{Disk, Found, Lines, is_marked};
 use crate::runner::{CaseResult, Counts};
 
 /// The time after which a line that is added flushes the file.
@@ -199,8 +199,7 @@ impl Log {
 /// Reads the whole lines of a results file. A last line without a line break was being written when
 /// the run ended, and is left out; a power cut can leave zeros in its place.
 fn whole_lines(path: &Path, bytes: &[u8]) -> Result<Whole, ResultsError> {
-    let is_ours = bytes.starts_with(MARK) || MARK.starts_with(bytes);
-    if !is_ours {
+    if !is_marked(bytes, MARK) {
         return Err(ResultsError::NotOurs(path.to_owned()));
     }
     let mut whole = Whole { records: Vec::new(), length: 0, sum: 0 };

@@ -3,18 +3,28 @@
 use program_kit::text::Show;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use program_kit::exit::{BUG, Failure, WRONG};
 use program_kit::text::is_hidden;
+use rcflash_link::Link;
+use rcflash_link::loader::reach_monitor;
+use rcflash_transport::Transport;
 use sargon_cases::{Case, Subject};
 use sargon_reference::{Behaviour, examine_as, exchange_as};
 
+use crate::board::{Board, DirectBoard};
 use crate::campaign::Done;
 use crate::disk::SimulatedDisk;
 use crate::report::Report;
 use crate::results::line::open;
 use crate::results::{Head, Record};
 use crate::runner::{CaseResult, Conclusion, Verdict};
+
+/// The time after which a board has ended whatever it was asked.
+const LONGEST_WORK: Duration = Duration::from_secs(30);
+/// What the monitor says when it starts.
+const GREETING: &[u8] = b"Sargon board monitor";
 
 /// An invariant that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -154,6 +164,38 @@ fn agrees_with_the_reference(case: &Case, result: &CaseResult) -> Result<(), Str
     Err(format!("{id} passed with {found:?}, but the reference has {expected:?}"))
 }
 
+/// Checks that a board which somebody shall reset is out of reach: on a quiet line that is opened
+/// anew, and after any work that may be under way, nobody gets to its monitor. A program that has
+/// lost its way may meet the reset vector by chance, and is out of reach until then.
+///
+/// # Errors
+/// The monitor answers.
+pub fn needs_reset(board: &DirectBoard, baud: u32) -> Result<(), String> {
+    let mut line = board.clone().open().map_err(|error| error.to_string())?;
+    if said_within(&mut *line, LONGEST_WORK).windows(GREETING.len()).any(|at| at == GREETING) {
+        return Ok(());
+    }
+    match reach_monitor(&mut Link::new(line, baud)) {
+        Ok(who) => Err(format!("reset was asked for, but {who} answers")),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Returns all that a board says without being asked.
+fn said_within(line: &mut dyn Transport, time: Duration) -> Vec<u8> {
+    let mut said = Vec::new();
+    let mut buffer = [0; 256];
+    let end = line.now() + time;
+    while line.now() < end {
+        let left = end.saturating_duration_since(line.now());
+        match line.read(&mut buffer, left) {
+            Ok(count @ 1..) => said.extend(&buffer[..count]),
+            Ok(0) | Err(_) => break,
+        }
+    }
+    said
+}
+
 /// Checks that a report says what the run says.
 ///
 /// # Errors
@@ -183,5 +225,32 @@ pub fn begins_with_its_head(records: &[Record], cases: usize) -> Result<(), Stri
         None => Ok(()),
         Some(Record::Head(Head { cases: there, .. })) if *there == cases => Ok(()),
         Some(other) => Err(format!("the results begin with {other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use board_simulator::Probe;
+    use firmware::ProgramKind;
+    use firmware::build::build;
+    use firmware::profile::Profile;
+
+    use super::*;
+
+    #[test]
+    fn a_board_needs_a_reset_only_if_its_monitor_is_out_of_reach() {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
+        let board = |rom: &[u8]| {
+            let board = DirectBoard::new(&profile, rom, Probe::default());
+            board.clone().rest(LONGEST_WORK);
+            let mut line = board.clone().open().expect("it is there");
+            said_within(&mut *line, LONGEST_WORK);
+            board
+        };
+        let answers = needs_reset(&board(&monitor.bytes), profile.uart.baud);
+        assert!(answers.is_err_and(|what| what.contains("monitor 1")), "it answers");
+        // DI, HALT: only the button helps.
+        needs_reset(&board(&[0xF3, 0x76]), profile.uart.baud).expect("it says nothing");
     }
 }

@@ -16,13 +16,14 @@ use sargon_cases::{Case, shipped};
 
 use super::Story;
 use super::invariants::{
-    begins_with_its_head, ended_well, only_our_files, records, report_agrees, results_are_right,
+    begins_with_its_head, ended_well, needs_reset, only_our_files, records, report_agrees,
+    results_are_right,
 };
 use super::operator::{Event, OperatedBoard, Script};
 use super::scenario::{Episode, Scenario};
-use crate::board::{Board, DirectBoard, Instruments, Recording};
+use crate::board::{Board, DirectBoard, Instruments, MARK as TAPE_MARK, Recording};
 use crate::campaign::{self, Done, Observer, Settings, Surroundings};
-use crate::disk::SimulatedDisk;
+use crate::disk::{SimulatedDisk, is_marked};
 use crate::live::{LiveBoard, Plan, Programs};
 use crate::report::incomplete;
 use crate::runner::{Options, Verdict, run_cases};
@@ -75,10 +76,7 @@ impl Once {
     /// Returns the reason for an incomplete run; empty if it is complete.
     #[must_use]
     pub fn why(&self) -> String {
-        match &self.outcome {
-            Ok(done) => incomplete(&done.course.ended).unwrap_or_default(),
-            Err(failure) => failure.message.clone(),
-        }
+        why(&self.outcome)
     }
 }
 
@@ -208,7 +206,15 @@ impl Observer for Nobody {}
 
 /// Whether a run failed with the advice to press the reset button.
 fn asks_for_reset(outcome: &Result<Done, Failure>) -> bool {
-    outcome.as_ref().is_err_and(|failure| failure.message.contains("press reset"))
+    why(outcome).contains("press reset")
+}
+
+/// The reason for an incomplete run; empty if it is complete.
+fn why(outcome: &Result<Done, Failure>) -> String {
+    match outcome {
+        Ok(done) => incomplete(&done.course.ended).unwrap_or_default(),
+        Err(failure) => failure.message.clone(),
+    }
 }
 
 /// A story under way.
@@ -292,6 +298,10 @@ impl<'a> Play<'a> {
             self.disk.cut_power();
         }
         self.check_files()?;
+        if asks_for_reset(&outcome) && !self.is_line_to_blame(&script, &outcome, is_last) {
+            self.story.count("reset asked for on a quiet line", 1);
+            needs_reset(&self.board, self.program.plan.profile.uart.baud)?;
+        }
         if script.happened().contains(&Event::PowerCut) || self.program.plan.in_flash {
             self.check_boots()?;
         }
@@ -404,6 +414,18 @@ impl<'a> Play<'a> {
         results_are_right(&records, cases, &self.program.right).map(|_| ())
     }
 
+    /// Whether the board may have been silent to the harness alone.
+    fn is_line_to_blame(
+        &self,
+        script: &Script,
+        outcome: &Result<Done, Failure>,
+        is_last: bool,
+    ) -> bool {
+        // Faults of the line begin when the board is ready.
+        let had_faults = !is_last && self.scenario.line.is_some() && outcome.is_ok();
+        had_faults || script.happened().iter().any(|event| matches!(event, Event::Line(..)))
+    }
+
     /// A board whose power is cut now answers when it comes back: its monitor, or a whole program.
     fn check_boots(&self) -> Result<(), String> {
         let board = self.board.after_power_cut();
@@ -417,12 +439,12 @@ impl<'a> Play<'a> {
     fn check_end(&mut self, outcome: &Result<Done, Failure>) -> Result<(), String> {
         let done = match outcome {
             Ok(done) => done,
-            // Only a file that lost its head or a line to a power cut is refused.
-            Err(_) if self.is_file_damaged() => {
-                self.story.count("results refused after a power cut", 1);
-                return Ok(());
-            }
             Err(failure) => {
+                // Only a file that lost its head or a line to a power cut is refused.
+                if let Some(file) = self.damaged_file() {
+                    self.story.count(&format!("{file} refused after a power cut"), 1);
+                    return Ok(());
+                }
                 let at = self.board.instruments().map_or(0, Instruments::program_counter);
                 let why = &failure.message;
                 return Err(format!("it failed: {why}; the program counter is at {at:04X}H"));
@@ -443,8 +465,16 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn is_file_damaged(&self) -> bool {
-        let content = self.disk.content(Path::new(RESULTS)).unwrap_or_default();
-        records(&content).is_err() || content.first() == Some(&0)
+    /// The file that a power cut has spoilt, if any.
+    fn damaged_file(&self) -> Option<&'static str> {
+        if !self.scenario.episodes.iter().any(|episode| episode.power_cut) {
+            return None;
+        }
+        let content = |path| self.disk.content(Path::new(path)).unwrap_or_default();
+        let results = content(RESULTS);
+        if records(&results).is_err() || results.first() == Some(&0) {
+            return Some("results");
+        }
+        (!is_marked(&content(TAPE), TAPE_MARK)).then_some("transcript")
     }
 }

@@ -92,7 +92,9 @@ fn every_record_is_a_line_in_its_order() {
 
 #[test]
 fn a_file_that_is_not_ours_is_left_as_it_is() {
-    let contents: [&[u8]; 6] = [
+    let contents: [&[u8]; 8] = [
+        b"{",
+        b"{\"head\"",
         b"a letter without a line break",
         b"a letter\n",
         b"{\"heading\":1}\n",
@@ -131,6 +133,10 @@ fn a_torn_last_line_is_dropped_wherever_it_was_torn() {
     let whole = with_results(2);
     let content = text(&whole);
     for length in 0..content.len() {
+        // Seven characters and less may be anybody's.
+        if (1..8).contains(&length) {
+            continue;
+        }
         let disk = SimulatedDisk::new(1);
         disk.put(path(), &content.as_bytes()[..length]);
         let (log, found) = resume(&disk).unwrap_or_else(|error| panic!("{length}: {error}"));
