@@ -8,6 +8,7 @@ use firmware_wire::{FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, crc32, 
 
 use crate::chip::{self, SECTOR};
 use crate::loader::{self, ask_each};
+use crate::narrow::narrow;
 use crate::{Link, LinkError};
 
 /// The longest time for the reply with a block.
@@ -35,9 +36,9 @@ pub struct Difference {
 
 impl Place {
     fn request(self, address: u32, count: usize) -> Request {
-        let count = count as u8;
+        let count = narrow(count);
         match self {
-            Self::Memory => Request::Read { address: address as u16, count },
+            Self::Memory => Request::Read { address: narrow(address), count },
             Self::Flash => Request::Flash(FlashRequest::Read { address, count }),
         }
     }
@@ -46,7 +47,7 @@ impl Place {
     fn agrees(self, link: &mut Link, address: u32, bytes: &[u8]) -> Result<bool, LinkError> {
         match self {
             Self::Memory => {
-                let there = loader::check(link, address as u16, bytes.len() as u16)?;
+                let there = loader::check(link, narrow(address), narrow(bytes.len()))?;
                 Ok(there == memory_check(bytes))
             }
             Self::Flash => Ok(chip::check(link, address, bytes.len())? == crc32(bytes)),
@@ -67,7 +68,7 @@ pub fn read(
 ) -> Result<Vec<u8>, LinkError> {
     let mut bytes = vec![0; count];
     let blocks: Vec<_> = pieces(address, count, MAX_BLOCK).collect();
-    let at = |block: &Range<usize>| address + block.start as u32;
+    let at = |block: &Range<usize>| address + narrow::<_, u32>(block.start);
     let requests = blocks.iter().map(|block| place.request(at(block), block.len()));
     let mut done = 0;
     ask_each(link, "reading", requests, AT_ONCE, |index, reply| {
@@ -102,7 +103,7 @@ pub fn compare(
 ) -> Result<Vec<Difference>, LinkError> {
     let mut differences = Vec::new();
     for piece in pieces(address, bytes.len(), SECTOR) {
-        let at = address + piece.start as u32;
+        let at = address + narrow::<_, u32>(piece.start);
         let wanted = &bytes[piece.clone()];
         if !place.agrees(link, at, wanted)? {
             let there = read(link, place, at, wanted.len(), |_| {})?;

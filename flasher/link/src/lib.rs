@@ -1,6 +1,8 @@
 //! Requests and their replies over a line: sequence numbers, deadlines, bounded repetition, and as
 //! many requests under way as the board's window takes.
 
+#![deny(clippy::cast_possible_truncation)]
+
 mod chip;
 mod error;
 mod exit;
@@ -8,6 +10,7 @@ pub mod flash;
 mod flight;
 pub mod inspect;
 pub mod loader;
+mod narrow;
 mod place;
 mod stats;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, memory_check};
 
+use crate::narrow::narrow;
 use crate::{Link, LinkError, Question};
 
 pub use resume::{Updated, missing, update};
@@ -119,7 +120,7 @@ fn upload(
     blocks: Vec<Range<usize>>,
     mut progress: impl FnMut(usize),
 ) -> Result<(), LinkError> {
-    let place = |block: &Range<usize>| address.wrapping_add(block.start as u16);
+    let place = |block: &Range<usize>| address.wrapping_add(narrow(block.start));
     let requests = blocks.iter().map(|block| {
         let data = bytes[block.clone()].to_vec();
         Request::Write { address: place(block), data }
@@ -129,7 +130,7 @@ fn upload(
         let block = &blocks[index];
         done += block.len();
         progress(done);
-        reply == Reply::Written { address: place(block), count: block.len() as u8 }
+        reply == Reply::Written { address: place(block), count: narrow(block.len()) }
     })
 }
 

@@ -35,7 +35,7 @@ mod microseconds {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        (time.as_micros() as u64).serialize(to)
+        u64::try_from(time.as_micros()).unwrap_or(u64::MAX).serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {

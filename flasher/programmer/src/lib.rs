@@ -7,6 +7,8 @@
 //! | binary or Intel HEX | `format` |
 //! | writing, reading back, comparing | `minipro`, `child` |
 
+#![deny(clippy::cast_possible_truncation)]
+
 mod child;
 mod chip;
 mod exit;

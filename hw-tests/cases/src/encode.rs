@@ -78,6 +78,6 @@ pub fn step(step: &Step) -> StepRecord {
     let party = if step.party == Party::Defenders { wire::step::DEFENDERS } else { 0 };
     let Step { stake, attacker, defender, residue, .. } = *step;
     let defender = defender.unwrap_or(0);
-    let residue = residue as u8;
+    let [residue, _] = residue.to_le_bytes(); // two's complement, as the board has it
     StepRecord { what: action | party, stake, attacker, defender, residue }
 }

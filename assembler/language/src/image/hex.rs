@@ -2,6 +2,8 @@
 //! and the form of it that TDL's assembler punched: 24 bytes a record, CR LF in front, and an end
 //! record of type 00.
 
+#![deny(clippy::cast_possible_truncation)]
+
 use std::fmt::Write;
 
 use super::{Image, Run};
@@ -41,16 +43,23 @@ pub fn tdl_hex(image: &Image, entry: Option<u16>) -> String {
 /// Addresses and bytes of records of a size.
 fn records(image: &Image, size: usize) -> impl Iterator<Item = (u16, &[u8])> {
     image.runs().iter().flat_map(move |run| {
-        let address = move |index: usize| run.address.wrapping_add((index * size) as u16);
+        let address = move |index: usize| run.address.wrapping_add(low_word(index * size));
         run.bytes.chunks(size).enumerate().map(move |(index, data)| (address(index), data))
     })
+}
+
+/// A distance within 64 KiB; addresses wrap.
+pub(super) fn low_word(distance: usize) -> u16 {
+    let [low, high, ..] = distance.to_le_bytes();
+    u16::from_le_bytes([low, high])
 }
 
 fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     let [high, low] = address.to_be_bytes();
     let mut sum = 0u8;
     text.push(':');
-    for &byte in [data.len() as u8, high, low, kind].iter().chain(data) {
+    let count = u8::try_from(data.len()).expect("a record holds at most 255 bytes");
+    for &byte in [count, high, low, kind].iter().chain(data) {
         sum = sum.wrapping_add(byte);
         let _ = write!(text, "{byte:02X}");
     }

@@ -1,9 +1,12 @@
 //! Motorola S-records with 16-bit addresses (Motorola, "M68000 Family Programmer's Reference
 //! Manual", appendix C).
 
+#![deny(clippy::cast_possible_truncation)]
+
 use std::fmt::Write;
 
 use super::Image;
+use super::hex::low_word;
 
 /// Data bytes in a record.
 const RECORD: usize = 16;
@@ -16,7 +19,7 @@ pub fn s_records(image: &Image, name: &str, entry: Option<u16>) -> String {
     record(&mut text, 0, 0, &header);
     for run in image.runs() {
         for (index, data) in run.bytes.chunks(RECORD).enumerate() {
-            record(&mut text, 1, run.address.wrapping_add((index * RECORD) as u16), data);
+            record(&mut text, 1, run.address.wrapping_add(low_word(index * RECORD)), data);
         }
     }
     record(&mut text, 9, entry.unwrap_or(0), &[]);
@@ -27,7 +30,8 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
     let [high, low] = address.to_be_bytes();
     let _ = write!(text, "S{kind}");
     let mut sum = 0u8;
-    for &byte in [data.len() as u8 + 3, high, low].iter().chain(data) {
+    let count = u8::try_from(data.len() + 3).expect("a record holds at most 252 bytes");
+    for &byte in [count, high, low].iter().chain(data) {
         sum = sum.wrapping_add(byte);
         let _ = write!(text, "{byte:02X}");
     }

@@ -1,5 +1,7 @@
 //! Writes final values into the fields that waited for them.
 
+#![deny(clippy::cast_possible_truncation)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
@@ -86,16 +88,17 @@ struct Field<'a> {
 impl Field<'_> {
     fn patch(self, reloc: &Reloc, value: u16) -> Result<(), (i32, &'static str)> {
         let signed = i32::from(value as i16);
+        let [low, high] = value.to_le_bytes();
         let byte = match reloc.kind {
             RelocKind::Word => {
                 self.store(reloc.offset, &value.to_le_bytes());
                 return Ok(());
             }
-            RelocKind::Low => value as u8,
-            RelocKind::High => (value >> 8) as u8,
-            RelocKind::Abs8 if (-256..=255).contains(&signed) => value as u8,
+            RelocKind::Low => low,
+            RelocKind::High => high,
+            RelocKind::Abs8 if (-256..=255).contains(&signed) => low,
             RelocKind::Abs8 => return Err((signed, "8 bits (-256 to 255)")),
-            RelocKind::Disp8 if (-128..=127).contains(&signed) => value as u8,
+            RelocKind::Disp8 if (-128..=127).contains(&signed) => low,
             RelocKind::Disp8 => return Err((signed, "an index displacement (-128 to 127)")),
             RelocKind::Rel8 => {
                 let next = self.base.wrapping_add(reloc.offset).wrapping_add(1);

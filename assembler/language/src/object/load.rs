@@ -1,6 +1,8 @@
 //! ELF executables for the Z80 to what a disassembler needs: image, entry and the names of
 //! addresses.
 
+#![deny(clippy::cast_possible_truncation)]
+
 use object::elf::{self, FileHeader32};
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSegment, ObjectSymbol, SymbolSection};
@@ -37,10 +39,12 @@ pub fn read_executable(data: &[u8]) -> Result<Executable, ObjectError> {
     for segment in file.segments() {
         let bytes = segment.data().map_err(wrong)?.to_vec();
         let address = u64::from(segment.elf_program_header().p_paddr.get(endian));
-        if address + bytes.len() as u64 > 0x1_0000 {
-            return Err(ObjectError::TooHigh(address));
+        match u16::try_from(address) {
+            Ok(first) if address + bytes.len() as u64 <= 0x1_0000 => {
+                runs.push(Run { address: first, bytes });
+            }
+            _ => return Err(ObjectError::TooHigh(address)),
         }
-        runs.push(Run { address: address as u16, bytes });
     }
     let places = file.symbols().filter(|one| matches!(one.section(), SymbolSection::Section(_)));
     let symbols = places

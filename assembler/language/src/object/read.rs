@@ -1,5 +1,7 @@
 //! ELF relocatable objects to modules: our own, and those of GNU as for the Z80.
 
+#![deny(clippy::cast_possible_truncation)]
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -117,9 +119,14 @@ fn read_symbols(
             continue;
         }
         let name = symbol.name().map_err(|error| ObjectError::Format(error.to_string()))?;
-        let value = symbol.address() as u16;
+        // GNU as writes a negative constant with 32 bits; all values are modulo 65536.
+        let value = (symbol.address() & 0xFFFF) as u16;
         let value = match kind {
-            _ if symbol.is_common() => SymbolValue::Common { size: symbol.size() as u16 },
+            _ if symbol.is_common() => {
+                let size = u16::try_from(symbol.size());
+                let too_large = |_| ObjectError::Section(name.to_owned());
+                SymbolValue::Common { size: size.map_err(too_large)? }
+            }
             _ if symbol.is_undefined() => SymbolValue::Undefined,
             Some(kind) if kind != SectionKind::Absolute => SymbolValue::InSection(kind, value),
             _ if symbol.kind() == object::SymbolKind::File => continue,
@@ -181,15 +188,12 @@ fn read_sections(
             }
             return Err(damaged());
         }
-        let relocs = read_relocs(&found, name, address as u16, numbers)?;
-        let size = (address + found.size()) as u32;
+        let offset = u16::try_from(address).map_err(|_| damaged())?;
+        let size = u32::try_from(address + found.size()).map_err(|_| damaged())?;
+        let relocs = read_relocs(&found, name, offset, numbers)?;
         if kind == SectionKind::Absolute {
-            add_absolute(
-                &mut sections,
-                size,
-                Run { offset: address as u16, bytes: data.to_vec() },
-                relocs,
-            );
+            let run = Run { offset, bytes: data.to_vec() };
+            add_absolute(&mut sections, size, run, relocs);
             continue;
         }
         if sections.iter().any(|section| section.kind == kind) {
@@ -267,11 +271,13 @@ fn read_relocs<'d>(
             _ => return Err(unknown()),
         };
         let width = if kind == crate::module::RelocKind::Word { 2 } else { 1 };
+        let damaged = || ObjectError::Section(name.to_owned());
         if at + width > section.size() {
-            return Err(ObjectError::Section(name.to_owned()));
+            return Err(damaged());
         }
-        let addend = (found.addend() - addend_bias(kind)) as i32;
-        relocs.push(Reloc { offset: address + at as u16, kind, target: Target { base, addend } });
+        let addend = i32::try_from(found.addend() - addend_bias(kind)).map_err(|_| damaged())?;
+        let offset = u16::try_from(u64::from(address) + at).map_err(|_| damaged())?;
+        relocs.push(Reloc { offset, kind, target: Target { base, addend } });
     }
     relocs.sort_by_key(|reloc| reloc.offset);
     Ok(relocs)

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use firmware_wire::{FlashReply, FlashRequest, Identity, crc32};
 
-use super::{AT_ONCE, CHECK_PER_BYTE, FlashError, SECTOR, Sector, ask, check, nonsense, verify};
+use super::{
+    AT_ONCE, CHECK_PER_BYTE, FlashError, SECTOR, SECTOR_SPAN, Sector, ask, check, nonsense, verify,
+};
 use crate::Link;
 use crate::loader;
 
@@ -38,7 +40,7 @@ pub fn replace_boot_sector(
     // RAM works, and there is nothing that the host could still do.
     loader::load(link, monitor, STAGE, bytes, |_| {})?;
     let what = "replacing the boot sector";
-    let work = AT_ONCE + CHECK_PER_BYTE * SECTOR as u32;
+    let work = AT_ONCE + CHECK_PER_BYTE * SECTOR_SPAN;
     match ask(link, what, FlashRequest::Boot { crc }, work)? {
         FlashReply::Booting => {}
         other => return Err(nonsense(what, &other).into()),

@@ -3,7 +3,8 @@
 use firmware_wire::ChipIdentity;
 use firmware_wire::slot;
 
-use super::{ERASED, SECTOR};
+use super::{ERASED, SECTOR, SECTOR_SPAN};
+use crate::narrow::narrow;
 
 /// Error returned for bytes that can't be in a chip.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +90,7 @@ impl Content {
         let last = self.runs.iter().filter(|(_, bytes)| !bytes.is_empty()).map(end).max();
         match last.ok_or(ContentError::Empty)? {
             end if end > size => {
-                Err(ContentError::TooLong { last: end as u32 - 1, end: size as u32 - 1 })
+                Err(ContentError::TooLong { last: narrow(end - 1), end: narrow(size - 1) })
             }
             _ => Ok(()),
         }
@@ -102,10 +103,12 @@ impl Content {
 
     /// The sectors that it touches, in order.
     pub fn sectors(&self) -> impl Iterator<Item = u16> {
-        let sector = |address: u32| (address as usize / SECTOR) as u16;
+        let sector = |address: u32| -> u16 { narrow(address / SECTOR_SPAN) };
         let mut all: Vec<u16> = (self.runs.iter())
             .filter(|(_, bytes)| !bytes.is_empty())
-            .flat_map(|(first, bytes)| sector(*first)..=sector(first + bytes.len() as u32 - 1))
+            .flat_map(|(first, bytes)| {
+                sector(*first)..=sector(first + narrow::<_, u32>(bytes.len()) - 1)
+            })
             .collect();
         all.dedup();
         all.into_iter()
@@ -113,11 +116,11 @@ impl Content {
 
     /// Its stretches within a sector.
     pub(super) fn within(&self, number: u16) -> impl Iterator<Item = (u32, &[u8])> {
-        let start = u32::from(number) * SECTOR as u32;
-        let end = start + SECTOR as u32;
+        let start = u32::from(number) * SECTOR_SPAN;
+        let end = start + SECTOR_SPAN;
         self.runs.iter().filter_map(move |(address, bytes)| {
             let first = (*address).max(start);
-            let last = (address + bytes.len() as u32).min(end);
+            let last = (address + narrow::<_, u32>(bytes.len())).min(end);
             let part = (first - address) as usize..last.checked_sub(*address)? as usize;
             (first < last).then(|| (first, &bytes[part]))
         })

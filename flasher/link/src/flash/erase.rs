@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use firmware_wire::{FlashReply, FlashRequest, Identity, crc32};
 
 use super::boot::{REBOOT, STAGE};
-use super::{AT_ONCE, CHECK_PER_BYTE, ERASED, FlashError, Progress, SECTOR, Sector};
+use super::{AT_ONCE, CHECK_PER_BYTE, ERASED, FlashError, Progress, SECTOR, SECTOR_SPAN, Sector};
 use super::{ask, check, erase, nonsense, verify};
 use crate::loader;
 use crate::{Link, LinkError};
@@ -22,7 +22,7 @@ pub fn used_sectors(
     let total = numbers.len() * SECTOR;
     let mut used = Vec::new();
     for (index, number) in numbers.enumerate() {
-        let there = check(link, u32::from(number) * SECTOR as u32, SECTOR)?;
+        let there = check(link, u32::from(number) * SECTOR_SPAN, SECTOR)?;
         if there != crc32(&[ERASED; SECTOR]) {
             used.push(number);
         }
@@ -59,7 +59,7 @@ pub fn erase_boot_sector(link: &mut Link, monitor: &Identity) -> Result<(), Flas
     let blank = [ERASED; SECTOR];
     loader::load(link, monitor, STAGE, &blank, |_| {})?;
     let what = "erasing the boot sector";
-    let work = AT_ONCE + CHECK_PER_BYTE * SECTOR as u32;
+    let work = AT_ONCE + CHECK_PER_BYTE * SECTOR_SPAN;
     match ask(link, what, FlashRequest::Boot { crc: crc32(&blank) }, work)? {
         FlashReply::Booting => {}
         other => return Err(nonsense(what, &other).into()),

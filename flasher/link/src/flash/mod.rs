@@ -19,9 +19,10 @@ use firmware_wire::{
     capability, crc32,
 };
 
-use crate::chip::{AT_ONCE, CHECK_PER_BYTE, ask, check, nonsense};
+use crate::chip::{AT_ONCE, CHECK_PER_BYTE, SECTOR_SPAN, ask, check, nonsense};
 use crate::inspect::{self, Place};
 use crate::loader::ask_each;
+use crate::narrow::narrow;
 use crate::{Link, LinkError};
 
 pub use crate::chip::SECTOR;
@@ -60,7 +61,7 @@ pub struct Sector {
 
 impl Sector {
     fn address(&self) -> u32 {
-        u32::from(self.number) * SECTOR as u32
+        u32::from(self.number) * SECTOR_SPAN
     }
 
     /// Bytes at its start that are programmed last: those of a program's header.
@@ -125,7 +126,7 @@ fn examine(
     number: u16,
     force: bool,
 ) -> Result<Option<Sector>, FlashError> {
-    let first = u32::from(number) * SECTOR as u32;
+    let first = u32::from(number) * SECTOR_SPAN;
     let is_covered = content.covers(number);
     if !is_covered && !force && parts_agree(link, content, number)? {
         return Ok(None);
@@ -219,7 +220,7 @@ fn program(
     let is_written =
         |range: &Range<usize>| sector.bytes[range.clone()] != [ERASED; SECTOR][range.clone()];
     let blocks: Vec<_> = part.clone().step_by(MAX_BLOCK).map(block).filter(is_written).collect();
-    let at = |range: &Range<usize>| sector.address() + range.start as u32;
+    let at = |range: &Range<usize>| sector.address() + narrow::<_, u32>(range.start);
     let requests = blocks.iter().map(|range| {
         let data = sector.bytes[range.clone()].to_vec();
         Request::Flash(FlashRequest::Program { address: at(range), data })
@@ -228,7 +229,10 @@ fn program(
         let range = &blocks[index];
         progress(range.end);
         reply
-            == Reply::Flash(FlashReply::Programmed { address: at(range), count: range.len() as u8 })
+            == Reply::Flash(FlashReply::Programmed {
+                address: at(range),
+                count: narrow(range.len()),
+            })
     })
 }
 
@@ -236,9 +240,11 @@ fn program(
 fn verify(link: &mut Link, sector: &Sector, from: usize) -> Result<(), FlashError> {
     let bytes = &sector.bytes[from..];
     let crc = crc32(bytes);
-    match compare_there(link, sector.address() + from as u32, bytes.len(), crc)? {
+    match compare_there(link, sector.address() + narrow::<_, u32>(from), bytes.len(), crc)? {
         None => Ok(()),
-        Some(there) => Err(FlashError::Verify { sector: sector.number, here: crc as u16, there }),
+        Some(there) => {
+            Err(FlashError::Verify { sector: sector.number, here: (crc & 0xFFFF) as u16, there })
+        }
     }
 }
 
@@ -258,9 +264,9 @@ fn compare_there(
     length: usize,
     crc: u32,
 ) -> Result<Option<u16>, FlashError> {
-    let request = FlashRequest::Verify { address, length: length as u16, crc };
+    let request = FlashRequest::Verify { address, length: narrow(length), crc };
     let what = "verifying flash";
-    match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * length as u32) {
+    match ask(link, what, request, AT_ONCE + CHECK_PER_BYTE * narrow(length)) {
         Ok(FlashReply::Verified) => Ok(None),
         Ok(other) => Err(nonsense(what, &other).into()),
         Err(LinkError::Refused { error, .. }) if error.code == ErrorCode::Verify => {

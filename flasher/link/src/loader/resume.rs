@@ -13,6 +13,7 @@ use super::{
     AT_ONCE, CHECK_PER_BYTE, LoadError, ask_each, blocks, check_range, reach_monitor, upload,
     verify,
 };
+use crate::narrow::narrow;
 use crate::{Link, LinkError};
 
 /// The number of times an upload is taken up again that a reset of the board has broken off.
@@ -106,10 +107,10 @@ fn differing(
     blocks: &[Range<usize>],
 ) -> Result<Vec<Range<usize>>, LinkError> {
     let request = |block: &Range<usize>| Request::Crc {
-        address: address.wrapping_add(block.start as u16),
-        length: block.len() as u16,
+        address: address.wrapping_add(narrow(block.start)),
+        length: narrow(block.len()),
     };
-    let work = AT_ONCE + CHECK_PER_BYTE * MAX_BLOCK as u32;
+    let work = AT_ONCE + CHECK_PER_BYTE * narrow(MAX_BLOCK);
     let mut differ = Vec::new();
     ask_each(link, "comparing", blocks.iter().map(request), work, |index, reply| {
         let block = blocks[index].clone();

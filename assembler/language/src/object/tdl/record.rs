@@ -1,6 +1,8 @@
 //! Records as they stand in a file: kinds, fields and checksums, in hexadecimal digits or plain
 //! bytes.
 
+#![deny(clippy::cast_possible_truncation)]
+
 use crate::syntax::lex::is_symbol;
 
 use super::read::TdlProblem;
@@ -172,8 +174,12 @@ impl<'d> Input<'d> {
 
     fn digit(&mut self) -> Read<u8> {
         let character = self.take()?;
-        let digit = char::from(character).to_digit(16).ok_or(TdlProblem::Digit(character))?;
-        Ok(digit as u8)
+        match character {
+            b'0'..=b'9' => Ok(character - b'0'),
+            b'A'..=b'F' => Ok(character - b'A' + 10),
+            b'a'..=b'f' => Ok(character - b'a' + 10),
+            _ => Err(TdlProblem::Digit(character)),
+        }
     }
 
     fn take(&mut self) -> Read<u8> {
@@ -201,7 +207,7 @@ impl Output {
         match record {
             Record::Module(name) => self.begin(b'!').characters(name),
             Record::EntryPoints(names) => {
-                self.begin(b'@').byte(names.len() as u8);
+                self.begin(b'@').count(names.len());
                 names.iter().for_each(|name| self.characters(name));
             }
             Record::Bases(entries) => self.begin(b'\\').entries(entries),
@@ -231,14 +237,14 @@ impl Output {
     }
 
     fn place_and_bytes(&mut self, address: u16, base: u8, bytes: &[u8]) {
-        self.byte(bytes.len() as u8);
+        self.count(bytes.len());
         self.word(address);
         self.byte(base);
         bytes.iter().for_each(|byte| self.byte(*byte));
     }
 
     fn entries(&mut self, entries: &[Entry]) {
-        self.byte(entries.len() as u8);
+        self.count(entries.len());
         for entry in entries {
             self.characters(&entry.name);
             self.byte(entry.base);
@@ -253,6 +259,10 @@ impl Output {
 
     fn word(&mut self, word: u16) {
         word.to_be_bytes().into_iter().for_each(|byte| self.byte(byte));
+    }
+
+    fn count(&mut self, count: usize) {
+        self.byte(u8::try_from(count).expect("a record's count is one byte"));
     }
 
     fn byte(&mut self, byte: u8) {
