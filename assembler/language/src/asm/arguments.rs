@@ -80,7 +80,7 @@ impl Assembler<'_> {
             return argument;
         }
         let text = cursor.rest();
-        let length = argument_length(text, bracketed || self.input.in_block());
+        let length = argument_length(text, bracketed || self.input.is_enclosed());
         let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
         cursor.advance(length);
         Argument { text: text[..length].to_vec(), place: Some(place) }

@@ -266,6 +266,11 @@ impl Assembler<'_> {
     /// Leaves the text that is being assembled, after its `]`, and skips the text in brackets that
     /// may follow; `true` if one did.
     pub(super) fn close_block(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        if self.input.is_surplus() {
+            let at = cursor.since(cursor.offset().saturating_sub(1));
+            let message = "this bracket closes nothing; it is read over, as on the original";
+            self.error(Code::Surplus, at, message);
+        }
         self.input.close_block();
         let mut ahead = cursor.clone();
         skip_to_next_block(&mut ahead);

@@ -266,6 +266,7 @@ impl Assembler<'_> {
 
     pub(super) fn report_undefined(&mut self, name: NameId, span: Span) {
         self.naming.names[name].missed = true;
+        self.naming.names.place(name);
         let spelling = self.naming.names.spelling(name);
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);

@@ -55,7 +55,8 @@ impl Assembler<'_> {
     }
 
     fn set_bits(&mut self, site: Site, number: u16, span: Span) {
-        if number > 7 {
+        // The original looks at the low byte, once the high one is that of a small number.
+        if number > 7 && !(0xFF00..0xFF08).contains(&number) {
             let message = format!("{number} is not in 0..7; {} is used", number & 7);
             self.error(Code::Truncated, span, message);
         }

@@ -24,7 +24,8 @@ impl Assembler<'_> {
         self.fix_symbols(&values);
         self.check_exports();
         self.check_early_uses();
-        self.reports.wants_two |= self.pass == Pass::Only && self.naming.assumed_wrongly();
+        let assumed = self.naming.assumed_wrongly() || self.naming.names.locals_are_apart();
+        self.reports.wants_two |= self.pass == Pass::Only && assumed;
         if self.pass == Pass::Only && self.reports.wants_two {
             return;
         }

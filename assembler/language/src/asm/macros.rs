@@ -12,7 +12,7 @@ use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
 use super::arguments::{Argument, closing_parenthesis};
-use super::names::NameId;
+use super::names::{Entry, NameId};
 use super::reader::{FrameKind, Jump};
 use super::statement::Ending;
 use super::{Assembler, Interrupt, Pass, Step};
@@ -91,6 +91,7 @@ impl Assembler<'_> {
             Some(_) if self.pass != Pass::Second => self.naming.names[name].macro_again = true,
             Some(_) => {}
             None => {
+                self.naming.names.place_entry(name, Entry::Macro);
                 self.naming.names[name].set_macro(self.naming.macros.len());
                 self.naming.macros.push(definition);
             }
@@ -105,7 +106,7 @@ impl Assembler<'_> {
             self.report(diagnostic);
         }
         if !self.naming.names[name].is_local() {
-            self.naming.names.begin_scope(name);
+            self.naming.names.begin_scope(name, Entry::Macro);
         }
     }
 
@@ -352,6 +353,7 @@ impl Assembler<'_> {
         }
         let mut frame = self.input.frame(FrameKind::Macro, index);
         frame.tail = tail;
+        frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
         self.input.jump = Some(Jump::Into(frame));
         Ok(())
     }
@@ -360,6 +362,7 @@ impl Assembler<'_> {
     pub(super) fn copy_macro(&mut self, old: NameId, new: NameId) -> bool {
         let Some(index) = self.naming.names[old].macro_index() else { return false };
         if self.naming.names[new].macro_index().is_none() {
+            self.naming.names.place_entry(new, Entry::Macro);
             self.naming.names[new].set_macro(index);
         }
         true

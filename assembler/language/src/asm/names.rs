@@ -86,6 +86,8 @@ pub(crate) struct Name {
     pub(crate) entry: bool,
     /// Whether it was used and no definition found: the table of symbols shows such a name too.
     pub(crate) missed: bool,
+    /// Whether it has its place among the entries of the original's table.
+    placed: bool,
     /// When it was first defined or declared, counted from 1; 0 if it was not.
     pub(crate) entered: u32,
 }
@@ -124,6 +126,19 @@ const HERE: u32 = 39 * 40u32.pow(5);
 /// Programs have about one new name in so many bytes.
 const BYTES_A_NAME: usize = 128;
 
+/// The kinds of entries that the original's table has for a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Symbol,
+    Macro,
+    Operator,
+}
+
+/// The scope of the `..locals` below an entry of the table.
+fn scope_of(id: NameId, entry: Entry) -> u32 {
+    4 * id + 1 + entry as u32
+}
+
 /// All names of a module.
 pub(crate) struct Names {
     entries: Vec<Name>,
@@ -133,6 +148,10 @@ pub(crate) struct Names {
     long: Option<LongNames>,
     /// The scope of `..locals`: 0 before the first symbol.
     scope: u32,
+    /// The scope to which new `..locals` are added: that of the last global entry of the table.
+    last: u32,
+    /// Whether a `..local` was met where those two differ.
+    apart: bool,
     /// The number of names that were entered.
     entered: u32,
 }
@@ -163,6 +182,8 @@ impl Names {
             locals: HashMap::default(),
             long: None,
             scope: 0,
+            last: 0,
+            apart: false,
             entered: 0,
         };
         names.add_language();
@@ -197,13 +218,46 @@ impl Names {
         if self[id].entered == 0 {
             self.entered += 1;
             self[id].entered = self.entered;
+            self.place(id);
         }
+    }
+
+    /// Gives a symbol its place at the end of the original's table. `..locals` are sought from the
+    /// entry that began their scope up to the next global one, so that one which is added below
+    /// another entry is not found again.
+    pub(crate) fn place(&mut self, id: NameId) {
+        if self[id].placed || self[id].special.is_some() || self[id].is_here() {
+            return;
+        }
+        self[id].placed = true;
+        if !self[id].local {
+            self.last = scope_of(id, Entry::Symbol);
+        } else if self.scope != self.last {
+            let code = self[id].code;
+            self.locals.remove(&(self.scope, code));
+            let known = self.locals.get(&(self.last, code));
+            if known.is_none_or(|known| !self[*known].placed) {
+                self.locals.insert((self.last, code), id);
+            }
+        }
+    }
+
+    /// Gives a macro or an operator of this name its place, which is not that of the symbol.
+    pub(crate) fn place_entry(&mut self, id: NameId, entry: Entry) {
+        if !self[id].local {
+            self.last = scope_of(id, entry);
+        }
+    }
+
+    /// Whether two passes may see other `..locals` than one.
+    pub(crate) fn locals_are_apart(&self) -> bool {
+        self.apart
     }
 
     /// Begins the scope of `..locals` that belongs to a global symbol or macro. In the second pass
     /// the scope is the same again, whatever is defined before it.
-    pub(crate) fn begin_scope(&mut self, of: NameId) {
-        self.scope = of + 1;
+    pub(crate) fn begin_scope(&mut self, of: NameId, entry: Entry) {
+        self.scope = scope_of(of, entry);
     }
 
     /// Begins another pass, before all symbols.
@@ -256,6 +310,7 @@ impl Names {
     }
 
     fn intern_local(&mut self, code: u32) -> NameId {
+        self.apart |= self.scope != self.last;
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
             self.entries.push(Name { code, local: true, ..Name::default() });
@@ -336,7 +391,7 @@ mod tests {
         let mut names = Names::new(false);
         let local = names.intern(b"..L");
         let global = names.intern(b"L");
-        names.begin_scope(global);
+        names.begin_scope(global, Entry::Symbol);
         assert_ne!(names.intern(b"..L"), local);
         assert_eq!(names.intern(b"L"), global);
     }

@@ -31,6 +31,18 @@ pub(crate) struct Frame {
     blocks: usize,
     /// The place in the text where the rest of the call's line begins.
     pub(crate) tail: usize,
+    /// Whether a `]` stands behind the call, which may close a block outside.
+    pub(crate) closes: bool,
+}
+
+impl Frame {
+    /// Whether nothing but brackets follows in the macro's text, and nothing behind its call.
+    fn is_exit_last(&self) -> bool {
+        let left = &self.text[self.pos.min(self.tail)..self.tail];
+        let behind = self.text[self.tail..].trim_ascii();
+        let nothing = left.iter().all(|byte| matches!(byte, b']' | b' ' | b'\t'));
+        nothing && (behind.is_empty() || behind[0] == b';')
+    }
 }
 
 /// A change of what is read next, made by a statement.
@@ -207,11 +219,15 @@ impl<'a> Input<'a> {
     }
 
     /// Leaves everything up to and with the innermost macro text, and the blocks opened in it. What
-    /// stands behind the call on its line is still to be read.
+    /// stands behind the call on its line is still to be read; but an `.EXIT` with which the text
+    /// ends takes the line's end along, so that the next line is the rest of the statement.
     fn exit_macro(&mut self) {
         self.exited = true;
         while let Some(mut frame) = self.pop() {
             if frame.kind == FrameKind::Macro {
+                if frame.tail < frame.text.len() && frame.is_exit_last() {
+                    return;
+                }
                 self.blocks = self.blocks.min(frame.blocks);
                 if frame.tail < frame.text.len() {
                     frame.pos = frame.tail;
@@ -242,15 +258,34 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether a `]` closes a block here. The text of a macro is one as well.
+    /// Whether a `]` closes a block here. The original takes one anywhere from the second call of a
+    /// macro on; in the text of the first call only for blocks that were opened in it.
     #[inline]
     pub(crate) fn in_block(&self) -> bool {
+        self.calls > 1 || self.blocks > self.outside_blocks()
+    }
+
+    /// Whether a block or the text of a macro is open: a plain argument ends at their `]`.
+    pub(crate) fn is_enclosed(&self) -> bool {
         self.blocks > 0 || self.macro_depth > 0
+    }
+
+    /// Whether a `]` that is taken here closes nothing.
+    pub(crate) fn is_surplus(&self) -> bool {
+        self.blocks <= self.outside_blocks()
+    }
+
+    /// The number of open blocks that no `]` of the innermost text may close, if it is a macro's.
+    fn outside_blocks(&self) -> usize {
+        let text = self.frames.last();
+        let text = text.filter(|frame| frame.kind == FrameKind::Macro && !frame.closes);
+        text.map_or(0, |frame| frame.blocks)
     }
 
     /// Begins a module: a block that its predecessor left open is none of its own.
     pub(crate) fn forget_blocks(&mut self) {
         self.blocks = 0;
+        self.calls = 0;
         self.frames.iter_mut().for_each(|frame| frame.blocks = 0);
     }
 
@@ -259,9 +294,7 @@ impl<'a> Input<'a> {
     }
 
     pub(crate) fn close_block(&mut self) {
-        let outside = self.frames.last().filter(|frame| frame.kind == FrameKind::Macro);
-        let outside = outside.map_or(0, |frame| frame.blocks);
-        self.blocks = self.blocks.saturating_sub(1).max(outside);
+        self.blocks = self.blocks.saturating_sub(1).max(self.outside_blocks());
     }
 
     /// A frame that reads the whole of a text.
@@ -269,7 +302,16 @@ impl<'a> Input<'a> {
         let source = self.sources.get(index);
         let text = Arc::clone(&source.text);
         let tail = text.len();
-        Frame { kind, source: index, text, base: source.base, pos: 0, blocks: 0, tail }
+        Frame {
+            kind,
+            source: index,
+            text,
+            base: source.base,
+            pos: 0,
+            blocks: 0,
+            tail,
+            closes: false,
+        }
     }
 
     /// Reads a file; the text is not yet in the map.

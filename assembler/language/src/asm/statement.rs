@@ -306,7 +306,7 @@ impl Assembler<'_> {
         if !self.check_assignable(name, kind, span) {
             cursor.skip_blanks();
             let fixed_later = self.naming.names[name].definition == Definition::Fixed;
-            if !fixed_later || !cursor.at_statement_end() {
+            if export || !fixed_later || !cursor.at_statement_end() {
                 // What it should be assigned is not looked at.
                 self.error(Code::Kept, span, "the symbol keeps its first value");
                 cursor.skip_to_line_end();

@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::syntax::Cursor;
 
 use super::eval::Evaluated;
-use super::names::{Definition, Name, NameId, Special, State};
+use super::names::{Definition, Entry, Name, NameId, Special, State};
 use super::value::{BaseId, Value};
 use super::{Assembler, Pass, Step};
 
@@ -21,6 +21,7 @@ impl Assembler<'_> {
     pub(super) fn check_assignable(&mut self, name: NameId, kind: Definition, span: Span) -> bool {
         let entry = self.naming.names[name];
         let never = entry.special.is_some()
+            || entry.is_here()
             || matches!(entry.definition, Definition::Label | Definition::External)
             || (entry.definition == Definition::Fixed && kind == Definition::Variable);
         if !never {
@@ -44,7 +45,7 @@ impl Assembler<'_> {
             || (entry.definition == Definition::Variable && kind == Definition::Fixed);
         if entry.special.is_some() {
             if kind == Definition::Label {
-                self.naming.names.begin_scope(name);
+                self.naming.names.begin_scope(name, Entry::Symbol);
             }
             return self.redefine(name, &entry, kind, span);
         }
@@ -65,18 +66,18 @@ impl Assembler<'_> {
             Definition::Fixed if kind == Definition::Label => true,
             Definition::Fixed | Definition::Label => entry.state != state,
         };
-        // The second pass compares with the first only.
-        if changes && (entry.doubled || !entry.late) {
-            let moved = first && kind != Definition::Variable && !entry.doubled;
-            if self.pass == Pass::Second && moved {
-                self.report_phase(name, &entry, state, span);
-            } else {
-                self.redefine(name, &entry, kind, span);
-            }
+        let wrong = changes && (entry.doubled || !entry.late);
+        let second = self.pass == Pass::Second;
+        let moves = wrong && second && kind != Definition::Variable && !entry.doubled;
+        match (wrong, moves) {
+            (true, true) => self.report_phase(name, &entry, state, span),
+            (true, false) => self.redefine(name, &entry, kind, span),
+            (false, _) => {}
         }
-        // A label begins a scope even if it is one too many.
-        if (first || kind == Definition::Label) && !self.naming.names[name].is_local() {
-            self.naming.names.begin_scope(name);
+        // A label begins a scope even if it is one too many, but not if it moves.
+        let begins = (first || kind == Definition::Label) && !moves;
+        if begins && !self.naming.names[name].is_local() {
+            self.naming.names.begin_scope(name, Entry::Symbol);
         }
         let variable = entry.definition == Definition::Variable && kind == Definition::Label;
         let kept = fixed || changes || variable;
@@ -146,6 +147,10 @@ impl Assembler<'_> {
         if entry.special.is_some() {
             let message = format!("{spelling} is a register or section and cannot be redefined");
             return self.error(Code::Register, span, message);
+        }
+        if entry.is_here() {
+            let message = "the location counter cannot be assigned; .LOC sets it";
+            return self.error(Code::Redefined, span, message);
         }
         let message = format!("{spelling} is already defined with another value");
         let mut diagnostic = Diagnostic::new(Code::Redefined, span, message);

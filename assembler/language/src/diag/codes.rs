@@ -149,6 +149,9 @@ codes! {
     LostLine "W15" "lost-line" Warning
         "A line is no statement of its own: .TITLE or .SBTTL without a text takes the line below \
          it.";
+    Surplus "W16" "surplus" Warning
+        "A closing bracket has no partner. From the second call of a macro on, the original reads \
+         over it without a word; before that it is L01.";
     MacroGap "W12" "macro-gap" Warning
         "Something stands between the head of a macro and the bracket of its text. The original \
          passes over it.";

@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
-use super::super::names::{Definition, NameId, Special, State};
+use super::super::names::{Definition, Entry, NameId, Special, State};
 use super::super::statement::Ending;
 use super::super::value::{BaseId, Value};
 use super::super::{Assembler, Pass, Step};
@@ -69,7 +69,7 @@ impl Assembler<'_> {
             Pass::Second if known.doubled => self.report_doubled(name, at.start),
             _ => {}
         }
-        self.begin_first_scope(name, known.entered > 0 || known.missed);
+        self.begin_first_scope(name, known.entered > 0 || known.missed, Entry::Symbol);
         self.naming.names.enter(name);
         self.naming.names[name].exported = true;
         self.naming.names[name].entry |= entry;
@@ -198,7 +198,10 @@ impl Assembler<'_> {
             Meaning::Operator(_) if self.naming.names[new].is_local() => {}
             Meaning::Operator(operator) => {
                 let known = self.naming.names[new].operator.is_some();
-                self.begin_first_scope(new, known);
+                self.begin_first_scope(new, known, Entry::Operator);
+                if !known {
+                    self.naming.names.place_entry(new, Entry::Operator);
+                }
                 self.naming.names[new].operator_again |= known && self.pass != Pass::Second;
                 if self.naming.names[new].operator_again {
                     self.report_second_meaning(new, place);
@@ -229,9 +232,9 @@ impl Assembler<'_> {
 
     /// Begins the scope of `..locals` that a name begins which its first mention enters into the
     /// table. The second pass finds it there, so that its scopes differ, as on the original.
-    fn begin_first_scope(&mut self, name: NameId, known: bool) {
+    fn begin_first_scope(&mut self, name: NameId, known: bool, entry: Entry) {
         if self.pass == Pass::First && !known && !self.naming.names[name].is_local() {
-            self.naming.names.begin_scope(name);
+            self.naming.names.begin_scope(name, entry);
         }
     }
 
