@@ -2,8 +2,8 @@
 ; aligns it. The front end sets it up (SETUP in positn.asm): what nothing else is said of is 0.
 
         .IDENT SARDAT
-        .INTERN BOARDA,ATKLST,WACT,BACT,ENDLST,PLISTA,PLISTD,STATUS,POSK,POSQ
-        .INTERN M1,M2,M3,M4,T1,T2,T3,INDX1,INDX2,NPINS,P1,P2,P3
+        .INTERN BOARDA,ATKLST,WACT,BACT,ENDLST,PLISTA,PLDIRA,STATUS,POSK,POSQ
+        .INTERN M1,M2,M3,M4,T1,T2,T3,INDX1,INDX2,NPINS,P1,P2,P3,PINPAG
         .INSERT sargon.asm
 
         .IFE FAST,[.LOC .DATA.][.LOC DATPAG*256]
@@ -16,13 +16,14 @@ BACT:   .BLKB SECTN                     ; Black
 ENDLST: .BLKB 1                         ; FENCE
 ]
 PLISTA: .BLKB PINMAX                    ; squares of pinned pieces
-PLISTD: .BLKB PINMAX                    ; direction of each pin, outwards from the royal piece
+PLDIRA: .BLKB PINMAX                    ; direction of each pin, outwards from the royal piece
         .IFN FAULT78,[
 ENDLST: .BLKB 1
 ]
 STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT
 
-; The program's index variables. M1 to M4 are addresses in this page, the others in the table page.
+; The program's index variables. M1 to M4 are addresses in this page, NPINS in the one after it, the
+; others in the table page.
 ; Ours use M3, the square under examination, and T3, its piece's type; the rest is for routines of
 ; one's own.
 M1:     .BLKW 1
@@ -42,12 +43,13 @@ POSK:   .BLKB 2                         ; squares of the White and the Black kin
 POSQ:   .BLKB 2                         ; squares of the White and the Black queen, 0 for none
         .BLKB 1                         ; BORDER ends the list
         .BLKB BOARDA+100H-.             ; 0
+PINPAG:                                 ; where PLIST and PLISTD count from
 
         .IFN WACT-BOARDA-O.ATKL,[.ERROR "ATKLST is not where O.ATKL says"]
         .IFN BACT-BOARDA-O.BACT,[.ERROR "BACT is not where O.BACT says"]
         .IFN ENDLST-BOARDA-O.END,[.ERROR "the fence is not where O.END says"]
         .IFN STATUS-BOARDA-O.STAT,[.ERROR "STATUS is not where O.STAT says"]
         .IFN PLISTA-BOARDA-O.PINA,[.ERROR "PLISTA is not where O.PINA says"]
-        .IFN PLISTD-BOARDA-O.PIND,[.ERROR "PLISTD is not where O.PIND says"]
+        .IFN PLDIRA-BOARDA-O.PIND,[.ERROR "PLDIRA is not where O.PIND says"]
         .IFG POSQ-BOARDA-0FDH,[.ERROR "the variables do not fit one page"]
         .END

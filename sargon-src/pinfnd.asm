@@ -15,7 +15,7 @@
 ; PINFND - lists the pieces that are pinned against a king or a queen.
 ;   Entry:    the board and the high byte of M3 set up; POSK, POSQ = squares of White's and Black's
 ;             king and queen, BORDER after them
-;   Exit:     NPINS pins in PLISTA (squares) and PLISTD (steps outwards); M3 changed
+;   Exit:     NPINS pins in PLISTA (squares) and PLDIRA (steps outwards); M3 changed
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
 ;   Stack:    30 bytes; fast 34
@@ -94,7 +94,7 @@ RAYS:   EXX                     ; the steps are in the second set
         MOV L,A                 ; the place in PLISTA
         MOV M,D                 ; the friend's square
         ADI O.PIND-O.PINA
-        MOV L,A                 ; and as far into PLISTD
+        MOV L,A                 ; and as far into PLDIRA
         MOV M,C                 ; falls into ENDRAY
 ENDRAY: EXX
         DCR B

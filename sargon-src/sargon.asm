@@ -27,7 +27,11 @@ O.BACT  == 80H          ; Black's section; its addresses have bit 7 set
 O.PAST  == 87H          ; after the array
 O.END   == O.PAST+2*PINMAX*FAULT78      ; the fence, where walks end
 O.PINA  == O.PAST+1-FAULT78             ; PLISTA: pinned squares
-O.PIND  == O.PINA+PINMAX                ; PLISTD: directions of the pins
+O.PIND  == O.PINA+PINMAX                ; PLDIRA: directions of the pins
+; The same by index, as the program of 1978 has it: from the page that NPINS points to, the first
+; pin being number 1. That page follows the data page, since offsets reach 128 bytes back.
+PLIST   == O.PINA-1-100H
+PLISTD  == O.PIND-1-100H
 O.STAT  == O.PAST+2*PINMAX+1            ; STATUS
 FENCE   == 10H          ; the byte at O.END: not 0, and no piece in its low half
 

@@ -3,7 +3,7 @@
 
         .IDENT POSITN
         .INTERN DOXCHG,DOPOSN,DOCHKS,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR
-        .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1
+        .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1,PINPAG
         .EXTERN POINTS,ALLST,MOVER,PTSL,CRCARR,CRCTAL,CRC32,CHECK,FLIP
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
@@ -28,7 +28,7 @@ ENDING: .BLKB ENDMAX            ; a record, or the end of a position, for its ch
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    2 bytes
-;   Cycles:   6160; fast 6038
+;   Cycles:   6196; fast 6074
 SETUP:  LXI H,BOARDA
         LXI D,BOARDA+1          ; LDIR copies the byte before on and on
         LXI B,120               ; the board, and the byte after it
@@ -46,7 +46,10 @@ SETUP:  LXI H,BOARDA
         MVI B,4
         CALL PAGES
         LXI H,TBASE
-        MVI B,6                 ; T1, T2, T3, INDX1, INDX2, NPINS
+        MVI B,5                 ; T1, T2, T3, INDX1, INDX2
+        CALL PAGES
+        LXI H,PINPAG
+        INR B                   ; NPINS
         CALL PAGES
         MVI A,7
         STA T1

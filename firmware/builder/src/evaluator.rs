@@ -33,9 +33,10 @@ fn companions(routine: &str) -> &'static [&'static str] {
 }
 
 /// Names that `names.asm` brings and that programs of 1978 use without declaring them.
-const NAMES: [&str; 24] = [
-    "ATKLST", "WACT", "BACT", "PLISTA", "PLISTD", "POSK", "POSQ", "M1", "M2", "M3", "M4", "T1",
-    "T2", "T3", "INDX1", "INDX2", "NPINS", "P1", "P2", "P3", "PVALUE", "DIRECT", "BOARD", "NEXTAD",
+const NAMES: [&str; 26] = [
+    "ATKLST", "WACT", "BACT", "PLISTA", "PLIST", "PLISTD", "PLDIRA", "POSK", "POSQ", "M1", "M2",
+    "M3", "M4", "T1", "T2", "T3", "INDX1", "INDX2", "NPINS", "P1", "P2", "P3", "PVALUE", "DIRECT",
+    "BOARD", "NEXTAD",
 ];
 
 /// Which of the three evaluators (`sargon-src/README.md`).
@@ -208,20 +209,11 @@ pub(crate) fn check_used(others: Vec<PathBuf>, loaded: &[PathBuf]) -> Result<(),
     unused.map_or(Ok(()), |file| Err(OwnError::Unused(file)))
 }
 
-/// Returns advice for a routine that does not assemble for want of names, or because it takes the
-/// pins for offsets.
+/// Returns advice for a routine that does not assemble for want of names.
 pub(crate) fn hint(messages: &str) -> Option<&'static str> {
-    let words = || messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    let has = |name: &str| words().any(|word| word == name);
-    if has("PLIST") || has("PLISTD") && messages.contains("does not fit") {
-        return Some(
-            "PLIST(X) and PLISTD(X) with IX = NPINS are of 1978; here PLISTA and PLISTD are \
-             addresses, and the page of NPINS is not theirs: load an address, such as LXI \
-             H,PLISTA (sargon-src/README.md, \"Pins and the program of 1978\")",
-        );
-    }
+    let mut words = messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let is_undefined = messages.contains("undefined") || messages.contains("not defined");
-    (is_undefined && words().any(|word| NAMES.contains(&word))).then_some(
+    (is_undefined && words.any(|word| NAMES.contains(&word))).then_some(
         "a listing of 1978 needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
          names.asm', which brings the names of the data page; names of other routines go behind \
          '.EXTERN' (sargon-src/README.md, \"Routines of your own\")",

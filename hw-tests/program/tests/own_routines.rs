@@ -29,6 +29,10 @@ const ALL: [(&str, &str); 9] = [
 /// XCHNG and NEXTAD in one file. It knows only what the table of the calling contract says.
 const PLAIN: &str = include_str!("data/plain.asm");
 
+/// A PNCK that walks through the pins by the index variable, from the newest to the first, as the
+/// program of 1978 reaches them.
+const BY_INDEX: &str = include_str!("data/by_index.asm");
+
 /// Names and texts.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
@@ -315,15 +319,17 @@ fn a_listing_without_its_header_gets_a_hint_at_the_names() {
 }
 
 #[test]
-fn pins_by_offsets_as_in_1978_get_a_warning() {
-    for name in ["PLIST", "PLISTD"] {
-        let pins = format!(
-            " .IDENT PNCK\n .INSERT names.asm\nPNCK:: LIXD NPINS\n MOV A,{name}(X)\n RET\n"
-        );
-        let (code, shown, said) = residues_with(folder(&[("pnck.asm", &pins)]).path());
-        assert_eq!(code, Some(1), "{shown}{said}");
-        let has = |text| said.contains(text);
-        assert!(has("pnck.asm:4:") && has("load an address, such as LXI H,PLISTA"), "{said}");
+fn pins_are_reached_by_index_as_in_1978() {
+    let own = folder(&[("pnck.asm", BY_INDEX)]);
+    for behaviour in ["mended", "1978"] {
+        let (code, shown, said) = run_with(own.path(), &["--behaviour", behaviour]);
+        assert_eq!(code, Some(0), "{behaviour}: {shown}{said}");
+    }
+    for (right, wrong) in [("PLIST(X)", "PLIST+1(X)"), ("PLISTD(X)", "PLISTD-1(X)")] {
+        let beside = BY_INDEX.replacen(right, wrong, 1);
+        assert_ne!(beside, BY_INDEX);
+        let (code, shown, _) = run_with(folder(&[("pnck.asm", &beside)]).path(), &[]);
+        assert_eq!(code, Some(1), "{wrong}: {shown}");
     }
 }
 
