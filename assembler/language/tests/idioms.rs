@@ -56,6 +56,16 @@ fn recursive_macros_split_numbers() {
 }
 
 #[test]
+fn locals_are_found_below_labels_that_are_exported_above() {
+    let loops = |way: &str| {
+        format!(" {way} ONE,TWO\nONE: DCR A\n..X: JRNZ ..X\nTWO: INR A\n..X: JRNZ ..X\nEND: RET")
+    };
+    for way in [".INTERN", ".ENTRY"] {
+        assert_eq!(bytes(&loops(way)), [0x3D, 0x20, 0xFE, 0x3C, 0x20, 0xFE, 0xC9], "{way}");
+    }
+}
+
+#[test]
 fn names_hold_dots_and_dollars() {
     assert_eq!(bytes("O.O: .BYTE 1\n$X%2: .BYTE $X%2-O.O"), [1, 1]);
 }

@@ -30,8 +30,8 @@ pub struct PositionArgs {
     /// Stop at the first line that is not understood, instead of answering the others
     #[arg(long)]
     strict: bool,
-    /// Texts that are positions, whatever they look like.
-    #[arg(skip)]
+    /// A position, in FEN, beside the others; may be given again
+    #[arg(long = "fen", value_name = "FEN")]
     texts: Vec<String>,
 }
 

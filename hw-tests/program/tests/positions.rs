@@ -172,6 +172,24 @@ fn swap_evaluates_every_move_of_every_position() {
 }
 
 #[test]
+fn a_position_is_an_argument_or_an_option() {
+    const FEN: &str = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
+    for (argument, option) in [
+        (&["swap", FEN, "exd5", "Bf3"][..], &["swap", "--fen", FEN, "exd5", "Bf3"][..]),
+        (&["swap", "--json", FEN], &["swap", "--json", "--fen", FEN]),
+        (&["captures", FEN], &["captures", "--fen", FEN]),
+        (&["differences", FEN], &["differences", "--fen", FEN]),
+        (&["relations", FEN], &["relations", "--fen", FEN]),
+    ] {
+        let by_argument = run(argument, "");
+        let by_option = run(option, "");
+        assert_eq!(by_argument.status.code(), Some(0), "{}", text(&by_argument.stderr));
+        assert_eq!(text(&by_argument.stdout), text(&by_option.stdout), "{option:?}");
+    }
+    assert_eq!(run(&["swap", "--json"], "").status.code(), Some(2));
+}
+
+#[test]
 fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
     let suite = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -; exd5; 100; P\n\
                  4k3/8/4p3/3p4/8/8/6B1/4K3 w - -; Bxd5; -200; P - B\n\

@@ -88,6 +88,8 @@ pub(crate) struct Name {
     pub(crate) missed: bool,
     /// Whether it has its place among the entries of the original's table.
     placed: bool,
+    /// Whether it was declared for other modules, and not defined yet.
+    announced: bool,
     /// When it was first defined or declared, counted from 1; 0 if it was not.
     pub(crate) entered: u32,
 }
@@ -219,6 +221,19 @@ impl Names {
             self.entered += 1;
             self[id].entered = self.entered;
             self.place(id);
+        } else if self[id].announced {
+            self[id].announced = false;
+            self.last = scope_of(id, Entry::Symbol);
+        }
+    }
+
+    /// Notes that a name is declared which is to be defined below. Its definition then takes a place
+    /// of its own: no program with `..locals` below an exported label shows whether the original
+    /// finds them, and all that is written so would be refused.
+    pub(crate) fn announce(&mut self, id: NameId) {
+        if self[id].entered == 0 {
+            self.enter(id);
+            self[id].announced = true;
         }
     }
 

@@ -12,15 +12,18 @@ use serde::Serialize;
 use hw_console::positions::{Named, PositionArgs, Positions};
 use hw_console::print;
 
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub(super) struct SwapArgs {
     /// The position as FEN, a file of positions or suite lines, or - for standard input
-    #[arg(value_name = "FEN|FILE")]
-    positions: String,
+    #[arg(value_name = "FEN|FILE", required_unless_present = "fen")]
+    positions: Option<String>,
     /// Moves in SAN or UCI, such as Nxe5 or d3e5; without, that of a suite line, else every legal
     /// move
     #[arg(value_name = "MOVE")]
     moves: Vec<String>,
+    /// The position, in FEN, in place of the first argument
+    #[arg(long, value_name = "FEN")]
+    fen: Option<String>,
     /// The worth of pieces: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K; a suite chooses
     /// by itself
     #[arg(long, value_name = "VALUES")]
@@ -39,11 +42,26 @@ pub(super) struct SwapArgs {
     strict: bool,
 }
 
+impl SwapArgs {
+    /// The same, where the first argument is a move because the position has an option of its own.
+    fn in_order(&self) -> Self {
+        let mut args = self.clone();
+        if args.fen.is_some() {
+            args.moves.splice(..0, args.positions.take());
+        }
+        args
+    }
+}
+
 /// The values for questions without a suite.
 const USUAL: Values = Values::WIKI;
 
 pub(super) fn swap_of(args: &SwapArgs) -> Outcome {
-    let sources = PositionArgs::new(vec![args.positions.clone()], args.strict);
+    let args = &args.in_order();
+    let sources = match &args.fen {
+        Some(fen) => PositionArgs::of_texts(vec![fen.clone()], args.strict),
+        None => PositionArgs::new(args.positions.iter().cloned().collect(), args.strict),
+    };
     let positions = sources.read(args.json)?;
     let outcome = if args.moves.is_empty() && suite::is_suite(&positions) {
         suite::judge(args, &positions)

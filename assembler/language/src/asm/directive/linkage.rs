@@ -70,7 +70,7 @@ impl Assembler<'_> {
             _ => {}
         }
         self.begin_first_scope(name, known.entered > 0 || known.missed, Entry::Symbol);
-        self.naming.names.enter(name);
+        self.naming.names.announce(name);
         self.naming.names[name].exported = true;
         self.naming.names[name].entry |= entry;
     }
