@@ -250,6 +250,14 @@ impl SourceMap {
         Location { source, line, column: within - source.line_start(line) + 1 }
     }
 
+    /// The span from an offset to the end of its line.
+    pub(crate) fn rest_of_line(&self, offset: u32) -> Span {
+        let source = self.source_at(offset);
+        let rest = &source.text[(offset - source.base) as usize..];
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        Span::new(offset, offset + length as u32)
+    }
+
     /// The bytes of a span.
     pub fn slice(&self, span: Span) -> &[u8] {
         let source = self.source_at(span.start);

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use crate::diag::{Code, Diagnostic};
 use crate::module::{
     Base, Binding, LineRow, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
@@ -20,6 +22,7 @@ use super::value::{BaseId, Value};
 impl Assembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
         let mut symbols = Vec::new();
+        let spellings = self.spellings();
         let mut external_index = vec![0; self.naming.externals.len()];
         for (id, name) in self.naming.names.iter() {
             if !name.is_global_symbol() || is_in_shared(name) {
@@ -28,14 +31,14 @@ impl Assembler<'_> {
             if let Some(external) = self.external_number(name) {
                 external_index[external] = symbols.len();
             }
-            symbols.push(self.symbol(id, name));
+            symbols.push(self.symbol(name, spellings[id as usize].clone()));
         }
         let target = |value: Value| target_of(value, &external_index);
         let start = self.emission.start.and_then(|(evaluated, _)| match evaluated {
             Evaluated::Known(value) => Some(target(value)),
             Evaluated::Later(expression) => values[expression as usize].map(target),
         });
-        let assembled = self.in_source_order(values);
+        let assembled = self.in_source_order(values, &spellings);
         let output = std::mem::take(&mut self.emission.output);
         let lines = self.lines(&output);
         let (sections, overwritten) = sections(output, &target);
@@ -88,7 +91,18 @@ impl Assembler<'_> {
         }
     }
 
-    fn symbol(&self, id: NameId, name: &Name) -> Symbol {
+    /// The spelling of each name that tables show; the others are left empty.
+    fn spellings(&self) -> Vec<SmolStr> {
+        let shown =
+            |name: &Name| !name.is_local() && (name.definition != Definition::None || name.missed);
+        let spelled = |(id, name): (NameId, &Name)| match shown(name) {
+            true => self.naming.names.spelling(id),
+            false => SmolStr::default(),
+        };
+        self.naming.names.iter().map(spelled).collect()
+    }
+
+    fn symbol(&self, name: &Name, spelling: SmolStr) -> Symbol {
         let value = match (name.definition, name.state) {
             (Definition::External, State::Value(value)) => {
                 match self.emission.output.size(value.base) {
@@ -113,7 +127,7 @@ impl Assembler<'_> {
             _ => Binding::Local,
         };
         let place = (name.place != u32::MAX).then(|| self.place(name.place));
-        Symbol { name: self.naming.names.spelling(id), value, binding, place }
+        Symbol { name: spelling, value, binding, place }
     }
 }
 
@@ -175,11 +189,16 @@ fn merge(runs: &[(u32, &OpenRun)], mut relocs: Vec<(u32, Reloc)>) -> (Vec<Run>, 
     let mut owner = vec![u32::MAX; 0x10000];
     let mut overwritten = false;
     for (index, run) in runs {
-        for (at, byte) in (run.start..=u16::MAX).chain((0..=u16::MAX).cycle()).zip(&run.bytes) {
-            let at = usize::from(at);
-            image[at] = *byte;
-            overwritten |= owner[at] != u32::MAX;
-            owner[at] = *index;
+        // A run that passes FFFFH goes on at 0, perhaps more than once.
+        let mut at = usize::from(run.start);
+        let mut rest = &run.bytes[..];
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.len().min(image.len() - at));
+            let place = at..at + part.len();
+            image[place.clone()].copy_from_slice(part);
+            overwritten |= owner[place.clone()].iter().any(|owner| *owner != u32::MAX);
+            owner[place].fill(*index);
+            (at, rest) = (0, after);
         }
     }
     relocs.retain(|(run, reloc)| {

@@ -90,6 +90,9 @@ impl Assembler<'_> {
     /// Evaluates operand buffer `which`.
     #[inline]
     pub(super) fn evaluate(&mut self, which: usize) -> Step<Evaluated> {
+        if let Some(value) = self.value_at_hand(&self.operands[which]) {
+            return Ok(Evaluated::Known(value));
+        }
         let expr = std::mem::take(&mut self.operands[which]);
         let result = self.evaluate_expression(&expr);
         self.operands[which] = expr;
@@ -105,8 +108,23 @@ impl Assembler<'_> {
         }
     }
 
+    /// The value of an expression that is one number or one symbol defined above: most are.
+    #[inline]
+    fn value_at_hand(&self, expr: &Expr) -> Option<Value> {
+        match expr.ops[..] {
+            [Op::Number(number)] => Some(Value::absolute(number)),
+            [Op::Symbol(name, _)] => {
+                let name = &self.naming.names[name];
+                // The second pass notes which values of the first it uses.
+                let early = self.pass == Pass::Second && name.pass == 1;
+                name.plain_value().filter(|_| !early)
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> Step<Evaluated> {
-        // Most operands are one number or symbol, and need no stack.
+        // One operand needs no stack.
         if let [op] = expr.ops[..]
             && let Some(value) = self.operand_value(op)?
         {
@@ -317,6 +335,12 @@ impl Assembler<'_> {
     /// Writes a field with the value of operand buffer `which`.
     #[inline]
     pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> Step {
+        if let Some(value) = self.value_at_hand(&self.operands[which]) {
+            let span = self.operands[which].span;
+            let site = self.emission.output.write(&[0; 2][..field.size()]);
+            self.set_field(site, field, value, span);
+            return Ok(());
+        }
         let expr = std::mem::take(&mut self.operands[which]);
         let result = self.emit_expression(&expr, field);
         self.operands[which] = expr;
@@ -325,9 +349,7 @@ impl Assembler<'_> {
 
     pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> Step {
         let evaluated = self.evaluate_expression(expr)?;
-        let zeros = [0; 2];
-        let size = if field == Field::Word { 2 } else { 1 };
-        let site = self.emission.output.write(&zeros[..size]);
+        let site = self.emission.output.write(&[0; 2][..field.size()]);
         self.fill(site, field, evaluated, expr.span);
         Ok(())
     }

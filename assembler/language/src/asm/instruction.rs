@@ -82,8 +82,11 @@ impl Assembler<'_> {
             self.report_intel(plain, span);
         }
         let operands = self.operands_of(plain, span, cursor)?;
-        let mut same = forms.iter().take_while(|form| form.mnemonic == plain.mnemonic);
-        match same.find(|form| (0..2).all(|at| operands[at].fits(form.slots[at]))) {
+        let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
+        // Most take the first form, which costs no comparison of mnemonics.
+        let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
+        let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
+        match form {
             Some(form) => self.encode(form, &operands),
             None => self.encode_odd(plain, &operands, span),
         }
@@ -214,6 +217,9 @@ impl Assembler<'_> {
             self.missing_operand(Code::Operand, form, span);
             return Ok(Operand::missing_register(span));
         }
+        if let Some((register, span)) = self.plain_register(cursor) {
+            return Ok(Operand::register(Some(register), span));
+        }
         self.parse_expression(which, cursor);
         let span = self.operands[which].span;
         let value = self.evaluate(which)?;
@@ -225,6 +231,23 @@ impl Assembler<'_> {
         self.warn_index_without_displacement(which, form);
         let number = self.register_number(value, form, span);
         Ok(Operand::register(Register::from_number(number & 7), span))
+    }
+
+    /// Reads a register of one letter that stands alone, without the detour over its number.
+    #[inline]
+    fn plain_register(&self, cursor: &mut Cursor<'_>) -> Option<(Register, Span)> {
+        let register = self.naming.names.register(cursor.peek()?)?;
+        let start = cursor.offset();
+        let mut behind = cursor.clone();
+        behind.advance(1);
+        behind.skip_blanks();
+        let alone = behind.at_statement_end() || behind.peek() == Some(b',');
+        let indexes = matches!(register, Register::X | Register::Y);
+        if !alone || indexes || self.notes() {
+            return None;
+        }
+        *cursor = behind;
+        Some((register, Span::new(start, start + 1)))
     }
 
     /// Marks a number that is no register's. Returns it without what is beyond a byte.
@@ -301,6 +324,9 @@ impl Assembler<'_> {
             self.missing_operand(Code::Operand, form, span);
             return Ok(Operand::register(Some(Register::B), span));
         }
+        if let Some((register, span)) = self.plain_register(cursor) {
+            return Ok(self.numbered_pair(register.value().into(), slot, form, span));
+        }
         self.parse_expression(0, cursor);
         let span = self.operands[0].span;
         if let Some(register) = self.index_pair(form) {
@@ -311,18 +337,23 @@ impl Assembler<'_> {
         }
         let value = self.evaluate_now(0)?;
         let number = self.register_number(value, form, span);
+        Ok(self.numbered_pair(number, slot, form, span))
+    }
+
+    /// The pair that a number stands for at a slot.
+    fn numbered_pair(&mut self, number: u16, slot: Slot, form: &Form, span: Span) -> Operand {
         let number = if number & !6 == 0 { number } else { self.no_pair(number, form, span) };
         let register = match (number & 6, slot) {
             (0, _) => Register::B,
             (2, _) => Register::D,
             (4, Slot::PairX) => Register::X,
             (4, Slot::PairY) => Register::Y,
-            (_, Slot::Pointer) => return Ok(self.odd_pointer(number & 6, form, span)),
+            (_, Slot::Pointer) => return self.odd_pointer(number & 6, form, span),
             (4, _) => Register::H,
             (_, Slot::StackPair) => Register::Psw,
             _ => Register::Sp,
         };
-        Ok(Operand::register(Some(register), span))
+        Operand::register(Some(register), span)
     }
 
     /// Marks a number that is no register pair's. The original goes on with the number of the error
@@ -459,9 +490,7 @@ impl Assembler<'_> {
     /// Writes the field of an operand, unless the operand is missing.
     fn emit_field(&mut self, operand: &Operand, field: Field) {
         let Some(value) = operand.value else { return };
-        let zeros = [0; 2];
-        let size = if field == Field::Word { 2 } else { 1 };
-        let site = self.emission.output.write(&zeros[..size]);
+        let site = self.emission.output.write(&[0; 2][..field.size()]);
         self.fill(site, field, value, operand.span);
     }
 

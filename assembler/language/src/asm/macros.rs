@@ -93,7 +93,7 @@ impl Assembler<'_> {
             None => {
                 self.naming.names.place_entry(name, Entry::Macro);
                 self.naming.names[name].set_macro(self.naming.macros.len());
-                self.naming.macros.push(definition);
+                self.naming.macros.push(Arc::new(definition));
             }
         }
         if self.naming.names[name].macro_again {
@@ -272,9 +272,10 @@ impl Assembler<'_> {
         cursor: &mut Cursor<'_>,
     ) -> Step {
         let arguments = self.arguments(cursor)?;
-        let definition = self.naming.macros[index].clone();
-        let values = self.values_of(&definition, &arguments);
-        self.check_created(&definition, arguments.len(), cursor);
+        let definition = Arc::clone(&self.naming.macros[index]);
+        let given = arguments.len();
+        let values = self.values_of(&definition, arguments);
+        self.check_created(&definition, given, cursor);
         let mut expansion = Expansion { keeps_origins: self.notes(), ..Expansion::default() };
         let head = head.map(Piece::Text);
         for piece in head.iter().chain(&definition.pieces) {
@@ -285,7 +286,7 @@ impl Assembler<'_> {
         }
         let call = Span::new(span.start, cursor.offset());
         self.add_tail(&mut expansion, cursor);
-        self.enter(definition.name, call, expansion)
+        self.enter(Arc::clone(&definition.name), call, expansion)
     }
 
     /// Has the rest of a call's line read after the macro's text: it joins the last statement,
@@ -322,14 +323,16 @@ impl Assembler<'_> {
         }
     }
 
-    fn values_of(&mut self, definition: &Macro, arguments: &[Argument]) -> Vec<Argument> {
-        let parameters = definition.parameters.iter().enumerate();
-        let values = parameters.map(|(at, parameter)| match arguments.get(at) {
-            Some(argument) => argument.clone(),
-            _ if parameter.created => Argument::made(self.naming.created_symbol()),
-            _ => Argument::made(parameter.default.clone()),
-        });
-        values.collect()
+    fn values_of(&mut self, definition: &Macro, arguments: Vec<Argument>) -> Vec<Argument> {
+        let mut values = arguments;
+        values.truncate(definition.parameters.len());
+        for parameter in &definition.parameters[values.len()..] {
+            values.push(Argument::made(match parameter.created {
+                true => self.naming.created_symbol(),
+                false => parameter.default.clone(),
+            }));
+        }
+        values
     }
 
     fn enter(&mut self, name: Arc<str>, call: Span, expansion: Expansion) -> Step {

@@ -1,5 +1,7 @@
 //! Notes for editors: where names stand, and of which pieces macro texts were made.
 
+use std::sync::Arc;
+
 use crate::references::{Expansion, Kind, Mention, Name, Role};
 use crate::source::Span;
 use crate::syntax::expr::Op;
@@ -93,7 +95,7 @@ impl Assembler<'_> {
     }
 }
 
-fn kind(name: &names::Name, macros: &[Macro]) -> Kind {
+fn kind(name: &names::Name, macros: &[Arc<Macro>]) -> Kind {
     match name.definition {
         _ if name.macro_index().is_some_and(|index| index < macros.len()) => Kind::Macro,
         Definition::Label => Kind::Label,

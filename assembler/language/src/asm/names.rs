@@ -7,6 +7,7 @@ use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 
 use crate::isa::{FORMS, Register};
+use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex::RADIX40;
 
@@ -103,6 +104,21 @@ impl Name {
         self.macro_plus_one = index as u32 + 1;
     }
 
+    /// The value of a symbol that has one, and means nothing else.
+    #[inline]
+    pub(crate) fn plain_value(&self) -> Option<Value> {
+        match self.state {
+            State::Value(value)
+                if self.macro_plus_one == 0
+                    && !self.doubled
+                    && self.definition != Definition::External =>
+            {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a symbol of this name goes into the module.
     pub(crate) fn is_global_symbol(&self) -> bool {
         !self.is_local() && self.special.is_none() && self.definition != Definition::None
@@ -148,6 +164,8 @@ pub(crate) struct Names {
     /// The `..locals` of all scopes, by scope and name.
     locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
     long: Option<LongNames>,
+    /// The registers of one letter, by that letter.
+    letters: [Option<(NameId, Register)>; 26],
     /// The scope of `..locals`: 0 before the first symbol.
     scope: u32,
     /// The scope to which new `..locals` are added: that of the last global entry of the table.
@@ -183,6 +201,7 @@ impl Names {
             globals: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
             locals: HashMap::default(),
             long: None,
+            letters: [None; 26],
             scope: 0,
             last: 0,
             apart: false,
@@ -211,6 +230,9 @@ impl Names {
         for (spelling, register) in Register::NAMES {
             let id = self.intern(spelling.as_bytes());
             self[id].special = Some(Special::Register(register));
+            if let [letter] = spelling.as_bytes() {
+                self.letters[usize::from(letter - b'A')] = Some((id, register));
+            }
         }
     }
 
@@ -240,15 +262,17 @@ impl Names {
     /// Gives a symbol its place at the end of the original's table. `..locals` are sought from the
     /// entry that began their scope up to the next global one, so that one which is added below
     /// another entry is not found again.
+    #[inline]
     pub(crate) fn place(&mut self, id: NameId) {
-        if self[id].placed || self[id].special.is_some() || self[id].is_here() {
+        let name = &mut self[id];
+        if name.placed || name.special.is_some() || name.code == HERE {
             return;
         }
-        self[id].placed = true;
-        if !self[id].local {
+        name.placed = true;
+        let (local, code) = (name.local, name.code);
+        if !local {
             self.last = scope_of(id, Entry::Symbol);
         } else if self.scope != self.last {
-            let code = self[id].code;
             self.locals.remove(&(self.scope, code));
             let known = self.locals.get(&(self.last, code));
             if known.is_none_or(|known| !self[*known].placed) {
@@ -287,10 +311,48 @@ impl Names {
             return String::from_utf8_lossy(&long.names[(code - LONG) as usize]).into();
         }
         const LETTERS: &[u8; 40] = b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ$%.";
-        (0..6u32)
-            .map(|at| char::from(LETTERS[(code / 40u32.pow(5 - at) % 40) as usize]))
-            .filter(|letter| *letter != ' ')
-            .collect()
+        let mut letters = [b' '; 6];
+        let mut rest = code;
+        for letter in letters.iter_mut().rev() {
+            *letter = LETTERS[(rest % 40) as usize];
+            rest /= 40;
+        }
+        // Blanks only fill a short name up, at its end.
+        SmolStr::new(str::from_utf8(letters.trim_ascii_end()).unwrap_or_default())
+    }
+
+    /// Defines a symbol that had no meaning so far, as most have when they are met; `false` if it
+    /// had one.
+    #[inline]
+    pub(crate) fn define_new(
+        &mut self,
+        id: NameId,
+        state: State,
+        kind: Definition,
+        span: Span,
+    ) -> bool {
+        let name = &mut self[id];
+        let unknown = name.definition == Definition::None
+            && name.special.is_none()
+            && name.operator.is_none()
+            && name.code != HERE;
+        if unknown {
+            (name.state, name.definition, name.place, name.pass) = (state, kind, span.start, 1);
+            if !name.local {
+                self.begin_scope(id, Entry::Symbol);
+            }
+        }
+        unknown
+    }
+
+    /// Returns the register of one letter, unless the name has another meaning or two of them.
+    #[inline]
+    pub(crate) fn register(&self, letter: u8) -> Option<Register> {
+        let (id, register) =
+            *self.letters.get(usize::from((letter | 0x20).wrapping_sub(b'a')))?.as_ref()?;
+        let name = &self[id];
+        (letter.is_ascii_alphabetic() && name.macro_plus_one == 0 && !name.doubled)
+            .then_some(register)
     }
 
     /// Returns how many names there are.

@@ -2,6 +2,7 @@
 //! them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::source::Span;
 use crate::syntax::expr::Intern;
@@ -16,7 +17,7 @@ pub(super) struct Naming {
     long_symbols: bool,
     /// The external symbols in the order of their base numbers.
     pub(super) externals: Vec<NameId>,
-    pub(super) macros: Vec<Macro>,
+    pub(super) macros: Vec<Arc<Macro>>,
     /// The number of symbols that macro calls made.
     created: u32,
     /// Names that a conditional found undefined.
@@ -31,7 +32,7 @@ pub(super) struct Naming {
 /// Findings of the first pass about a module.
 struct Findings {
     names: Names,
-    macros: Vec<Macro>,
+    macros: Vec<Arc<Macro>>,
     externals: Vec<NameId>,
 }
 

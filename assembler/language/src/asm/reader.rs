@@ -70,10 +70,10 @@ pub(crate) struct Places {
     first: Vec<PlaceOf>,
     /// The number of statements that the second pass has met.
     met: usize,
-    /// The statement before, in the second pass.
-    before: Option<Span>,
+    /// The place of the statement before, in the second pass.
+    before: Option<u32>,
     /// The statement behind which the passes part.
-    pub(crate) parted: Option<Span>,
+    pub(crate) parted: Option<u32>,
 }
 
 impl Places {
@@ -88,8 +88,9 @@ impl Places {
         self.first.push(PlaceOf { offset, counter });
     }
 
-    /// Compares a statement of the second pass, which stands at `span`, with the first.
-    pub(crate) fn compare(&mut self, offset: u32, counter: u16, span: Span) {
+    /// Compares a statement of the second pass, which stands at `place` in the source map, with the
+    /// first.
+    pub(crate) fn compare(&mut self, offset: u32, counter: u16, place: u32) {
         if self.parted.is_some() {
             return;
         }
@@ -97,7 +98,7 @@ impl Places {
             self.parted = self.before;
         }
         self.met += 1;
-        self.before = Some(span);
+        self.before = Some(place);
     }
 }
 

@@ -88,12 +88,9 @@ impl Assembler<'_> {
         }
         let offset = cursor.offset() - frame.base;
         let counter = self.emission.output.here().number;
-        let line = cursor.rest();
-        let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
-        let span = Span::new(cursor.offset(), cursor.offset() + length as u32);
         match self.pass {
             Pass::First => self.input.places.note(offset, counter),
-            _ => self.input.places.compare(offset, counter, span),
+            _ => self.input.places.compare(offset, counter, cursor.offset()),
         }
     }
 
@@ -364,7 +361,7 @@ impl Assembler<'_> {
     }
 
     fn operator(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) -> Step<Ending> {
-        let entry = self.naming.names[name];
+        let entry = &self.naming.names[name];
         if let Some(index) = entry.macro_index() {
             self.mention(name, span, Role::Use);
             self.call_macro(index, span, cursor)?;

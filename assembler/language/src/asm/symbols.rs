@@ -38,6 +38,9 @@ impl Assembler<'_> {
     pub(super) fn define(&mut self, name: NameId, state: State, kind: Definition, span: Span) {
         self.mention(name, span, Role::Definition);
         self.naming.names.enter(name);
+        if self.pass != Pass::Second && self.naming.names.define_new(name, state, kind, span) {
+            return;
+        }
         let entry = self.naming.names[name];
         // What stood for the operator's value above stands for the symbol's in a second pass, and a
         // variable is found fixed there.
@@ -50,8 +53,7 @@ impl Assembler<'_> {
             return self.redefine(name, &entry, kind, span);
         }
         if kind == Definition::Label && entry.is_here() {
-            // The location counter as a label is nothing.
-            return;
+            return; // The location counter as a label is nothing.
         }
         let first = entry.definition == Definition::None || entry.pass != self.pass_number();
         let fixed = matches!(entry.definition, Definition::Fixed | Definition::Label);
@@ -69,10 +71,10 @@ impl Assembler<'_> {
         let wrong = changes && (entry.doubled || !entry.late);
         let second = self.pass == Pass::Second;
         let moves = wrong && second && kind != Definition::Variable && !entry.doubled;
-        match (wrong, moves) {
-            (true, true) => self.report_phase(name, &entry, state, span),
-            (true, false) => self.redefine(name, &entry, kind, span),
-            (false, _) => {}
+        if moves {
+            self.report_phase(name, &entry, state, span);
+        } else if wrong {
+            self.redefine(name, &entry, kind, span);
         }
         // A label begins a scope even if it is one too many, but not if it moves.
         let begins = (first || kind == Definition::Label) && !moves;
@@ -137,7 +139,8 @@ impl Assembler<'_> {
         let help = "something above depends on a symbol that is defined only below it";
         let mut diagnostic = Diagnostic::new(Code::Phase, span, message).help(help);
         if let Some(parted) = self.input.places.parted {
-            diagnostic = diagnostic.label(parted, "the passes part behind this line");
+            let line = self.input.sources.rest_of_line(parted);
+            diagnostic = diagnostic.label(line, "the passes part behind this line");
         }
         self.report(diagnostic);
     }

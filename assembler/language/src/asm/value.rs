@@ -137,6 +137,19 @@ impl Value {
     /// Returns the result and the number of letters R that the original raises for the operation.
     #[inline]
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> (Self, usize) {
+        if self.is_number() && other.is_number() {
+            return (Self::absolute(bitwise(op, self.number, other.number)), 0);
+        }
+        self.binary_with_bases(op, other)
+    }
+
+    /// Whether no base takes part at all.
+    #[inline]
+    fn is_number(self) -> bool {
+        self.base == BaseId::ABSOLUTE && self.times == 0
+    }
+
+    fn binary_with_bases(self, op: BinaryOp, other: Self) -> (Self, usize) {
         let disagree = usize::from(self.disagrees(other));
         let moving = !self.is_absolute() || !other.is_absolute();
         match op {

@@ -249,6 +249,9 @@ impl Reading<'_> {
                 *end = cursor.offset();
                 cursor.skip_blanks();
             }
+            if self.open == 0 && matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';')) {
+                return false;
+            }
             if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
                 cursor.advance(1);
                 self.expr.flush(op.rank());

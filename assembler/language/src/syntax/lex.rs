@@ -3,7 +3,7 @@
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
 use nom::character::complete::{char, one_of};
-use nom::combinator::{recognize, verify};
+use nom::combinator::recognize;
 use nom::multi::many0_count;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
@@ -58,7 +58,14 @@ pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
 #[inline]
 pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
-    verify(take_while1(is_symbol), |name: &[u8]| !name[0].is_ascii_digit()).parse_complete(input)
+    let length = input.iter().position(|byte| !is_symbol(*byte)).unwrap_or(input.len());
+    match input.first() {
+        Some(first) if length > 0 && !first.is_ascii_digit() => {
+            let (name, rest) = input.split_at(length);
+            Ok((rest, name))
+        }
+        _ => Err(nom::Err::Error(())),
+    }
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.
@@ -120,8 +127,11 @@ pub enum NumberFault {
 /// Digits count up to the first one that the radix lacks. That is no fault if it is a letter that
 /// names the very radix in use (`10.5` is 10): the original swallows what follows such a letter.
 pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
-    let (rest, run) = verify(take_while1(in_number), |run: &[u8]| run[0].is_ascii_digit())
-        .parse_complete(input)?;
+    if !input.first().is_some_and(u8::is_ascii_digit) {
+        return Err(nom::Err::Error(()));
+    }
+    let length = input.iter().position(|byte| !in_number(*byte)).unwrap_or(input.len());
+    let (run, rest) = input.split_at(length);
     let last = run[run.len() - 1];
     let digits_too = radix == 16 && matches!(last | 0x20, b'b' | b'd');
     let suffix = radix_of(last).filter(|_| !digits_too);
