@@ -220,7 +220,9 @@ fn a_layout_says_what_is_wrong_with_it() {
         matches!(wrong(".BLNK.", ".STACK."), LayoutError::Syntax(text) if text.contains(".STACK."))
     );
     assert_eq!(wrong("align = 256", "align = 3"), LayoutError::Alignment(3));
-    assert_eq!(wrong("size = 0x200", "size = 0x8001"), LayoutError::RegionSize("ram".into()));
+    for size in ["size = 0x8001", "size = 0xFFFFFFFF"] {
+        assert_eq!(wrong("size = 0x200", size), LayoutError::RegionSize("ram".into()));
+    }
     assert!(matches!(wrong("start = 0x8000", "start = 0x103F"), LayoutError::RegionsOverlap(..)));
     assert!(matches!(wrong("region = \"rom\"", "region = \"r\""), LayoutError::UnknownRegion(..)));
 }

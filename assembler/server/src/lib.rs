@@ -25,7 +25,7 @@ mod words;
 mod workspace;
 
 use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 use lsp_server::{ErrorCode, Message, Notification, Request, Response};
@@ -37,6 +37,9 @@ use tdlasm::asm::Options;
 
 use frames::{Frame, Frames};
 use session::Session;
+
+/// Most messages that are read before the first of them is taken.
+const AHEAD: usize = 16;
 
 /// Error returned by [`serve`].
 #[derive(Debug, Error)]
@@ -94,7 +97,7 @@ pub fn serve(
 
 /// Reads messages on a thread of their own, so that it is known whether there are more.
 fn read(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(AHEAD);
     thread::spawn(move || {
         let mut frames = Frames::new(input);
         loop {

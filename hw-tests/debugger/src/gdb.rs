@@ -18,7 +18,7 @@ use board_simulator::{AccessKind, Registers};
 pub use listen::{Visitor, visitors};
 pub use packet::{Client, Stream};
 
-use packet::{bytes, hex, text_of};
+use packet::{Packet, bytes, hex, text_of};
 
 /// Most bytes of a packet, of which we tell gdb.
 const MAX_PACKET: usize = 0x1000;
@@ -41,6 +41,16 @@ pub enum Parting {
 pub fn serve(debugger: &mut Debugger, client: &mut Client<'_>) -> io::Result<Parting> {
     let mut session = Session { debugger, client, acknowledges: true };
     while let Some(packet) = session.client.receive(session.acknowledges, MAX_PACKET)? {
+        let packet = match packet {
+            Packet::Whole(packet) => packet,
+            // gdb shows the text of such an error; sent again, the packet would be no shorter.
+            Packet::TooLong(length) => {
+                session.send(&format!(
+                    "E.a packet has {length} bytes, and {MAX_PACKET} are the most that is read"
+                ))?;
+                continue;
+            }
+        };
         match packet.as_slice() {
             b"k" => return Ok(Parting::Killed),
             b"D" => {

@@ -192,9 +192,9 @@ impl Layout {
 }
 
 impl Region {
-    /// Just past the last address.
+    /// Just past the last address; of a size that is none, a number that passes every address.
     pub(super) fn end(&self) -> u32 {
-        u32::from(self.start) + self.size
+        u32::from(self.start).saturating_add(self.size)
     }
 
     fn clashes(&self, other: &Self) -> bool {

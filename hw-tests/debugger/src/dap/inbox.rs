@@ -3,10 +3,15 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::message;
 use super::types::Request;
+
+/// Most requests that are read before the first of them is answered, and most of those that are kept
+/// while the board runs.
+const AHEAD: usize = 16;
+const MOST_WAITING: usize = 256;
 
 /// The requests that the client has sent and nobody has answered.
 pub(super) struct Inbox {
@@ -17,7 +22,7 @@ pub(super) struct Inbox {
 impl Inbox {
     /// Reads a stream to its end or to what is no message.
     pub(super) fn of(mut input: impl BufRead + Send + 'static) -> Self {
-        let (send, requests) = channel();
+        let (send, requests) = sync_channel(AHEAD);
         std::thread::spawn(move || {
             loop {
                 let request = message::read(&mut input);
@@ -30,15 +35,19 @@ impl Inbox {
         Self { requests, waiting: VecDeque::new() }
     }
 
-    /// Whether the client wants a launch that still runs to stop: it asks to, or it has gone.
+    /// Whether the client wants a launch that still runs to stop: it asks to, it has gone, or it
+    /// sends without end.
     pub(super) fn wants_stop(&mut self) -> bool {
-        self.waiting.extend(self.requests.try_iter());
-        self.waiting.iter().any(|request| match request {
-            Ok(Some(request)) => {
-                ["disconnect", "terminate", "pause", "cancel"].contains(&&*request.command)
-            }
-            Ok(None) | Err(_) => true,
-        })
+        let room = MOST_WAITING.saturating_sub(self.waiting.len());
+        self.waiting.extend(self.requests.try_iter().take(room));
+        let is_full = self.waiting.len() >= MOST_WAITING;
+        is_full
+            || self.waiting.iter().any(|request| match request {
+                Ok(Some(request)) => {
+                    ["disconnect", "terminate", "pause", "cancel"].contains(&&*request.command)
+                }
+                Ok(None) | Err(_) => true,
+            })
     }
 
     /// Waits for the next request; `None` at the end of the stream.

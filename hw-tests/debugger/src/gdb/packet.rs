@@ -8,6 +8,18 @@ use std::net::TcpStream;
 const INTERRUPT: u8 = 3;
 /// The byte before a packet.
 const BEGIN: u8 = b'$';
+/// Most bytes that are kept while the board runs: what gdb sends then is an acknowledgement, an
+/// interrupt, or a packet or two.
+const MOST_ARRIVED: usize = 1 << 16;
+
+/// A packet whose check is right.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Packet {
+    /// The whole of it.
+    Whole(Vec<u8>),
+    /// It had so many bytes, and they were not kept.
+    TooLong(u64),
+}
 
 /// A line to gdb.
 pub trait Stream: Read + Write {
@@ -43,8 +55,12 @@ impl<'s> Client<'s> {
     }
 
     /// Whether gdb asks a running board to stop, or has gone; does not wait. Other bytes before the
-    /// interrupt, such as an acknowledgement that is late, do not hide it.
+    /// interrupt, such as an acknowledgement that is late, do not hide it. A client that sends
+    /// without end is to be answered, too.
     pub fn is_interrupted(&mut self) -> bool {
+        if self.arrived.len() >= MOST_ARRIVED {
+            return true;
+        }
         let mut buffer = [0; 256];
         match self.stream.read_now(&mut buffer) {
             Ok(0) => self.has_gone = true,
@@ -60,13 +76,13 @@ impl<'s> Client<'s> {
         found.is_some() || self.has_gone
     }
 
-    /// The next packet whose check is right; `None` when gdb has hung up. What is longer than
-    /// `most` is cut, and its check is wrong then.
+    /// The next packet whose check is right; `None` when gdb has hung up. Of one that is longer than
+    /// `most` the length is returned.
     pub(super) fn receive(
         &mut self,
         acknowledges: bool,
         most: usize,
-    ) -> io::Result<Option<Vec<u8>>> {
+    ) -> io::Result<Option<Packet>> {
         loop {
             match self.byte()? {
                 None => return Ok(None),
@@ -84,21 +100,26 @@ impl<'s> Client<'s> {
     }
 
     /// The bytes up to the check, and whether that is right.
-    fn body(&mut self, most: usize) -> io::Result<Option<(Vec<u8>, bool)>> {
+    fn body(&mut self, most: usize) -> io::Result<Option<(Packet, bool)>> {
         let mut packet = Vec::new();
+        let mut length = 0u64;
         let mut sum = 0u8;
         loop {
             match self.byte()? {
                 None => return Ok(None),
                 Some(b'#') => break,
-                Some(byte) if packet.len() < most => {
-                    packet.push(byte);
+                Some(byte) => {
+                    length += 1;
                     sum = sum.wrapping_add(byte);
+                    if packet.len() < most {
+                        packet.push(byte);
+                    }
                 }
-                Some(_) => {}
             }
         }
         let (Some(high), Some(low)) = (self.byte()?, self.byte()?) else { return Ok(None) };
+        let is_whole = packet.len() as u64 == length;
+        let packet = if is_whole { Packet::Whole(packet) } else { Packet::TooLong(length) };
         Ok(Some((packet, hex(&[high, low]) == Some(u64::from(sum)))))
     }
 
