@@ -227,6 +227,10 @@ impl Profile {
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         let unknown = || ProfileError::Unknown(name.to_owned());
         let (_, text) = SHIPPED.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+        Self::parse(name, text)
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         toml::from_str(text)
             .map_err(|error| ProfileError::Syntax(name.to_owned(), error.to_string()))
     }
@@ -234,7 +238,11 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use spoilt_inputs::{Seeds, each};
+
     use super::*;
+    use crate::ProgramKind;
+    use crate::build::build;
 
     #[test]
     fn every_profile_is_understood_and_goes_by_its_name() {
@@ -244,6 +252,23 @@ mod tests {
             let divided = profile.uart.clock_hz / 64;
             assert_eq!(u64::from(profile.uart.baud), divided, "the drivers divide by 64");
         }
+    }
+
+    #[test]
+    fn a_profile_that_is_spoilt_is_read_or_refused_with_a_line_and_its_monitor_built_or_refused() {
+        let texts: Vec<&[u8]> = SHIPPED.iter().map(|(_, text)| text.as_bytes()).collect();
+        let words: &[&[u8]] = &[b"[banks]\n", b"= 0\n", b"\"acia\"", b"0xFFFF", b"[memory]\n"];
+        let mut built = 0;
+        each(&Seeds { inputs: &texts, words }, 2000, |bytes| {
+            match Profile::parse("spoilt", &String::from_utf8_lossy(bytes)) {
+                Ok(profile) => {
+                    let _ = build(&profile, ProgramKind::Monitor); // it may not fit anywhere
+                    built += 1;
+                }
+                Err(error) => assert!(error.to_string().contains("line "), "{error}"),
+            }
+        });
+        assert!(built > 300, "{built}");
     }
 
     #[test]

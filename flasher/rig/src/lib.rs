@@ -58,6 +58,10 @@ struct Entry {
     line_ms: u64,
 }
 
+/// The longest pulse, and the longest rest after a character or a line: waits that end.
+const MOST_PULSE_MS: u64 = 60_000;
+const MOST_REST_MS: u64 = 10_000;
+
 /// Whether the board can stop the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -257,6 +261,12 @@ impl Entry {
                 Err("reset = \"rts\" takes the wire of the flow control: set flow = \"none\"")
             }
             _ if self.baud == Some(0) => Err("baud is at least 1"),
+            _ if self.reset_pulse_ms.is_some_and(|pulse| pulse > MOST_PULSE_MS) => {
+                Err("reset_pulse_ms is 60000 at the most")
+            }
+            _ if self.character_ms.max(self.line_ms) > MOST_REST_MS => {
+                Err("character_ms and line_ms are 10000 at the most")
+            }
             _ => Ok(()),
         }
     }

@@ -1,5 +1,7 @@
 //! The rig file: what it may say, and what is said of mistakes in it.
 
+use spoilt_inputs::{Seeds, each};
+
 use super::*;
 
 fn read(text: &str) -> Result<RigFile, RigFileError> {
@@ -120,4 +122,72 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
 fn a_file_that_was_named_must_be_there() {
     let error = RigFile::read(Some(Path::new("/nonexistent/rig.toml"))).expect_err("it is not");
     assert!(error.to_string().contains("can't read /nonexistent/rig.toml"), "{error}");
+}
+
+/// A rig file that says all that one may, of two boards.
+const WHOLE: &[u8] = br#"# the bench
+[boards.bench]
+port = "/dev/serial/by-id/usb-FTDI_TTL232R_A1-if00-port0"
+board = "rc2014-zed"
+baud = 57600
+flow = "none"
+reset = "rts"
+reset_line = "off"
+reset_pulse_ms = 50
+character_ms = 2
+line_ms = 20
+
+[boards.attic]
+port = "/dev/ttyUSB1"
+reset = "command"
+reset_command = "relay off; sleep 1; relay on"
+"#;
+
+#[test]
+fn any_bytes_are_read_or_refused_with_a_line_or_a_board_and_no_wait_is_endless() {
+    let words: &[&[u8]] = &[
+        b"[boards.x]\nport = \"/dev/x\"\n",
+        b"reset = \"dtr\"\n",
+        b"\"",
+        b"'''",
+        b"= 18446744073709551615\n",
+        b"[boards.\"\\u001b[2J\"]\n",
+        b"\xe2\x80\xae",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rig.toml");
+    let mut found = 0;
+    each(&Seeds { inputs: &[WHOLE], words }, 2000, |bytes| {
+        std::fs::write(&path, bytes).expect("it is written");
+        let file = match RigFile::read(Some(&path)) {
+            Ok(file) => file,
+            Err(RigFileError::Syntax(_, text)) => {
+                // Of what is nested too deep the parser does not tell the line.
+                let is_located = text.contains("line ") || text.starts_with("recursion limit");
+                return assert!(is_located, "{text}");
+            }
+            Err(error) => return assert!(error.to_string().contains("rig.toml"), "{error}"),
+        };
+        let names: Vec<String> = file.file.boards.keys().cloned().collect();
+        for rig in names.iter().filter_map(|name| file.find(name).ok()) {
+            assert!(rig.reset.pulse <= Duration::from_secs(60), "{rig:?}");
+            assert!(rig.pacing.character.max(rig.pacing.line) <= Duration::from_secs(10));
+            found += 1;
+        }
+    });
+    assert!(found > 300, "{found}");
+}
+
+#[test]
+fn waits_have_limits() {
+    let text = |line: &str| format!("[boards.a]\nport = \"/dev/a\"\n{line}\n");
+    for (line, expected) in [
+        ("reset_pulse_ms = 60001", "boards.a: reset_pulse_ms is 60000 at the most"),
+        ("character_ms = 10001", "boards.a: character_ms and line_ms are 10000 at the most"),
+        ("line_ms = 10001", "boards.a: character_ms and line_ms are 10000 at the most"),
+    ] {
+        assert!(said(&text(line), "a").ends_with(expected), "{line}");
+    }
+    let most = text("reset_pulse_ms = 60000\ncharacter_ms = 10000\nline_ms = 10000");
+    read(&most).and_then(|file| file.find("a")).unwrap_or_else(|error| panic!("{error}"));
 }

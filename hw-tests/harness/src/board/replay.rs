@@ -71,6 +71,9 @@ fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
 /// Most bytes of a line: what passes over a line at once has some hundreds.
 const LONGEST: u64 = 1 << 20;
 
+/// The latest time of an entry, in microseconds: waits are added to it.
+const LATEST: u64 = 30 * 365 * 86_400 * 1_000_000;
+
 /// Reads a line; nothing at the end.
 fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<String>> {
     let mut line = Vec::new();
@@ -136,10 +139,25 @@ impl Script {
             && let Some(line) = next_line(&mut self.lines)?
         {
             self.number += 1;
-            // A transcript may end in the middle of a line, where the program that wrote it did.
-            self.next = serde_json::from_str(&line).ok();
+            self.next = self.entry(&line)?;
         }
         Ok(self.next.as_mut())
+    }
+
+    /// Reads an entry; nothing if the transcript ends in the middle of it, where the program that
+    /// wrote it did.
+    fn entry(&self, line: &str) -> io::Result<Option<Entry>> {
+        let damaged = |why: &dyn std::fmt::Display| {
+            let (file, number) = (self.file.shown(), self.number);
+            let problem = format!("{file}:{number}: a damaged line: {why}");
+            Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+        };
+        match serde_json::from_str::<Entry>(line) {
+            Ok(entry) if entry.at > LATEST => damaged(&"its time is more than thirty years"),
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if line.ends_with('\n') => damaged(&error),
+            Err(_) => Ok(None),
+        }
     }
 
     fn take(&mut self) -> io::Result<Option<Entry>> {
@@ -254,5 +272,42 @@ impl Transport for ReplayedLine {
 
     fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
         lock(&self.script).write(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADING: &str = "{\"transcript\":1,\"program\":\"a test\",\"board\":\"b\",\"profile\":\"p\",\"cases\":[]}\n";
+
+    /// The error of a replay that opens the line and listens.
+    fn played(lines: &str) -> Option<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tape");
+        std::fs::write(&file, format!("{HEADING}{lines}")).expect("it is written");
+        let played = ReplayBoard::new(&file).and_then(|mut board| {
+            let mut line = board.open()?;
+            let mut listen = || line.read(&mut [0; 9], Duration::from_secs(1));
+            let heard = (0..4).try_for_each(|_| listen().map(|_| ()));
+            heard.map_err(|error| BoardError::Transcript(file.clone(), error))
+        });
+        played.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_and_a_torn_end_is_the_end() {
+        let opened = "{\"at\":1,\"opened\":{}}\n";
+        for (line, expected) in [
+            ("{\"at\":18446744073709551615,\"quiet\":{}}\n", "tape:3: a damaged line: its time is"),
+            ("{\"at\":2,\"heard\":\"0\"}\n", "tape:3: a damaged line: "),
+            ("nonsense\n{\"at\":2,\"quiet\":{}}\n", "tape:3: a damaged line: "),
+        ] {
+            let error = played(&format!("{opened}{line}")).expect("it is damaged");
+            assert!(error.contains(expected), "{error}");
+        }
+        for end in ["", "{\"at\":2,\"qui", "{\"at\":2,\"quiet\":{}}\n"] {
+            assert_eq!(played(&format!("{opened}{end}")), None);
+        }
     }
 }

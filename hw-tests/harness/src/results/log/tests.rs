@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use spoilt_inputs::{Seeds, each};
+
 use super::*;
 use crate::disk::{DiskFault, SimulatedDisk};
 use crate::results::FORMAT;
@@ -284,4 +286,66 @@ fn a_case_without_an_answer_keeps_its_verdict_however_often_the_file_is_continue
     }
     let lines = text(&disk);
     assert_eq!(lines.lines().filter(|line| line.contains("\"case\":")).count(), 2, "{lines}");
+}
+
+#[test]
+fn any_bytes_are_refused_and_left_alone_or_continued_with_results_that_were_written() {
+    let all = results(6);
+    let content = text(&with_results(6));
+    let other = text(&with_results(2));
+    let words: &[&[u8]] =
+        &[b"\"pass\"", b"\n", b",\"sum\":\"00000000\"}\n", b"{\"case\":", b"\0\0\0"];
+    let seeds = Seeds { inputs: &[content.as_bytes(), other.as_bytes()], words };
+    let mut continued = 0;
+    each(&seeds, 3000, |bytes| {
+        let disk = SimulatedDisk::new(1);
+        disk.put(path(), bytes);
+        match resume(&disk) {
+            Ok((log, found)) => {
+                drop(log);
+                assert!(all.starts_with(&found), "{found:?}");
+                continued += 1;
+            }
+            Err(error) => {
+                assert!(error.to_string().contains(PATH), "{error}");
+                assert_eq!(disk.content(path()).as_deref(), Some(bytes), "it was changed");
+            }
+        }
+    });
+    assert!(continued > 30, "{continued}");
+}
+
+#[test]
+fn a_file_that_somebody_makes_in_the_same_moment_is_not_ours() {
+    /// A disk on which a file comes to be after somebody has looked for it.
+    struct Racing(SimulatedDisk);
+    impl Disk for Racing {
+        fn look(&self, path: &Path) -> std::io::Result<Found> {
+            let found = self.0.look(path);
+            self.0.put(path, b"another's");
+            found
+        }
+        fn beginning(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+            self.0.beginning(path, limit)
+        }
+        fn create(&self, path: &Path) -> std::io::Result<Box<dyn crate::disk::DiskFile>> {
+            self.0.create(path)
+        }
+        fn open(&self, path: &Path) -> std::io::Result<Box<dyn crate::disk::DiskFile>> {
+            self.0.open(path)
+        }
+        fn replace(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+            self.0.replace(path, bytes)
+        }
+        fn make_folder(&self, path: &Path) -> std::io::Result<()> {
+            self.0.make_folder(path)
+        }
+        fn remove(&self, path: &Path) -> std::io::Result<()> {
+            self.0.remove(path)
+        }
+    }
+    let disk = Racing(SimulatedDisk::new(1));
+    let error = Log::create(&disk, path(), &head(), false, clock(0)).err().expect("it is there");
+    assert!(matches!(error, ResultsError::Exists(_)), "{error}");
+    assert_eq!(disk.0.content(path()).as_deref(), Some(&b"another's"[..]));
 }
