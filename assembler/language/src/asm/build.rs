@@ -147,8 +147,8 @@ fn sections(output: Output, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, 
     let kinds = [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
     for kind in kinds {
         let within = |base: BaseId| kind_of(base, output.fixed) == Some(kind);
-        let size = (0..).zip(&output.sizes).filter(|(base, _)| within(BaseId(*base)));
-        let size = size.map(|(_, size)| *size).max().unwrap_or(0);
+        let sizes = output.bases().filter(|base| within(*base)).map(|base| output.full_size(base));
+        let size = sizes.max().unwrap_or(0);
         if size == 0 {
             continue;
         }

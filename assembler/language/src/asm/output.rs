@@ -95,8 +95,9 @@ pub(crate) struct Output {
     pub(crate) relocs: Vec<WordReloc>,
     /// The bytes of each statement, if they are wanted.
     pub(crate) made: Vec<Made>,
-    /// The sizes of the sections and external areas, by base.
-    pub(crate) sizes: Vec<u32>,
+    /// The sizes of the sections and external areas, by base, but for what was written since the
+    /// location counter last jumped.
+    sizes: Vec<u32>,
     /// The same as the original counts them, which looks at the location counter only where a
     /// section is left.
     pub(crate) marks: Vec<u32>,
@@ -121,6 +122,12 @@ impl Output {
         Self { base, fixed, marks: sizes.clone(), sizes, ..Self::default() }
     }
 
+    /// The number of the location counter.
+    #[inline]
+    pub(crate) fn counter(&self) -> u16 {
+        self.here as u16
+    }
+
     /// The location counter.
     #[inline]
     pub(crate) fn here(&self) -> Value {
@@ -134,9 +141,21 @@ impl Output {
         if moves { Value::in_base(base, number) } else { Value::fixed_in(base, number) }
     }
 
-    /// The size that a section has reached, modulo 65536.
+    /// The size that a section has reached.
+    pub(crate) fn full_size(&self, base: BaseId) -> u32 {
+        let size = self.sizes.get(base.0 as usize).copied().unwrap_or(0);
+        let goes_on = self.open && base == self.base;
+        if goes_on { size.max(self.here.min(0x10000)) } else { size }
+    }
+
+    /// The same modulo 65536.
     pub(crate) fn size(&self, base: BaseId) -> u16 {
-        self.sizes.get(base.0 as usize).copied().unwrap_or(0) as u16
+        self.full_size(base) as u16
+    }
+
+    /// The bases that have sizes.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = BaseId> {
+        (0..self.sizes.len().max(self.base.0 as usize + 1) as u32).map(BaseId)
     }
 
     /// The value of a section's or external's name: how far the section went when it was last left.
@@ -171,7 +190,7 @@ impl Output {
 
     fn go_to(&mut self, value: Value) {
         self.leave();
-        self.open = false;
+        self.close_run();
         self.here = u32::from(value.number);
         let fixed = self.fixed && value.base == BaseId::PROG;
         self.base = if value.is_absolute() && !fixed { BaseId::ABSOLUTE } else { value.base };
@@ -179,7 +198,7 @@ impl Output {
 
     /// Moves the location counter without writing; returns whether it passed FFFFH.
     pub(crate) fn reserve(&mut self, distance: u16) -> bool {
-        self.open = false;
+        self.close_run();
         let moved = self.here + u32::from(distance);
         // A size may reach the very end, but a negative one that comes to 0 has wrapped.
         let backwards = distance >= 0x8000;
@@ -193,11 +212,20 @@ impl Output {
     pub(crate) fn take_back(&mut self) {
         let Some(run) = self.runs.last_mut().filter(|_| self.open) else { return };
         if run.bytes.pop().is_some() {
-            self.here -= 1;
             let length = run.bytes.len() as u32;
             let index = self.runs.len() as u32 - 1;
+            self.grow();
+            self.here -= 1;
             self.fixups.retain(|fixup| fixup.site.run != index || fixup.site.at < length);
         }
+    }
+
+    /// Ends the last run: what follows is somewhere else.
+    fn close_run(&mut self) {
+        if self.open {
+            self.grow();
+        }
+        self.open = false;
     }
 
     fn grow(&mut self) {
@@ -220,10 +248,18 @@ impl Output {
         let index = self.runs.len() - 1;
         let run = &mut self.runs[index].bytes;
         let at = run.len() as u32;
-        run.extend_from_slice(bytes);
+        match *bytes {
+            // A call to copy one or two bytes would cost more than they do.
+            [byte] => run.push(byte),
+            [first, second] => {
+                run.push(first);
+                run.push(second);
+            }
+            _ => run.extend_from_slice(bytes),
+        }
         self.here += bytes.len() as u32;
-        self.grow();
         if self.here > 0x10000 {
+            self.grow();
             self.wrapped = true;
             self.here &= 0xFFFF;
         }

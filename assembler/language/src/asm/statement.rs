@@ -87,7 +87,7 @@ impl Assembler<'_> {
             return;
         }
         let offset = cursor.offset() - frame.base;
-        let counter = self.emission.output.here().number;
+        let counter = self.emission.output.counter();
         match self.pass {
             Pass::First => self.input.places.note(offset, counter),
             _ => self.input.places.compare(offset, counter, cursor.offset()),

@@ -42,7 +42,7 @@ pub fn is_symbol(byte: u8) -> bool {
 /// Whether a byte is a blank: space, tab and form feed.
 #[inline]
 pub fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | 0x0C)
+    byte <= b' ' && matches!(byte, b' ' | b'\t' | 0x0C)
 }
 
 /// The end of a line: CR LF, LF or CR.
