@@ -113,7 +113,7 @@ pub struct Assembly {
     pub sources: SourceMap,
     /// The texts that `.PRNTX` printed, and the questions that were asked with their replies.
     pub messages: Vec<String>,
-    /// The place where names stand, empty unless the options asked for it.
+    /// Definitions and uses of names, empty unless the options asked for it.
     pub references: References,
 }
 

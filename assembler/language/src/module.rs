@@ -34,7 +34,7 @@ impl Module {
     }
 }
 
-/// The place where a section lives until it is placed.
+/// The address space of a section until it is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SectionKind {
     /// Fixed addresses; the runs' offsets are addresses.
@@ -96,7 +96,7 @@ pub struct Run {
 /// A field whose value is known only when the sections are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reloc {
-    /// The place where the field starts, in the terms of [`Run::offset`].
+    /// The start of the field, in the terms of [`Run::offset`].
     pub offset: u16,
     /// The field's form.
     pub kind: RelocKind,

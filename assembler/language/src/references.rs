@@ -1,4 +1,4 @@
-//! The place where names are defined and used, for editors: what the assembler notes as it reads,
+//! Definitions and uses of names, for editors: what the assembler notes as it reads,
 //! in macro texts too.
 
 use smol_str::SmolStr;
@@ -11,7 +11,7 @@ use crate::source::{Origin, SourceMap, Span};
 pub struct References {
     /// The names.
     pub names: Vec<Name>,
-    /// The place where they stand, in no order; a place in a macro's body comes once for each call.
+    /// Their places, in no order; a place in a macro's body comes once for each call.
     pub mentions: Vec<Mention>,
     /// The macro texts, by their places in the source map.
     pub(crate) expansions: Vec<Expansion>,
@@ -71,7 +71,7 @@ pub enum Role {
 pub struct Mention {
     /// The index of the name.
     pub name: u32,
-    /// The place where it stands, perhaps in the text of a macro.
+    /// Its place, perhaps in the text of a macro.
     pub span: Span,
     /// The role that it has there.
     pub role: Role,
@@ -86,7 +86,7 @@ pub(crate) struct Expansion {
     pub(crate) pieces: Vec<(u32, Option<Span>)>,
 }
 
-/// The place where a mention was written.
+/// The origin of a mention in a written text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Written {
     /// The place, which is in a file.

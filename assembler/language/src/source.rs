@@ -85,7 +85,7 @@ impl Loader for MemoryLoader {
     }
 }
 
-/// The place where a text came from.
+/// The origin of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A file that the caller named.
@@ -101,7 +101,7 @@ pub enum Origin {
 pub struct Source {
     /// The file as it was named, or the macro.
     pub name: Arc<str>,
-    /// The place where the text came from.
+    /// The origin of the text.
     pub origin: Origin,
     /// The text, without anything from a CP/M end-of-file mark (1AH) on.
     pub text: Arc<Vec<u8>>,
@@ -116,12 +116,21 @@ pub struct Source {
 /// Returns a name without the characters that control a terminal or turn the direction of text.
 #[must_use]
 pub fn visible(name: &str) -> String {
-    let turns = |one| matches!(one, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    let escape = |one: char| match one.is_control() || turns(one) {
+    let escape = |one: char| match is_hidden(one) {
         true => one.escape_default().to_string(),
         false => one.to_string(),
     };
     name.chars().map(escape).collect()
+}
+
+/// Whether a terminal or an editor may obey a character instead of showing it. The programs have
+/// the same rule for all that they print, which a test of theirs compares.
+fn is_hidden(letter: char) -> bool {
+    let code = u32::from(letter);
+    letter.is_control()
+        || matches!(code, 0x00AD | 0x061C | 0x180E | 0xFEFF | 0xFFF9..=0xFFFB)
+        || matches!(code, 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F)
+        || matches!(code, 0xE0000..=0xE007F)
 }
 
 impl Source {

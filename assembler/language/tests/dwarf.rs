@@ -19,7 +19,7 @@ use tdlasm::source::{Loader, MemoryLoader};
 use tdlasm::{Assembly, Options, assemble};
 use tempfile::TempDir;
 
-/// The place where the evaluator's sections go in these tests.
+/// Addresses for the evaluator's sections in these tests.
 const LAYOUT: &str = "
     [[region]]
     name = \"memory\"

@@ -291,3 +291,15 @@ fn a_file_without_end_is_refused() {
         }
     }
 }
+
+/// The language has no part of the programs' kit, so that the rule for characters that a terminal
+/// obeys stands in both.
+#[test]
+fn names_in_messages_hide_the_same_characters_as_all_that_is_printed() {
+    let hidden_in_names =
+        |one: &char| tdlasm::source::visible(&one.to_string()).len() > one.len_utf8();
+    let differing = (0..=char::MAX as u32).filter_map(char::from_u32);
+    let mut differing =
+        differing.filter(|one| hidden_in_names(one) != program_kit::text::is_hidden(*one));
+    assert_eq!(differing.next(), None);
+}

@@ -18,7 +18,7 @@ use tdlasm::source::{DiskLoader, MemoryLoader};
 use tdlasm::{Assembly, Options, assemble};
 use tdlasm_rewrite::fmt;
 
-/// The place where the sections of `compare.asm` go; `compare.z80` has the same addresses.
+/// Addresses for the sections of `compare.asm`; `compare.z80` has the same.
 const LAYOUT: &str = r#"
     region = [
         { name = "code", start = 0x100, size = 0x200, fill = 0 },

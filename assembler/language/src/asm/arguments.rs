@@ -10,7 +10,7 @@ use super::{Assembler, Step};
 #[derive(Debug, Clone)]
 pub(super) struct Argument {
     pub(super) text: Vec<u8>,
-    /// The place where the text was written.
+    /// Its place, if it stands in the source as it is.
     pub(super) place: Option<Span>,
 }
 

@@ -28,7 +28,7 @@ impl Field {
     }
 }
 
-/// The place where a field is: a run and a byte in it.
+/// The place of a field: a run and a byte in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) run: u32,
@@ -57,7 +57,7 @@ pub(crate) struct WordReloc {
 pub(crate) struct Made {
     pub(crate) site: Site,
     pub(crate) count: u32,
-    /// The place where the statement begins.
+    /// The start of the statement.
     pub(crate) start: u32,
     pub(crate) is_code: bool,
 }

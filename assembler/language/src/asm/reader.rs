@@ -266,7 +266,7 @@ impl<'a> Input<'a> {
         self.calls > 1 || self.blocks > self.outside_blocks()
     }
 
-    /// Whether a block or the text of a macro is open: a plain argument ends at their `]`.
+    /// Whether a block or the text of a macro is open: plain arguments and texts end at their `]`.
     pub(crate) fn is_enclosed(&self) -> bool {
         self.blocks > 0 || self.macro_depth > 0
     }

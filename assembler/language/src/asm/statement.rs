@@ -13,7 +13,7 @@ use super::names::{Definition, NameId, Operator, State};
 use super::output::{Field, Made};
 use super::reader::FrameKind;
 use super::value::Value;
-use super::{Assembler, Interrupt, Pass, Step, record};
+use super::{Assembler, Interrupt, Pass, Step, output, record, reports};
 
 /// Words are shown up to this length in messages.
 const MAX_SHOWN: usize = 40;
@@ -191,15 +191,19 @@ impl Assembler<'_> {
         rest: impl FnOnce(&mut Self, &mut Cursor<'_>) -> Step<Ending>,
     ) -> Step {
         self.emission.here = self.emission.output.here();
-        let mark = self.emission.output.mark();
-        let reported = self.reports.mark();
-        let before = cursor.clone();
+        // Without macros no statement is read again.
+        let before = (!self.naming.macros.is_empty()).then(|| Before {
+            written: self.emission.output.mark(),
+            reported: self.reports.mark(),
+            cursor: cursor.clone(),
+        });
         self.input.spliced = std::mem::take(&mut self.input.splices_next);
         match rest(self, cursor) {
             Err(Interrupt::Expand(name, at)) => {
-                self.emission.output.rewind(mark);
-                self.reports.rewind(reported);
-                *cursor = before;
+                let Some(before) = before else { return Ok(()) };
+                self.emission.output.rewind(before.written);
+                self.reports.rewind(before.reported);
+                *cursor = before.cursor;
                 self.input.splices_next = true;
                 self.expand_in_operand(name, Span::new(start, at), cursor)
             }
@@ -421,6 +425,13 @@ impl Assembler<'_> {
         }
         self.report(diagnostic);
     }
+}
+
+/// The state to go back to when a statement is read again.
+struct Before<'t> {
+    written: output::Mark,
+    reported: reports::Mark,
+    cursor: Cursor<'t>,
 }
 
 /// The state of the line when a statement has been read.

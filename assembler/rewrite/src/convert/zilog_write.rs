@@ -18,21 +18,9 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
     }
     let mut out = Vec::new();
     let operator = match body {
-        Body::Assign { .. } if context.assigned.in_ring => {
-            return context.fail("the value depends on the symbol itself, which only TDL takes");
-        }
         Body::Assign { fixed, value, .. } => {
             write_assigned(value, context, &mut out)?;
-            let target = context.target;
-            let has_variables = target.is_none_or(Target::has_variables);
-            match (*fixed, has_variables, context.assigned.is_only) {
-                (true, ..) | (_, false, true) => "EQU",
-                (false, true, _) => "DEFL",
-                (false, false, false) => {
-                    let name = target.map_or("", Target::name);
-                    return context.fail(format!("{name} has no symbol with several values"));
-                }
-            }
+            assignment(*fixed, context)?
         }
         Body::Bytes(items) => {
             list(items, &mut out, |item, out| write_item(item, context, out))?;
@@ -46,15 +34,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             write_size(*unit, size, context, &mut out)?;
             "DS"
         }
-        Body::Origin(value) if context.placed && context.target.is_some_and(Target::is_gapless) => {
-            let distance = Node::binary(BinaryOp::Subtract, value.clone(), Node::Here);
-            zilog_expr::write(&distance, context, &mut out)?;
-            "DS"
-        }
-        Body::Origin(value) => {
-            zilog_expr::write(value, context, &mut out)?;
-            "ORG"
-        }
+        Body::Origin(value) => write_origin(value, context, &mut out)?,
         Body::End(start) => {
             if let Some(start) = start {
                 zilog_expr::write_operand(start, context, &mut out)?;
@@ -66,16 +46,13 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             out = [b"\"", found.unwrap_or(name), b"\""].concat();
             "INCLUDE"
         }
-        Body::External(_) | Body::Global(_) if !context.target.is_none_or(Target::links) => {
-            let name = context.target.map_or("", Target::name);
-            return context.fail(format!("{name} does not link modules"));
+        Body::External(names) => {
+            write_linked(names, context, &mut out)?;
+            "EXTERN"
         }
-        Body::External(names) | Body::Global(names) => {
-            list(names, &mut out, |name, out| {
-                out.extend_from_slice(&context.name(name)?);
-                Ok(())
-            })?;
-            if matches!(body, Body::External(_)) { "EXTERN" } else { "GLOBAL" }
+        Body::Global(names) => {
+            write_linked(names, context, &mut out)?;
+            "GLOBAL"
         }
         Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
@@ -83,7 +60,47 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
 }
 
 /// Appends the value of an assignment, as a number where the symbols in it are not known in time.
+/// The operator of an assignment.
+fn assignment(fixed: bool, context: &Context<'_>) -> Read<&'static str> {
+    let has_variables = context.target.is_none_or(Target::has_variables);
+    match (fixed, has_variables, context.assigned.is_only) {
+        (true, ..) | (_, false, true) => Ok("EQU"),
+        (false, true, _) => Ok("DEFL"),
+        (false, false, false) => {
+            let name = context.target.map_or("", Target::name);
+            context.fail(format!("{name} has no symbol with several values"))
+        }
+    }
+}
+
+/// The address at which code goes on, as a distance for a target whose output has no gaps. Returns the
+/// operator.
+fn write_origin(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<&'static str> {
+    if context.placed && context.target.is_some_and(Target::is_gapless) {
+        let distance = Node::binary(BinaryOp::Subtract, value.clone(), Node::Here);
+        zilog_expr::write(&distance, context, out)?;
+        return Ok("DS");
+    }
+    zilog_expr::write(value, context, out)?;
+    Ok("ORG")
+}
+
+/// The names that modules share.
+fn write_linked(names: &[Spaced<'_, &[u8]>], context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    if !context.target.is_none_or(Target::links) {
+        let name = context.target.map_or("", Target::name);
+        return context.fail(format!("{name} does not link modules"));
+    }
+    list(names, out, |name, out| {
+        out.extend_from_slice(&context.name(name)?);
+        Ok(())
+    })
+}
+
 fn write_assigned(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+    if context.assigned.in_ring {
+        return context.fail("the value depends on the symbol itself, which only TDL takes");
+    }
     let Some(target) = context.target.filter(|target| !target.looks_ahead()) else {
         return zilog_expr::write(value, context, out);
     };

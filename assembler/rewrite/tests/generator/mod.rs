@@ -21,7 +21,7 @@ pub(crate) struct Generated {
     pub(crate) lines: Vec<usize>,
 }
 
-/// The place where code must end, so that addresses stay below 64 KiB.
+/// The bound of the code, so that addresses stay below 64 KiB.
 const LIMIT: usize = 0xF800;
 
 /// A program of this many lines; the same for the same seed.

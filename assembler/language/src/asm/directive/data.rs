@@ -59,7 +59,7 @@ impl Assembler<'_> {
             cursor.skip_blanks();
             match cursor.peek() {
                 None | Some(b'\n' | b'\r' | b';') => break,
-                Some(b']') if self.input.in_block() => {
+                Some(b']') if self.input.is_enclosed() => {
                     cursor.advance(1);
                     if !self.close_block(cursor) {
                         lost = true;
