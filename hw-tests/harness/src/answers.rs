@@ -37,6 +37,16 @@ pub struct Counted {
     pub t_states: Option<Vec<u64>>,
 }
 
+/// The board's check of a position, in its answer to CHECKS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckThere {
+    /// The CRC-32 of what it would answer to POSITION and POINTS.
+    pub check: u32,
+    /// T-states of each call of ATTACK and XCHNG with the number of its square, where the board can
+    /// count them.
+    pub t_states: Option<Vec<(u8, u64)>>,
+}
+
 /// The board's answer to a question about a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CaseAnswer {
@@ -44,6 +54,8 @@ pub enum CaseAnswer {
     Position(Observation),
     /// To POINTS.
     Points(PointsReply),
+    /// To CHECKS, for each position.
+    Checks(Vec<CheckThere>),
     /// To EXCHANGE: residue and status.
     Exchange(u8, u8),
     /// To TRACE: residue, status, and the steps.

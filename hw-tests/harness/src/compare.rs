@@ -223,16 +223,16 @@ pub fn compare_exchange(
     found.0
 }
 
-fn status_of(verdict: &Verdict) -> u8 {
+pub(crate) fn status_of(verdict: &Verdict) -> u8 {
     let overflow = if verdict.overflow { status::OVERFLOW } else { 0 };
     overflow | if verdict.outcome.short { status::SHORT } else { 0 }
 }
 
-fn all_statuses(verdicts: &[Verdict]) -> u8 {
+pub(crate) fn all_statuses(verdicts: &[Verdict]) -> u8 {
     verdicts.iter().map(status_of).fold(0, |all, one| all | one)
 }
 
-fn royals(position: &Position) -> [u8; 4] {
+pub(crate) fn royals(position: &Position) -> [u8; 4] {
     use sargon_reference::Colour::{Black, White};
     let pieces =
         [(White, Kind::King), (Black, Kind::King), (White, Kind::Queen), (Black, Kind::Queen)];
@@ -253,8 +253,10 @@ fn show_pins(pins: &[(u8, i8)]) -> String {
 }
 
 fn show(numbers: &[u8; 4]) -> String {
-    let name = |number: &u8| {
-        encode::decode_square(*number).map_or_else(|| "-".to_owned(), |at| at.to_string())
+    let name = |number: &u8| match (*number, encode::decode_square(*number)) {
+        (_, Some(at)) => at.to_string(),
+        (0, None) => "-".to_owned(),
+        (other, None) => format!("?{other}"),
     };
     numbers.iter().map(name).collect::<Vec<_>>().join(" ")
 }

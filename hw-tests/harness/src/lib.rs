@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod board;
 pub mod campaign;
+mod checks;
 pub mod compare;
 pub mod disk;
 pub mod doctor;

@@ -69,6 +69,8 @@ pub struct Plan {
     pub recording: Option<Recording>,
     /// The seed of faults to be made on the line.
     pub faults: Option<u64>,
+    /// Whether every byte is asked for, also of positions whose checks would do.
+    pub full: bool,
     /// Whether XCHNG is watched from call to call, where the board can be looked into.
     pub watch_exchanges: bool,
     /// Ends every wait when set.
@@ -93,7 +95,7 @@ impl Plan {
             board = Box::new(FaultyBoard::new(board, seed));
         }
         if let Some(recording) = &self.recording {
-            let heading = recording.heading(board.name(), &self.profile.name);
+            let heading = recording.heading(board.name(), &self.profile.name, self.full);
             board = Box::new(RecordedBoard::new(board, disk, recording, &heading)?);
         }
         Ok(board)
@@ -135,6 +137,7 @@ impl Plan {
             note: |_| {},
             recording: None,
             faults: None,
+            full: false,
             watch_exchanges: false,
             stop: None,
         }

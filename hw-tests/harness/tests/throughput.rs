@@ -104,3 +104,23 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         assert!(busy && load.limit() == Some(Limit::Processor), "on {name}: {load}");
     }
 }
+
+/// The board's time for some positions.
+fn time_for(full: bool) -> Duration {
+    let board = Choice::Direct { rom: None };
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let plan = Plan { board, full, ..Plan::simulated(profile) };
+    let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+    let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+    let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(60);
+    let stop = AtomicBool::new(false);
+    let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+    let began = rig.board_time().expect("it is simulated");
+    run_cases(&mut rig, cases, options, |result| assert_eq!(result.verdict, Verdict::Pass));
+    rig.board_time().expect("it is simulated") - began
+}
+
+#[test]
+fn checks_take_less_than_a_third_of_the_boards_time() {
+    assert!(3 * time_for(false) < time_for(true));
+}

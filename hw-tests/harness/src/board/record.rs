@@ -26,13 +26,14 @@ pub struct Recording {
 impl Recording {
     /// Returns the first line of the transcript.
     #[must_use]
-    pub fn heading(&self, board: &str, profile: &str) -> Heading {
+    pub fn heading(&self, board: &str, profile: &str, full: bool) -> Heading {
         Heading {
             transcript: FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
             board: board.to_owned(),
             profile: profile.to_owned(),
             cases: self.cases.clone(),
+            full,
         }
     }
 }
@@ -246,7 +247,7 @@ mod tests {
         let profile = Profile::named("rc2014-classic").expect("it ships");
         let board = Box::new(DirectBoard::new(&profile, &[0x76], Probe::default()));
         let recording = Recording { file: FILE.into(), cases: Vec::new(), force: false };
-        let heading = recording.heading("a board", &profile.name);
+        let heading = recording.heading("a board", &profile.name, false);
         RecordedBoard::new(board, disk, &recording, &heading)
     }
 

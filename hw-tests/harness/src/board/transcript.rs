@@ -25,6 +25,13 @@ pub struct Heading {
     pub profile: String,
     /// The names of the cases that it was asked for.
     pub cases: Vec<String>,
+    /// Whether it was asked for every byte; transcripts without it were.
+    #[serde(default = "always")]
+    pub full: bool,
+}
+
+fn always() -> bool {
+    true
 }
 
 /// Something that happened.

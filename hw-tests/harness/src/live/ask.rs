@@ -4,12 +4,13 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use firmware_wire::{
-    ExhaustRequest, PointsReply, PositionEnd, Reply, Request, SquareRecord, StepRecord,
+    CheckedPosition, ExhaustRequest, PointsReply, PositionEnd, Reply, Request, SquareRecord,
+    StepRecord,
 };
 use rcflash_link::{LinkError, Progress, Question};
 
 use super::LiveBoard;
-use crate::answers::{BookedThere, Counted, FollowedExchange, Observation, Traced};
+use crate::answers::{BookedThere, CheckThere, Counted, FollowedExchange, Observation, Traced};
 use board_simulator::CallRecord;
 use sargon_cases::encode;
 use sargon_reference::{AttackersArray, Colour, Piece, Position, Square};
@@ -27,6 +28,8 @@ const SECTIONS_BUDGET: u64 = 1_000_000;
 const POSITION_FRAMES: usize = 6;
 /// The work of a board that was asked for a position.
 const EXAMINING: &str = "examining a position";
+/// The work of a board that was asked for checks of positions.
+const CHECKING: &str = "checking positions";
 /// The work of a board that was asked for an exchange.
 const PLAYING: &str = "playing out an exchange";
 /// The work of a board that was asked for the steps of an exchange.
@@ -124,6 +127,21 @@ impl LiveBoard {
             frames: POSITION_FRAMES,
             judge: progress,
         }
+    }
+
+    pub(crate) fn checks_question(&self, positions: Vec<CheckedPosition>) -> Question {
+        let work = self.work(positions.len() as u64 * POSITION_BUDGET);
+        let request = Request::Checks { status: self.standard().status, positions };
+        Question::new(CHECKING, request, work)
+    }
+
+    /// Returns the board's checks, with the measurements taken meanwhile.
+    pub(super) fn checks(&mut self, checks: &[u32], seq: u8) -> Vec<CheckThere> {
+        let records = self.claim_records(seq);
+        let times = records.and_then(|records| self.watch.per_position(checks.len(), &records));
+        let mut times = times.map(Vec::into_iter);
+        let mut next = || times.as_mut().and_then(Iterator::next);
+        checks.iter().map(|&check| CheckThere { check, t_states: next() }).collect()
     }
 
     /// Has the board play out an exchange step by step: XCHNG's residue, the status, and the steps.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use firmware_wire::{Reply, capability};
+use firmware_wire::{BODY, CHECKED, MAX_CHECKED, Reply, capability, further};
 use rcflash_link::{Answer, LinkError, Question, Repeats, Ticket};
 
 use super::LiveBoard;
@@ -36,6 +36,20 @@ impl LiveBoard {
     /// Whether the application has a capability.
     pub(crate) fn can(&self, bit: u8) -> bool {
         self.application.capabilities & bit != 0
+    }
+
+    /// Whether positions are asked for by their checks first.
+    #[must_use]
+    pub fn asks_for_checks(&self) -> bool {
+        !self.plan.full && self.application.further & further::CHECKS != 0
+    }
+
+    /// The most positions in a question for checks: as many as leave room for a second question, so
+    /// that the board has the next one when it has answered.
+    pub(crate) fn positions_a_check(&self) -> usize {
+        const FRAME: usize = BODY + 6; // its delimiters, COBS, and the byte of statuses
+        let room = usize::from(self.application.window) / 2;
+        (room.saturating_sub(FRAME) / CHECKED).clamp(1, MAX_CHECKED)
     }
 
     /// Whether the board has room for one more question.
@@ -82,6 +96,7 @@ impl LiveBoard {
             [Reply::Trace { residue, status, steps }] => {
                 CaseAnswer::Steps(*residue, *status, std::mem::take(steps))
             }
+            [Reply::Checks(checks)] => return Ok(CaseAnswer::Checks(self.checks(checks, seq))),
             _ => return self.observation(replies, seq).map(CaseAnswer::Position),
         };
         let _ = self.claim_records(seq);

@@ -87,6 +87,27 @@ impl Watch {
         calls.map(|call| call.t_states).collect()
     }
 
+    /// The calls of ATTACK and XCHNG for each of the last positions: square and T-states. `None` if
+    /// there are too few.
+    pub(super) fn per_position(
+        &self,
+        positions: usize,
+        records: &[CallRecord],
+    ) -> Option<Vec<Vec<(u8, u64)>>> {
+        let mut all: Vec<_> = records.split(|record| record.routine == self.pin_finder).collect();
+        // What was called before the first pins were found belongs to no position.
+        let first = all.len().checked_sub(positions).filter(|first| *first > 0)?;
+        all.drain(..first);
+        Some(all.into_iter().map(|calls| self.of_squares(calls)).collect())
+    }
+
+    /// The calls up to the last exchange: the pin finder of the next position calls ATTACK, too.
+    fn of_squares(&self, calls: &[CallRecord]) -> Vec<(u8, u64)> {
+        let last = calls.iter().rposition(|call| call.routine == self.exchange);
+        let squares = &calls[..last.map_or(0, |last| last + 1)];
+        squares.iter().map(|call| (call.tag, call.t_states)).collect()
+    }
+
     /// T-states of ATTACK and XCHNG for each square, after the last pins were found: a request that
     /// was repeated is worked on more than once.
     pub(super) fn per_square(&self, squares: &[SquareRecord], records: &[CallRecord]) -> Vec<u64> {

@@ -4,7 +4,8 @@ use rcflash_link::LinkError;
 
 use super::questions::last_move;
 use super::result::{CaseResult, Verdict};
-use crate::answers::CaseAnswer;
+use crate::answers::{CaseAnswer, CheckThere, Observation};
+use crate::checks::Expected;
 use crate::compare::{
     Standard, compare_exchange, compare_position, compare_steps, compare_verdicts,
 };
@@ -13,7 +14,7 @@ use sargon_cases::{Case, Subject};
 use sargon_reference::{Behaviour, examine_as, exchange_as};
 
 /// Holds the board's word on one of a case's questions against the reference.
-pub(super) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
+pub(crate) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
     let is_mended = standard.behaviour == Behaviour::Mended;
     let mut result = CaseResult::new(case, Verdict::Pass);
     match (&case.subject, said) {
@@ -47,6 +48,26 @@ pub(super) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseR
         result.verdict = Verdict::Fail;
     }
     result
+}
+
+/// The verdict on a position whose check is right: what it stands for is held against the reference
+/// and the document as if the board had said every byte of it.
+pub(super) fn judge_by_check(
+    case: &Case,
+    standard: Standard,
+    expected: &Expected,
+    seen: &CheckThere,
+) -> CaseResult {
+    let t_states = seen.t_states.as_ref().map(|calls| {
+        let of = |square: u8| calls.iter().filter(|call| call.0 == square).map(|call| call.1).sum();
+        expected.observation.squares.iter().map(|record| of(record.square)).collect()
+    });
+    let observation = Observation { t_states, ..expected.observation.clone() };
+    let first = judge(case, standard, &CaseAnswer::Position(observation));
+    if first.verdict != Verdict::Pass {
+        return first;
+    }
+    join(first, judge(case, standard, &CaseAnswer::Points(expected.points)))
 }
 
 /// The verdict on a case that has no answer.

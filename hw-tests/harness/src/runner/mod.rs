@@ -1,13 +1,17 @@
 //! Runs cases on a board, several under way at a time: every case ends in exactly one verdict.
 
 mod conclusion;
+mod flight;
 mod judge;
 mod lockstep;
 mod questions;
 mod result;
 
 pub use conclusion::{Conclusion, exit_code, shortfall};
+#[cfg(test)]
+pub(crate) use judge::judge;
 pub use lockstep::{Divergence, NO_ANSWER, first_divergence};
+pub(crate) use questions::last_move;
 pub use result::{CaseResult, Counts, Verdict};
 
 use std::collections::VecDeque;
@@ -15,11 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use firmware_wire::ErrorCode;
-use rcflash_link::{LinkError, Question, Repeats, Ticket};
+use rcflash_link::{LinkError, Question, Repeats};
 use serde::{Deserialize, Serialize};
 
 use crate::board::BoardError;
 use crate::live::{CaseReply, LiveBoard, Recovery, SetupError};
+use flight::Flight;
 use questions::Questions;
 use sargon_cases::Case;
 
@@ -132,18 +137,21 @@ struct Job {
     attempts: u32,
     /// The number of times the board was lost while it was under way, and how the last time.
     losses: (u32, String),
-    /// Reason for restarting the board while it was first in turn.
+    /// Reason for restarting the board while it was first in turn, or another for doubt.
     disturbed: Option<String>,
+    /// Whether the board is asked for its check, before it is asked for every byte.
+    by_check: bool,
 }
 
 impl Job {
     fn new(live: &LiveBoard, case: Case, left: u32) -> Self {
         let questions = Questions::new(live, &case.subject);
+        let by_check = questions.expected.is_some();
         let losses = (0, String::new());
         let half = None;
         let so_far = None;
         let disturbed = None;
-        Self { case, questions, half, left, so_far, attempts: 0, losses, disturbed }
+        Self { case, questions, half, left, so_far, attempts: 0, losses, disturbed, by_check }
     }
 
     /// The question whose turn it is.
@@ -184,7 +192,7 @@ struct Run<'a> {
     options: Options<'a>,
     course: Course,
     /// The requests under way, the oldest first.
-    flying: Vec<(Ticket, Job)>,
+    flying: Vec<Flight>,
     /// The jobs that come before any other case.
     waiting: VecDeque<Job>,
     /// Cases in a row that ended without an answer.
@@ -225,8 +233,7 @@ impl Run<'_> {
 
     /// Takes back what is under way: it has no verdict, but is not forgotten either.
     fn leave_off(&mut self) {
-        let jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
-        self.waiting.extend(jobs);
+        self.waiting.extend(self.flying.drain(..).flat_map(|flight| flight.jobs));
     }
 
     fn goes_on(&self) -> bool {
@@ -235,10 +242,7 @@ impl Run<'_> {
 
     /// Puts one more question to the board; `false` when there is none, or no room for it.
     fn submit_next(&mut self, cases: &mut dyn Iterator<Item = Case>) -> bool {
-        let repeat = self.options.repeat.max(1);
-        let fresh = |case| Job::new(self.live, case, repeat);
-        let next = self.waiting.pop_front().or_else(|| cases.next().map(fresh));
-        let Some(mut job) = next else { return false };
+        let Some(job) = self.next_job(cases) else { return false };
         let given_up = match self.live.lacks(&job.case.subject) {
             Some(why) => Some(CaseResult::because(&job.case, Verdict::Skipped, why)),
             None => job.given_up(),
@@ -247,29 +251,53 @@ impl Run<'_> {
             self.finish(job, result);
             return true;
         }
-        if !self.live.has_room(job.question()) {
-            self.waiting.push_front(job);
+        if job.by_check {
+            let jobs = self.with_next(job, cases);
+            return self.submit(self.checks_of(&jobs), jobs, true);
+        }
+        self.submit(job.question().clone(), vec![job], false)
+    }
+
+    /// Puts a question about these jobs to the board; `false` if there is no room for it.
+    fn submit(&mut self, question: Question, mut jobs: Vec<Job>, is_check: bool) -> bool {
+        if !self.live.has_room(&question) {
+            self.put_back(jobs);
             return false;
         }
-        match self.live.submit(job.question()) {
+        match self.live.submit(&question) {
             Ok(ticket) => {
-                job.attempts += u32::from(job.half.is_none());
-                self.flying.push((ticket, job));
+                jobs.iter_mut().for_each(|job| job.attempts += u32::from(job.half.is_none()));
+                self.flying.push(Flight { ticket, jobs, is_check });
             }
             Err(error) => {
-                self.waiting.push_front(job);
+                self.put_back(jobs);
                 self.recover(&error.to_string());
             }
         }
         true
     }
 
+    fn next_job(&mut self, cases: &mut dyn Iterator<Item = Case>) -> Option<Job> {
+        let repeat = self.options.repeat.max(1);
+        let fresh = |case| Job::new(self.live, case, repeat);
+        self.waiting.pop_front().or_else(|| cases.next().map(fresh))
+    }
+
+    /// Has these jobs come before any other, in their order.
+    fn put_back(&mut self, jobs: Vec<Job>) {
+        jobs.into_iter().rev().for_each(|job| self.waiting.push_front(job));
+    }
+
     /// The board has said something of a case.
     fn hear(&mut self, word: CaseReply) {
-        let Some(place) = self.flying.iter().position(|(ticket, _)| *ticket == word.ticket) else {
-            return;
-        };
-        let (ticket, job) = self.flying.remove(place);
+        let ticket = word.ticket;
+        let is_meant = |flight: &Flight| flight.ticket == word.ticket;
+        let Some(place) = self.flying.iter().position(is_meant) else { return };
+        let mut flight = self.flying.remove(place);
+        if flight.is_check {
+            return self.hear_checks(flight, word);
+        }
+        let Some(job) = flight.jobs.pop() else { return };
         let measured = (word.repeats, word.took);
         match word.said {
             Ok(said) => {
@@ -282,14 +310,14 @@ impl Run<'_> {
                     return self.finish(job, result);
                 }
                 // Whose word it was shows when the board has been got back.
-                self.flying.insert(0, (ticket, job));
+                self.flying.insert(0, Flight::of_one(ticket, job));
                 let was_itself = self.recover("another program may have answered");
                 if was_itself && let Some(job) = self.waiting.pop_front() {
                     self.finish(job, result);
                 }
             }
             Err(error) if is_about_requests(&error) => {
-                self.flying.insert(0, (ticket, job));
+                self.flying.insert(0, Flight::of_one(ticket, job));
                 self.recover(&error.to_string());
             }
             Err(error) => {
@@ -310,7 +338,7 @@ impl Run<'_> {
         // Before the jobs are drained: an answer that came before the loss belongs to a job that is
         // still flying, and would otherwise be asked for again and counted as an attempt more.
         self.take_finished(was_itself);
-        let mut jobs: Vec<Job> = self.flying.drain(..).map(|(_, job)| job).collect();
+        let mut jobs: Vec<Job> = self.flying.drain(..).flat_map(Flight::asked_one_by_one).collect();
         // The board works in turn, so that only the first can be what it stumbled over.
         let mut first = jobs.first_mut().or(self.waiting.front_mut());
         first.iter_mut().for_each(|job| job.lost(why));
@@ -335,9 +363,7 @@ impl Run<'_> {
         // In reverse, each to the front: the order of the corpus is kept, and the job blamed above
         // is the first to be tried, so that a case that crashes the board uses up its attempts at
         // once instead of taking others with it.
-        for job in jobs.into_iter().rev() {
-            self.waiting.push_front(job);
-        }
+        self.put_back(jobs);
         was_itself
     }
 
@@ -365,14 +391,21 @@ impl Run<'_> {
     /// is right counts.
     fn take_finished(&mut self, was_itself: bool) {
         for word in self.live.heard_words() {
-            let is_meant = |(ticket, _): &(Ticket, Job)| *ticket == word.ticket;
+            let is_meant = |flight: &Flight| flight.ticket == word.ticket;
             let Some(place) = self.flying.iter().position(is_meant) else { continue };
+            if self.flying[place].is_check {
+                if word.said.is_ok() {
+                    let flight = self.flying.remove(place);
+                    self.hear_checks(flight, word);
+                }
+                continue;
+            }
             let Ok(said) = word.said else { continue };
-            let result = judge::judge(&self.flying[place].1.case, self.live.standard(), &said);
+            let result = judge::judge(self.flying[place].case(), self.live.standard(), &said);
             // The same reasoning as in `hear`: a wrong answer may be another program's, and is
             // asked for again; a right one is the evaluator's.
             if was_itself || result.verdict == Verdict::Pass {
-                let (_, job) = self.flying.remove(place);
+                let job = self.flying.remove(place).jobs.remove(0);
                 self.finish(job, measure(result, (word.repeats, word.took)));
             }
         }
@@ -380,9 +413,14 @@ impl Run<'_> {
 
     /// A question has its answer, and with it perhaps the case for this time.
     fn finish(&mut self, mut job: Job, result: CaseResult) {
-        let Some(mut result) = job.complete(result) else {
-            return self.waiting.push_front(job);
-        };
+        match job.complete(result) {
+            Some(result) => self.conclude(job, result),
+            None => self.waiting.push_front(job),
+        }
+    }
+
+    /// A case has its result for this time.
+    fn conclude(&mut self, mut job: Job, mut result: CaseResult) {
         if let (Some(why), Verdict::Pass) = (job.disturbed.take(), result.verdict) {
             (result.verdict, result.why) =
                 (Verdict::Flaky, Some(format!("passed when asked again: {why}")));

@@ -4,12 +4,15 @@
 use firmware_wire::capability;
 use rcflash_link::Question;
 
+use crate::checks::Expected;
 use crate::live::LiveBoard;
 use sargon_cases::Subject;
 use sargon_reference::{Behaviour, Colour, Position, Square, Verdict, examine_as};
 
 /// The questions of a case.
 pub(super) struct Questions {
+    /// The right answers and their check, where the board is first asked for that.
+    pub(super) expected: Option<Box<Expected>>,
     /// Every square of a position, or the residue of an array.
     pub(super) first: Question,
     /// The question about the sum of the residues, or about the steps of the exchange.
@@ -27,13 +30,15 @@ impl Questions {
                     live.points_question(position, mover, moved)
                 };
                 let second = live.can(capability::POINTS).then(points);
-                Self { first: live.position_question(position), second }
+                let expect = || Box::new(Expected::new(position, live.standard()));
+                let expected = live.asks_for_checks().then(expect);
+                Self { expected, first: live.position_question(position), second }
             }
             Subject::Array { piece, array, .. } => {
                 let is_bounded = live.behaviour() == Behaviour::Mended && live.own.is_empty();
                 let steps = || live.steps_question(*piece, piece.kind.value(), array);
                 let second = (is_bounded && live.can(capability::TRACE)).then(steps);
-                Self { first: live.exchange_question(*piece, array), second }
+                Self { expected: None, first: live.exchange_question(*piece, array), second }
             }
         }
     }
@@ -42,7 +47,7 @@ impl Questions {
 /// The move to take for the last one: who made it, and where it ended. That is not known, or the
 /// mover's first or last square that has a residue, or its last of all: the number of pieces
 /// decides, so that a corpus has all of these.
-pub(super) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, Option<Square>) {
+pub(crate) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, Option<Square>) {
     let mover = position.to_move.other();
     let mut own = verdicts.iter().filter(|verdict| verdict.piece.colour == mover);
     let is_lost = |verdict: &&Verdict| verdict.outcome.residue > 0;

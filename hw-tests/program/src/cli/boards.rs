@@ -7,8 +7,8 @@ use board_simulator::Pace;
 use clap::Args;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::Profile;
-use hil_harness::board::Choice;
 use hil_harness::board::Recording;
+use hil_harness::board::{Choice, heading};
 use hil_harness::live::{Host, Plan};
 use hil_harness::report::Options;
 use program_kit::exit::Failure;
@@ -166,6 +166,8 @@ impl BoardArgs {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let force = self.force;
         let recording = self.record.clone();
+        // A replay answers what was asked.
+        let full = self.replay.as_deref().is_some_and(|file| heading(file).is_ok_and(|it| it.full));
         let recording = recording.map(|file| Recording { file, cases: Vec::new(), force });
         Ok(Plan {
             profile,
@@ -179,6 +181,7 @@ impl BoardArgs {
             note: |text| tell(text),
             recording,
             faults: self.faults,
+            full,
             watch_exchanges: false,
             stop: None,
         })

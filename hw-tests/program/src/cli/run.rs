@@ -8,7 +8,7 @@ use clap::Args;
 use firmware_wire::status;
 use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
 use hil_harness::disk::SystemDisk;
-use hil_harness::live::LiveBoard;
+use hil_harness::live::{LiveBoard, Plan};
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use program_kit::exit::{INCOMPLETE, Outcome};
@@ -38,6 +38,10 @@ pub(super) struct RunArgs {
     /// Only print the cases that are selected: name and tags
     #[arg(long)]
     list: bool,
+    /// Ask for every byte of every answer. Otherwise positions are first asked for by checks, and
+    /// for every byte only where a check is wrong; verdicts and messages are the same
+    #[arg(long, conflicts_with = "replay")]
+    full: bool,
     /// Put each case to the board so many times; one that passes only sometimes is flaky
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -68,7 +72,8 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         prepare: &LiveBoard::prepare,
         observer: &mut Terminal(ProgressBar::hidden()),
     };
-    let done = campaign::run(&args.settings(cases), args.board.plan(), here)?;
+    let plan = args.board.plan().map(|plan| Plan { full: plan.full || args.full, ..plan });
+    let done = campaign::run(&args.settings(cases), plan, here)?;
     conclude(&done)
 }
 

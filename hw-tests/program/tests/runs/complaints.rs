@@ -103,7 +103,7 @@ fn a_flake_is_told_from_pass_and_fail_with_its_cause() {
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
     let soak = ["--count", "400", "--faults", "5", "--results", &name];
-    let (code, said) = told(&[&["run", "--direct", "byte.figure5"], &soak[..]].concat());
+    let (code, said) = told(&[&["run", "--direct", "--full", "byte.figure5"], &soak[..]].concat());
     assert_ne!(code, Some(0), "{said}");
     assert_ne!(code, Some(1), "{said}");
     let flakes = records(&file).into_iter().filter_map(|record| match record {

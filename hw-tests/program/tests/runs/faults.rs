@@ -102,7 +102,7 @@ fn a_wrong_program_is_caught_through_faults_too() {
 fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let files = ["one", "two"].map(|name| folder.path().join(name));
-    let told = files.each_ref().map(|file| run(file, &["--faults", "7"]));
+    let told = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));
     let [one, two] = files.each_ref().map(|file| std::fs::read(file).expect("results"));
     assert!(one == two, "the same seed, other results");
     let (code, said) = &told[0];

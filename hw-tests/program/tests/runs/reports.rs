@@ -107,14 +107,14 @@ fn a_run_that_passes_is_reported_square_by_square() {
 
 #[test]
 fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
-    let written = Written::by(&["--direct", "--tag", "document"]);
+    let written = Written::by(&["--direct", "--full", "--tag", "document"]);
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
     let busy = load.processor.expect("its T-states are counted");
     assert!(written.text("report.json").contains(r#""limit":{"by":"processor","#), "{load}");
     assert!((0.95..=1.0).contains(&busy), "{load}");
     // What the same cases add when they are put once more has nothing of the upload in it.
-    let twice = Written::by(&["--direct", "--tag", "document", "--repeat", "2"]).report();
+    let twice = Written::by(&["--direct", "--full", "--tag", "document", "--repeat", "2"]).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters =
         report.board.expect("a board").baud as f64 / 10.0 * passed.occupied.as_secs_f64();
