@@ -8,12 +8,12 @@ use tdlasm::syntax::lex;
 use super::text::Lines;
 
 /// The foldable stretches of a text, by where they begin.
-pub(super) fn folding(text: &[u8], brackets: &[(u32, u32)]) -> Vec<FoldingRange> {
+pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
     let lines = Lines::new(text);
     let mut found = comments(&lines);
-    for (open, close) in brackets {
-        let first = lines.line(*open as usize);
-        let last = lines.line(*close as usize);
+    for Brackets { open, close } in pairs(text) {
+        let first = lines.line(open);
+        let last = lines.line(close);
         // The line of the closing bracket stays to be seen.
         if first + 1 < last {
             found.push(range(first, last - 1, FoldingRangeKind::Region));
@@ -21,6 +21,27 @@ pub(super) fn folding(text: &[u8], brackets: &[(u32, u32)]) -> Vec<FoldingRange>
     }
     found.sort_by_key(|one| (one.start_line, one.end_line));
     found.dedup();
+    found
+}
+
+/// The offsets of two brackets that are partners.
+struct Brackets {
+    open: usize,
+    close: usize,
+}
+
+/// The partners among the brackets that count in text that is assembled: those in comments and
+/// quotes do not.
+fn pairs(text: &[u8]) -> Vec<Brackets> {
+    let mut open = Vec::new();
+    let mut found = Vec::new();
+    for (at, bracket) in lex::live_brackets(text) {
+        if bracket == b'[' {
+            open.push(at);
+        } else if let Some(open) = open.pop() {
+            found.push(Brackets { open, close: at });
+        }
+    }
     found
 }
 
@@ -39,4 +60,20 @@ fn comments(lines: &Lines<'_>) -> Vec<FoldingRange> {
     let all: Vec<usize> = (0..lines.count()).filter(is_comment).collect();
     let runs = all.chunk_by(|one, next| one + 1 == *next).filter(|run| run.len() > 1);
     runs.map(|run| range(run[0], run[run.len() - 1], FoldingRangeKind::Comment)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folding;
+
+    #[test]
+    fn brackets_in_comments_and_quotes_neither_begin_nor_end_a_fold() {
+        let folds = |text: &str| -> Vec<_> {
+            let found = folding(text.as_bytes());
+            found.iter().map(|one| (one.start_line, one.end_line)).collect()
+        };
+        let text = " .IFE 0,[ ; see ]\n .BYTE ']','['\n NOP\n]\n .BYTE 1\n";
+        assert_eq!(folds(text), [(0, 2)]);
+        assert_eq!(folds(" NOP ; [\n NOP\n NOP\n NOP ; ]\n"), []);
+    }
 }

@@ -15,7 +15,6 @@ use lsp_types::{
 };
 
 use tdlasm::asm::Options;
-use tdlasm::source::bracket_pairs;
 use tdlasm_rewrite::fmt;
 
 use super::session::Session;
@@ -104,7 +103,7 @@ impl Session {
             FoldingRangeRequest::METHOD => {
                 self.reply::<FoldingRangeRequest>(request, |session, asked| {
                     let (_, text) = session.text(&asked.text_document)?;
-                    Ok(Some(folding::folding(&text, &bracket_pairs(&text))))
+                    Ok(Some(folding::folding(&text)))
                 })
             }
             SemanticTokensFullRequest::METHOD => {

@@ -88,6 +88,28 @@ pub fn delimited_text(input: &[u8]) -> Parsed<'_, &[u8]> {
     Ok((&input[end + 2..], &input[1..=end]))
 }
 
+/// The brackets that stand in no comment and in no quoted constant, with their offsets.
+pub fn live_brackets(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = text.get(at).copied() {
+            let (here, rest) = (at, &text[at..]);
+            at += match byte {
+                b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
+                b'\'' | b'"' => match quoted(rest) {
+                    Ok((behind, _)) => rest.len() - behind.len(),
+                    Err(_) => 1,
+                },
+                _ => 1,
+            };
+            if matches!(byte, b'[' | b']') {
+                return Some((here, byte));
+            }
+        }
+        None
+    })
+}
+
 /// A radix operator: `^` and one of B O Q D H.
 pub fn radix_prefix(input: &[u8]) -> Parsed<'_, u8> {
     preceded(char('^'), one_of("bBoOqQdDhH"))

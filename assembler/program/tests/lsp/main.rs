@@ -3,6 +3,7 @@
 mod chaos;
 mod client;
 mod navigation;
+mod oracle;
 mod renaming;
 mod session;
 mod typing;

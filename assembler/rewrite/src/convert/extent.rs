@@ -23,25 +23,10 @@ pub(super) fn end(source: &Source, operator: &[u8], from: usize) -> usize {
 /// Brackets in comments and quotes mean nothing in text that is assembled. In text that is skipped
 /// they count, but which text that is nobody knows who does not assemble it.
 pub(crate) fn depth_behind(text: &[u8], depth: usize) -> usize {
-    let mut depth = depth;
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        let rest = &text[at..];
-        at += match byte {
-            b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
-            b'\'' | b'"' => match lex::quoted(rest) {
-                Ok((behind, _)) => rest.len() - behind.len(),
-                Err(_) => 1,
-            },
-            _ => 1,
-        };
-        match byte {
-            b'[' => depth += 1,
-            b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    depth
+    lex::live_brackets(text).fold(depth, |depth, (_, bracket)| match bracket {
+        b'[' => depth + 1,
+        _ => depth.saturating_sub(1),
+    })
 }
 
 /// The end of the line that holds the byte at `at`.
