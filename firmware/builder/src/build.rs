@@ -269,3 +269,28 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
     let bytes = program.image.flat(fill);
     Some(BuiltImage { bytes, address, build, program, own: Vec::new() })
 }
+
+#[cfg(test)]
+mod tests {
+    use spoilt_inputs::{Seeds, each};
+
+    use super::*;
+    use crate::profile::SHIPPED;
+
+    #[test]
+    fn a_profile_that_is_spoilt_is_read_or_refused_with_a_line_and_its_monitor_built_or_refused() {
+        let texts: Vec<&[u8]> = SHIPPED.iter().map(|(_, text)| text.as_bytes()).collect();
+        let words: &[&[u8]] = &[b"[banks]\n", b"= 0\n", b"\"acia\"", b"0xFFFF", b"[memory]\n"];
+        let mut built = 0;
+        each(&Seeds { inputs: &texts, words }, 2000, |bytes| {
+            match Profile::parse("spoilt", &String::from_utf8_lossy(bytes)) {
+                Ok(profile) => {
+                    let _ = build(&profile, ProgramKind::Monitor); // it may not fit anywhere
+                    built += 1;
+                }
+                Err(error) => assert!(error.to_string().contains("line "), "{error}"),
+            }
+        });
+        assert!(built > 300, "{built}");
+    }
+}

@@ -116,3 +116,121 @@ impl Run<'_> {
         Some(job)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use firmware::evaluator::{Behaviour, Evaluator};
+    use firmware::profile::Profile;
+    use firmware_wire::PointsReply;
+
+    use super::*;
+    use crate::answers::Observation;
+    use crate::board::Choice;
+    use crate::checks::{Expected, check, last_move};
+    use crate::live::{LiveBoard, Plan};
+    use crate::runner::judge::judge;
+    use crate::runner::{Options, Verdict as Outcome, run_cases};
+    use sargon_cases::{Case, Subject, shipped};
+    use sargon_reference::{Position, examine_as};
+
+    fn live(behaviour: Behaviour, full: bool) -> LiveBoard {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let evaluator = Evaluator { behaviour, own: None };
+        let board = Choice::Direct { rom: None };
+        let plan = Plan { board, evaluator, full, ..Plan::simulated(profile) };
+        LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Positions of all kinds: pins, batteries, overflow, boards that are full and empty.
+    fn positions() -> Vec<(Case, Position)> {
+        let all = shipped().expect("the corpus").into_iter();
+        let positions = all.filter_map(|case| match &case.subject {
+            Subject::Position { position, .. } => Some((case.clone(), position.clone())),
+            Subject::Array { .. } => None,
+        });
+        let is_odd = |case: &Case| !case.tags.iter().any(|tag| tag == "play");
+        let chosen = positions.enumerate().filter(|(at, (case, _))| at % 100 == 0 || is_odd(case));
+        chosen.map(|(_, one)| one).collect()
+    }
+
+    /// All bytes that the check covers.
+    fn bytes<'a>(seen: &'a mut Observation, points: &'a mut PointsReply) -> Vec<&'a mut u8> {
+        let mut all: Vec<&mut u8> = Vec::new();
+        for one in &mut seen.squares {
+            all.extend([&mut one.square, &mut one.piece, &mut one.residue]);
+            all.extend(&mut one.array);
+        }
+        all.extend(&mut seen.end.royals);
+        all.extend(seen.end.pins.iter_mut().map(|pin| &mut pin.square));
+        let PointsReply { lost, prizes, danger, article, book, .. } = points;
+        all.extend([lost, danger]);
+        all.extend(prizes.iter_mut().chain(article).chain(book));
+        all
+    }
+
+    #[test]
+    fn the_board_checks_what_it_answers_byte_for_byte() {
+        for behaviour in Behaviour::ALL {
+            let mut live = live(behaviour, false);
+            let standard = live.standard();
+            for (case, position) in positions() {
+                let expected = Expected::new(&position, standard);
+                let (mover, moved) =
+                    last_move(&position, &examine_as(&position, standard.behaviour).verdicts);
+                let seen = live.position(&position).expect("an answer");
+                let points = live.points(&position, mover, moved).expect("an answer");
+                let there = check(&seen, &points);
+                assert_eq!(there, expected.check, "{behaviour} {}", case.id);
+                let question = live.checks_question(vec![expected.request; 2]);
+                live.submit(&question).expect("room");
+                let word = live.next_word().expect("an answer").expect("it is under way");
+                let Ok(CaseAnswer::Checks(checks)) = word.said else { panic!("{:?}", word.said) };
+                let checks: Vec<_> = checks.iter().map(|one| one.check).collect();
+                assert_eq!(checks, [there; 2], "{behaviour} {}", case.id);
+            }
+        }
+    }
+
+    #[test]
+    fn each_wrong_bit_changes_the_check_and_fails_when_every_byte_is_asked_for() {
+        let standard = live(Behaviour::Mended, true).standard();
+        for (case, position) in positions() {
+            let right = Expected::new(&position, standard);
+            let (mut seen, mut points) = (right.observation.clone(), right.points);
+            for at in 0..bytes(&mut seen, &mut points).len() * 8 {
+                let flip = |seen: &mut Observation, points: &mut PointsReply| {
+                    *bytes(seen, points)[at / 8] ^= 1 << (at % 8);
+                };
+                flip(&mut seen, &mut points);
+                assert_ne!(check(&seen, &points), right.check, "{}: bit {at}", case.id);
+                let answers = [CaseAnswer::Position(seen.clone()), CaseAnswer::Points(points)];
+                let fails = |answer| judge(&case, standard, answer).verdict == Outcome::Fail;
+                assert!(answers.iter().any(fails), "{}: bit {at}", case.id);
+                flip(&mut seen, &mut points);
+            }
+        }
+    }
+
+    #[test]
+    fn times_of_squares_are_those_of_a_run_that_asks_for_every_byte() {
+        let times = |full| {
+            let stop = AtomicBool::new(false);
+            let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+            let mut found = Vec::new();
+            let cases = positions().into_iter().map(|(case, _)| case);
+            run_cases(&mut live(Behaviour::Mended, full), cases, options, |result| {
+                assert_eq!(result.verdict, Outcome::Pass, "{}", result.id);
+                let squares = result.squares.into_iter();
+                let times: Vec<_> = squares.map(|one| (one.square, one.t_states)).collect();
+                found.push((result.id, times));
+            });
+            found.sort();
+            found
+        };
+        let by_checks = times(false);
+        assert!(by_checks.iter().flat_map(|(_, times)| times).all(|(_, time)| time.is_some()));
+        assert_eq!(by_checks, times(true));
+    }
+}

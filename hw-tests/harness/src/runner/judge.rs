@@ -2,10 +2,9 @@
 
 use rcflash_link::LinkError;
 
-use super::questions::last_move;
 use super::result::{CaseResult, Verdict};
 use crate::answers::{CaseAnswer, CheckThere, Observation};
-use crate::checks::Expected;
+use crate::checks::{Expected, last_move};
 use crate::compare::{
     Standard, compare_exchange, compare_position, compare_steps, compare_verdicts,
 };
@@ -14,7 +13,7 @@ use sargon_cases::{Case, Subject};
 use sargon_reference::{Behaviour, examine_as, exchange_as};
 
 /// Holds the board's word on one of a case's questions against the reference.
-pub(crate) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
+pub(super) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
     let is_mended = standard.behaviour == Behaviour::Mended;
     let mut result = CaseResult::new(case, Verdict::Pass);
     match (&case.subject, said) {

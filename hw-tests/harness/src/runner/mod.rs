@@ -8,10 +8,8 @@ mod questions;
 mod result;
 
 pub use conclusion::{Conclusion, exit_code, shortfall};
-#[cfg(test)]
-pub(crate) use judge::judge;
 pub use lockstep::{Divergence, NO_ANSWER, first_divergence};
-pub(crate) use questions::last_move;
+
 pub use result::{CaseResult, Counts, Verdict};
 
 use std::collections::VecDeque;
