@@ -1,8 +1,8 @@
 //! Inputs that are spoilt by a number, for tests of what reads bytes from outside.
 //!
-//! [`each`] takes whole inputs as seeds, changes them in some places, and hands them to a reader. The
-//! same number is the same input each time, so that a finding is replayed by its number. A reader
-//! may refuse what it gets, but it must not panic, take long, or take much memory.
+//! [`each`] takes whole inputs as seeds, changes them in some places, and hands them to a reader.
+//! The same number is the same input each time, so that a finding is replayed by its number. A
+//! reader may refuse what it gets, but it must not panic, take long, or take much memory.
 //!
 //! ```
 //! use spoilt_inputs::{Seeds, each};
@@ -157,7 +157,8 @@ fn number_instead(input: &mut Vec<u8>, dice: &mut Dice) {
     input.splice(first..first + count, number.iter().copied());
 }
 
-/// Hands spoilt inputs to a reader, `times` of them or as many as the variable `SPOILT_INPUTS` says.
+/// Hands spoilt inputs to a reader, `times` of them or as many as the variable `SPOILT_INPUTS`
+/// says.
 ///
 /// # Panics
 /// If the reader panics, takes too long for an input or too much memory; the number of the input is

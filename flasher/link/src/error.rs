@@ -73,7 +73,8 @@ pub enum LinkError {
     },
 }
 
-/// Returns advice for a line that failed; a full disk, of a line that is recorded, is no cable's fault.
+/// Returns advice for a line that failed; a full disk, of a line that is recorded, is no cable's
+/// fault.
 fn hint(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
 }

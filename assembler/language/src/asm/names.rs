@@ -249,9 +249,9 @@ impl Names {
         }
     }
 
-    /// Notes that a name is declared which is to be defined below. Its definition then takes a place
-    /// of its own: no program with `..locals` below an exported label shows whether the original
-    /// finds them, and all that is written so would be refused.
+    /// Notes that a name is declared which is to be defined below. Its definition then takes a
+    /// place of its own: no program with `..locals` below an exported label shows whether the
+    /// original finds them, and all that is written so would be refused.
     pub(crate) fn announce(&mut self, id: NameId) {
         if self[id].entered == 0 {
             self.enter(id);

@@ -18,7 +18,7 @@ const PROGRAMS: &[u8] = include_bytes!("../../../language/tests/data/oracle/prog
 /// So many programs are in the record.
 const COUNT: usize = 5_500;
 const FILE: &str = "/nowhere/p.asm";
-/// What an editor asks for as soon as it shows a file.
+/// The requests of an editor as soon as it shows a file.
 const REQUESTS: [&str; 3] = ["foldingRange", "documentSymbol", "semanticTokens/full"];
 
 fn sources() -> Vec<String> {

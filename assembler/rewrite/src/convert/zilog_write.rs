@@ -73,8 +73,8 @@ fn assignment(fixed: bool, context: &Context<'_>) -> Read<&'static str> {
     }
 }
 
-/// The address at which code goes on, as a distance for a target whose output has no gaps. Returns the
-/// operator.
+/// The address at which code goes on, as a distance for a target whose output has no gaps. Returns
+/// the operator.
 fn write_origin(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<&'static str> {
     if context.placed && context.target.is_some_and(Target::is_gapless) {
         let distance = Node::binary(BinaryOp::Subtract, value.clone(), Node::Here);

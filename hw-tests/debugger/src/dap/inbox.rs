@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use super::message;
 use super::types::Request;
 
-/// Most requests that are read before the first of them is answered, and most of those that are kept
-/// while the board runs.
+/// Most requests that are read before the first of them is answered, and most of those that are
+/// kept while the board runs.
 const AHEAD: usize = 16;
 const MOST_WAITING: usize = 256;
 

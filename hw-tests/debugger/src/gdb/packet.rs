@@ -76,8 +76,8 @@ impl<'s> Client<'s> {
         found.is_some() || self.has_gone
     }
 
-    /// The next packet whose check is right; `None` when gdb has hung up. Of one that is longer than
-    /// `most` the length is returned.
+    /// The next packet whose check is right; `None` when gdb has hung up. Of one that is longer
+    /// than `most` the length is returned.
     pub(super) fn receive(
         &mut self,
         acknowledges: bool,

@@ -71,7 +71,8 @@ fn launch(_arguments: &LaunchArguments) -> Launched {
     Launched { debugger: debugger(), message: None, runs: false, has_console: true }
 }
 
-/// Plays a session: every message in its output is whole, and of each that is a response the number.
+/// Plays a session: every message in its output is whole, and of each that is a response the
+/// number.
 fn played(input: Vec<u8>) -> (Vec<i64>, Option<String>) {
     let mut output = Vec::new();
     let error = serve(Cursor::new(input), &mut output, &|arguments, _| Ok(launch(arguments)))

@@ -23,7 +23,7 @@ use crate::runner::{CaseResult, Conclusion, Verdict};
 
 /// The time after which a board has ended whatever it was asked.
 const LONGEST_WORK: Duration = Duration::from_secs(30);
-/// What the monitor says when it starts.
+/// The words of the monitor when it starts.
 const GREETING: &[u8] = b"Sargon board monitor";
 
 /// An invariant that did not hold.
