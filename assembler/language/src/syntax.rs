@@ -4,5 +4,6 @@
 mod cursor;
 pub mod expr;
 pub mod lex;
+pub mod work;
 
 pub use cursor::Cursor;

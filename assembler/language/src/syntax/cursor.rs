@@ -3,6 +3,7 @@
 use crate::source::Span;
 
 use super::lex::{self, Parsed};
+use super::work;
 
 /// The unread rest of a text, which remembers where in the source map it is.
 #[derive(Debug, Clone)]
@@ -48,7 +49,9 @@ impl<'t> Cursor<'t> {
     /// Moves past `count` bytes or to the end.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        self.rest = &self.rest[count.min(self.rest.len())..];
+        let count = count.min(self.rest.len());
+        work::count(count);
+        self.rest = &self.rest[count..];
     }
 
     /// Moves past the next byte if it is `byte`.
@@ -74,6 +77,7 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn take<T>(&mut self, parser: impl FnOnce(&'t [u8]) -> Parsed<'t, T>) -> Option<T> {
         let (rest, found) = parser(self.rest).ok()?;
+        work::count(self.rest.len() - rest.len());
         self.rest = rest;
         Some(found)
     }

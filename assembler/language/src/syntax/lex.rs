@@ -8,6 +8,8 @@ use nom::multi::many0_count;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
+use super::work;
+
 /// The result of a parser of bytes; a mismatch needs no reason, the caller knows what it sought.
 pub type Parsed<'t, T> = IResult<&'t [u8], T, ()>;
 
@@ -84,7 +86,9 @@ pub fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// A text between two equal delimiters of any kind; it may hold line ends.
 pub fn delimited_text(input: &[u8]) -> Parsed<'_, &[u8]> {
     let delimiter = *input.first().ok_or(nom::Err::Error(()))?;
-    let end = memchr::memchr(delimiter, &input[1..]).ok_or(nom::Err::Error(()))?;
+    let end = memchr::memchr(delimiter, &input[1..]);
+    work::count(end.unwrap_or(input.len()));
+    let end = end.ok_or(nom::Err::Error(()))?;
     Ok((&input[end + 2..], &input[1..=end]))
 }
 
@@ -94,6 +98,7 @@ pub fn live_brackets(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     std::iter::from_fn(move || {
         while let Some(byte) = text.get(at).copied() {
             let (here, rest) = (at, &text[at..]);
+            work::count(1);
             at += match byte {
                 b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
                 b'\'' | b'"' => match quoted(rest) {
