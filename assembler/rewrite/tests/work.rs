@@ -7,8 +7,11 @@ use tdlasm_rewrite::convert::{self, Dialect, convert};
 use tdlasm_rewrite::fmt::{self, format};
 
 const SHORT: usize = 2_000;
+/// Makes a text of so many pieces.
+type Make = fn(usize) -> String;
+
 /// Texts that took time for the square of their length, by how often their piece comes.
-const TEXTS: [(&str, fn(usize) -> String); 7] = [
+const TEXTS: [(&str, Make); 7] = [
     ("labels on one line", |count| "A:".repeat(count) + "\n .END\n"),
     ("lines of a text that is never closed", |count| {
         " .REMARK /x\n".to_owned() + &" NOP\n".repeat(count) + " .END\n"
