@@ -2,86 +2,77 @@
 
         .IDENT CRCREC
         .INTERN CRCARR,CRCTAL
-        .EXTERN CRCTAB,CHECK
+        .EXTERN CRCTAB,CHECK,ATKLST,ENDING
         .INSERT sargon.asm
 
-; BYTE - takes the byte at AT(X) into the check D C B A.
+; BYTE - takes the byte at AT into the check D E B C, C the lowest.
         .DEFINE BYTE[AT]=[
-        XRA AT(X)
+        LDA AT
+        XRA C
+        LXI H,CRCTAB
         MOV L,A
-        MOV H,E
         MOV A,M
         XRA B
-        EXAF
+        MOV C,A
         INR H
         MOV A,M
-        XRA C
+        XRA E
         MOV B,A
         INR H
         MOV A,M
         XRA D
-        MOV C,A
+        MOV E,A
         INR H
         MOV D,M
-        EXAF
 ]
 ; OPEN, CLOSE - fetch the check from memory, and store it there.
         .DEFINE OPEN=[
-        LHLD CHECK
-        MOV B,H
-        MOV A,L
-        LHLD CHECK+2
-        MOV C,L
-        MOV D,H
-        LXI H,CRCTAB
-        MOV E,H                 ; the page of the lowest bytes
+        LBCD CHECK
+        LDED CHECK+2
 ]
         .DEFINE CLOSE=[
-        MOV L,A
-        MOV H,B
-        SHLD CHECK
-        MOV L,C
-        MOV H,D
-        SHLD CHECK+2
+        SBCD CHECK
+        SDED CHECK+2
 ]
-; CRCARR - takes an attackers array into the check.
-;   Entry:    IX = the array; CHECK = check so far, complemented; CRCINI has made the table
+
+; CRCARR - takes the attackers array into the check.
+;   Entry:    ATKLST = the array; CHECK = check so far, complemented; CRCINI has made the table
 ;   Exit:     CHECK includes it
 ;   Errors:   none
-;   Clobbers: AF, BC, DE, HL, AF'
+;   Clobbers: AF, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   1450
+;   Cycles:   1420
 CRCARR: OPEN
-        BYTE 0
-        BYTE 1
-        BYTE 2
-        BYTE 3
-        BYTE 4
-        BYTE 5
-        BYTE 6
-        BYTE 7
-        BYTE 8
-        BYTE 9
-        BYTE 10
-        BYTE 11
-        BYTE 12
-        BYTE 13
+        BYTE ATKLST
+        BYTE ATKLST+1
+        BYTE ATKLST+2
+        BYTE ATKLST+3
+        BYTE ATKLST+4
+        BYTE ATKLST+5
+        BYTE ATKLST+6
+        BYTE ATKLST+7
+        BYTE ATKLST+8
+        BYTE ATKLST+9
+        BYTE ATKLST+10
+        BYTE ATKLST+11
+        BYTE ATKLST+12
+        BYTE ATKLST+13
         CLOSE
         RET
         .IFN SECTN-7,[.ERROR "an array has not the bytes that CRCARR takes"]
 
 ; CRCTAL - takes four bytes into the check.
-;   Entry:    IX = the first; CHECK = check so far, complemented; CRCINI has made the table
+;   Entry:    ENDING = the first; CHECK = check so far, complemented; CRCINI has made the table
 ;   Exit:     CHECK includes them
 ;   Errors:   none
-;   Clobbers: AF, BC, DE, HL, AF'
+;   Clobbers: AF, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   500
+;   Cycles:   470
 CRCTAL: OPEN
-        BYTE 0
-        BYTE 1
-        BYTE 2
-        BYTE 3
+        BYTE ENDING
+        BYTE ENDING+1
+        BYTE ENDING+2
+        BYTE ENDING+3
         CLOSE
         RET
         .END

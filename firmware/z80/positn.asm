@@ -2,7 +2,7 @@
 ; several positions.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,DOCHKS,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR
+        .INTERN DOXCHG,DOPOSN,DOCHKS,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR,ENDING
         .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1,PINPAG
         .EXTERN POINTS,ALLST,MOVER,PTSL,CRCARR,CRCTAL,CRC32,CHECK,FLIP
         .EXTERN NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
@@ -415,8 +415,7 @@ ONECHK: LDED FROM               ; UNPACK reads at DE
 
 ; FOLD - plays the battle for a square out for POINTS, and takes its record into the check, the
 ; array first.
-FOLD:   LXI X,ATKLST            ; before XCHNG uses it up
-        CALL CRCARR             ; the array
+FOLD:   CALL CRCARR             ; the array, before XCHNG uses it up
         LXI H,ENDING
         CALL HEAD               ; four bytes at ENDING
         LXI H,STATUS            ; ALLST takes it from there
@@ -424,10 +423,9 @@ FOLD:   LXI X,ATKLST            ; before XCHNG uses it up
         ANA M                   ; only what the host asks for
         MOV M,A
         STA ENDING+2
-        PUSH D                  ; CRCTAL uses it up
-        LXI X,ENDING
         CALL CRCTAL             ; square, piece, status, residue
-        POP D                   ; E = the residue
+        LDA ENDING+3
+        MOV E,A                 ; the residue
         RET
 
 ; UNPACK - sets up the board and the royal squares from 32 bytes of the request, with no pins.
