@@ -124,6 +124,9 @@ impl Assembler<'_> {
     }
 
     pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> Step<Evaluated> {
+        if self.naming.here_doubled && expr.ops.contains(&Op::Here) {
+            self.error(Code::Doubled, expr.span, "the source assigns to the location counter");
+        }
         // One operand needs no stack.
         if let [op] = expr.ops[..]
             && let Some(value) = self.operand_value(op)?

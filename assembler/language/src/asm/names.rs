@@ -299,6 +299,16 @@ impl Names {
         self.scope = scope_of(of, entry);
     }
 
+    /// The scope of `..locals` that is open.
+    pub(crate) fn scope(&self) -> u32 {
+        self.scope
+    }
+
+    /// Goes on in a scope.
+    pub(crate) fn go_on_in(&mut self, scope: u32) {
+        self.scope = scope;
+    }
+
     /// Begins another pass, before all symbols.
     pub(crate) fn restart_scopes(&mut self) {
         self.scope = 0;

@@ -23,6 +23,8 @@ pub(super) struct Naming {
     /// Names that a conditional found undefined.
     pub(super) assumed_undefined: Vec<NameId>,
     pub(super) module_name: Option<String>,
+    /// Whether the source assigns to the location counter: each use of it is marked then.
+    pub(super) here_doubled: bool,
     /// The places that export a name.
     pub(super) export_uses: Vec<(NameId, Span)>,
     /// The findings of the first pass about each module, for the second.
@@ -46,6 +48,7 @@ impl Naming {
             created: 0,
             assumed_undefined: Vec::new(),
             module_name: None,
+            here_doubled: false,
             export_uses: Vec::new(),
             first_pass: VecDeque::new(),
         }

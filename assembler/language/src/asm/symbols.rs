@@ -28,6 +28,7 @@ impl Assembler<'_> {
             return true;
         }
         self.mention(name, span, Role::Definition);
+        self.naming.here_doubled |= entry.is_here();
         self.naming.names[name].doubled = true;
         self.report_redefinition(name, &entry, span);
         self.naming.names[name].pass = self.pass_number();

@@ -218,8 +218,12 @@ impl Assembler<'_> {
             let known = entry.definition != Definition::None && entry.state != state;
             // A variable may be assigned again, but not by this.
             let kind = if known { Definition::Label } else { kind };
-            return self.define(new, state, kind, place);
+            let scope = self.naming.names.scope();
+            self.define(new, state, kind, place);
+            // A copy begins no scope of its own.
+            return self.naming.names.go_on_in(scope);
         }
+        self.naming.names.enter(new);
         if entry.doubled {
             self.report_redefinition(new, &entry, place);
         } else if !matches!(entry.definition, Definition::Label | Definition::External) {
