@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use board_debugger::Machine;
 use board_debugger::measure::{
-    Meter, annotated, callgrind, line_table, lines, routine_table, routines, speedscope, svg,
+    Meter, RoutineTime, annotated, callgrind, compared_table, line_table, lines, routine_table,
+    routines, speedscope, svg,
 };
 use clap::Args;
 use firmware::code::CodeMap;
@@ -19,7 +20,7 @@ use sargon_cases::encode;
 use serde_json::json;
 
 use super::workload::Workload;
-use hw_console::positions::{PositionArgs, Positions};
+use hw_console::positions::{Named, PositionArgs};
 use hw_console::{json_line, print};
 
 /// T-states that the board may take for a position before it is taken for lost.
@@ -37,6 +38,13 @@ pub(super) struct ProfileArgs {
     /// The evaluator's behaviour
     #[arg(long, value_name = "mended|1978|fast", default_value_t)]
     behaviour: Behaviour,
+    /// Measure this behaviour, too, and show the routines of both beside each other
+    #[arg(
+        long,
+        value_name = "mended|1978|fast",
+        conflicts_with_all = ["program", "annotate", "flame", "speedscope", "callgrind", "lines"]
+    )]
+    against: Option<Behaviour>,
     /// The number of lines to show, those with most T-states
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     lines: usize,
@@ -63,13 +71,22 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     if args.workload.is_some() && !args.positions.is_empty() {
         return Err(Failure::new(USAGE, "--program runs a program; leave the positions out"));
     }
+    if let Some(against) = args.against {
+        return compare(args, &profile, against);
+    }
     let mut positions = None;
     let Measured { meter, code, title } = match args.workload.run(&profile)? {
         Some((meter, code)) => {
             let title = format!("{} on {}", args.workload.name(), args.board);
             Measured { meter, code, title }
         }
-        None => measure_positions(positions.insert(args.positions.read(false)?), args, &profile)?,
+        None => {
+            let positions = positions.insert(args.positions.read(false)?);
+            let mut bench = Bench::new(&profile, args.behaviour)?;
+            positions.each(false, |named| bench.examine(named))?;
+            let title = format!("{} positions on {}", positions.count(), args.board);
+            Measured { meter: bench.meter, code: bench.code, title }
+        }
     };
     for file in &args.annotate {
         check_file(&code, file)?;
@@ -95,25 +112,54 @@ struct Measured {
     title: String,
 }
 
-/// The application answers positions.
-fn measure_positions(
-    positions: &Positions,
-    args: &ProfileArgs,
-    profile: &Profile,
-) -> Result<Measured, Failure> {
-    let evaluator = Evaluator { behaviour: args.behaviour, own: None };
-    let mut machine = Machine::with_application(profile, &evaluator)?;
-    let code = machine.code();
-    let mut meter = Meter::new(&code);
+/// Measures two behaviours over the same positions.
+fn compare(args: &ProfileArgs, profile: &Profile, against: Behaviour) -> Outcome {
+    let positions = args.positions.read(false)?;
+    let both = [args.behaviour, against];
+    let [mut first, mut second] = [Bench::new(profile, both[0])?, Bench::new(profile, both[1])?];
     positions.each(false, |named| {
-        machine.send(&Request::Position { squares: encode::squares(&named.position) });
-        if !meter.run(&mut machine.board, PATIENCE) || machine.replies().is_empty() {
-            return Err(Failure::new(RIG, format!("{}: the board does not answer", named.id)));
-        }
-        Ok(())
+        first.examine(named)?;
+        second.examine(named)
     })?;
-    let title = format!("{} positions on {}", positions.count(), args.board);
-    Ok(Measured { meter, code, title })
+    let times = [first.routines(), second.routines()];
+    let names = both.map(|behaviour| behaviour.to_string());
+    if args.json {
+        let of = |at: usize| json!({ "behaviour": names[at], "routines": times[at] });
+        print(&json_line(&[of(0), of(1)])?)?;
+    } else {
+        let calls = positions.count();
+        print(&compared_table(names.each_ref().map(String::as_str), &times, calls))?;
+    }
+    positions.conclude(Ok(0))
+}
+
+/// An application that answers positions and is measured.
+struct Bench {
+    machine: Machine,
+    meter: Meter,
+    code: CodeMap,
+}
+
+impl Bench {
+    fn new(profile: &Profile, behaviour: Behaviour) -> Result<Self, Failure> {
+        let evaluator = Evaluator { behaviour, own: None };
+        let machine = Machine::with_application(profile, &evaluator)?;
+        let code = machine.code();
+        Ok(Self { machine, meter: Meter::new(&code), code })
+    }
+
+    fn examine(&mut self, named: &Named) -> Result<(), Failure> {
+        let Self { machine, meter, .. } = self;
+        machine.send(&Request::Position { squares: encode::squares(&named.position) });
+        if meter.run(&mut machine.board, PATIENCE) && !machine.replies().is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(RIG, format!("{}: the board does not answer", named.id)))
+    }
+
+    fn routines(&self) -> Vec<RoutineTime> {
+        routines(&self.meter, &self.code)
+    }
 }
 
 /// The text for standard output.

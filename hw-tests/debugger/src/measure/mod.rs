@@ -17,7 +17,9 @@ pub use calls::{Calls, Node};
 pub use coverage::{Coverage, FileCoverage, coverage_table};
 pub use flame::svg;
 pub use meter::{Count, Meter};
-pub use profile::{LineTime, RoutineTime, annotated, line_table, lines, routine_table, routines};
+pub use profile::{
+    LineTime, RoutineTime, annotated, compared_table, line_table, lines, routine_table, routines,
+};
 pub use regions::Regions;
 pub use speedscope::speedscope;
 pub use workout::Workout;

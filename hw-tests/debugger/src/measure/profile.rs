@@ -1,6 +1,7 @@
 //! T-states spent by routine and by line.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::meter::Meter;
@@ -121,6 +122,33 @@ pub fn routine_table(routines: &[RoutineTime]) -> String {
         let _ = writeln!(text, "{own:12}  {part:5.1}  {total:14}  {calls:10}  {each:>8}  {name}");
     }
     let _ = writeln!(text, "{all:12}  100.0 %");
+    text
+}
+
+/// A table of the routines of two programs, for people: T-states of their own for each of `count`
+/// positions, and how much the second has of the first's.
+#[must_use]
+pub fn compared_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
+    let own = |at: usize, name: &str| {
+        let of = times[at].iter().find(|one| one.name == name);
+        of.map_or(0, |one| one.own)
+    };
+    let names_of = |at: usize| times[at].iter().map(|one| one.name.as_str());
+    let all: BTreeSet<&str> = names_of(0).chain(names_of(1)).collect();
+    let mut rows: Vec<_> = all.into_iter().map(|name| (own(0, name), own(1, name), name)).collect();
+    rows.sort_by_key(|&(one, other, name)| (Reverse(one.max(other)), name));
+    let sum = |at: usize| times[at].iter().map(|one| one.own).sum();
+    rows.push((sum(0), sum(1), "all"));
+    let [first, second] = names;
+    let mut text = format!("{first:>12}  {second:>12}   part  routine (T-states a position)\n");
+    let each = |own: u64| own / (count.max(1) as u64);
+    for (one, other, name) in rows {
+        let part = match one {
+            0 => "-".to_owned(),
+            _ => format!("{:.1} %", percent(other, one)),
+        };
+        let _ = writeln!(text, "{:12}  {:12}  {part:>8}  {name}", each(one), each(other));
+    }
     text
 }
 

@@ -193,3 +193,28 @@ fn other_programs_read_the_profile() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains(":XCHNG"), "{text}");
 }
+
+#[test]
+fn two_behaviours_stand_beside_each_other() {
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let (_, shown, said) = hw_tests(&[&["profile", "--json", FIGURE_1], arguments].concat());
+        serde_json::from_str(&shown).unwrap_or_else(|error| panic!("{error}: {said}"))
+    };
+    let both = json(&["--against", "fast"]);
+    for (at, behaviour) in ["mended", "fast"].into_iter().enumerate() {
+        assert_eq!(both[at]["behaviour"], behaviour);
+        let alone = json(&["--behaviour", behaviour]);
+        assert_eq!(both[at]["routines"], alone["routines"], "{behaviour}");
+    }
+    let (_, table, _) = hw_tests(&["profile", "--against", "fast", FIGURE_1]);
+    let row = |name: &str| table.lines().find(|line| line.ends_with(&format!("  {name}")));
+    let cells = |name: &str| row(name).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    assert!(table.starts_with("      mended          fast   part  routine"), "{table}");
+    assert_eq!(cells("SPREAD").expect("a row")[0], "0", "only the fast one has it");
+    assert_eq!(cells("NEXTAD").expect("a row")[1], "0", "only the other one calls it");
+    let own = |at: usize| {
+        let all = both[at]["routines"].as_array().expect("routines").iter();
+        all.map(|one| one["own"].as_u64().expect("a number")).sum::<u64>().to_string()
+    };
+    assert_eq!(cells("all").expect("a row")[..2], [own(0), own(1)]);
+}
