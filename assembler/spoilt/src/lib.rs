@@ -164,24 +164,40 @@ fn number_instead(input: &mut Vec<u8>, dice: &mut Dice) {
 /// If the reader panics, takes too long for an input or too much memory; the number of the input is
 /// printed, with which `SPOILT_INPUT` tries it alone.
 pub fn each(seeds: &Seeds<'_>, times: u64, mut reader: impl FnMut(&[u8])) {
+    each_number(times, |number| {
+        let input = seeds.spoilt(number);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reader(&input))) {
+            eprintln!("the input: {}", shown(&input));
+            resume_unwind(panic);
+        }
+        input.len()
+    });
+}
+
+/// Does the same with numbers alone, by which a test spoils something itself; it returns the bytes
+/// of its input.
+///
+/// # Panics
+/// As [`each`].
+pub fn each_number(times: u64, mut test: impl FnMut(u64) -> usize) {
     let number_of = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let only = number_of(ONLY);
-    let numbers = match only {
+    let numbers = match number_of(ONLY) {
         Some(number) => number..number + 1,
         None => 0..number_of(TIMES).unwrap_or(times),
     };
     let before = most_memory();
     let mut longest = 0;
     for number in numbers {
-        let input = seeds.spoilt(number);
-        longest = longest.max(input.len() as u64);
         let began = Instant::now();
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reader(&input))) {
-            eprintln!("{ONLY}={number}: {}", shown(&input));
-            resume_unwind(panic);
+        match catch_unwind(AssertUnwindSafe(|| test(number))) {
+            Ok(length) => longest = longest.max(length as u64),
+            Err(panic) => {
+                eprintln!("{ONLY}={number}");
+                resume_unwind(panic);
+            }
         }
         let took = began.elapsed();
-        assert!(took < LONGEST, "{ONLY}={number} took {took:?}: {}", shown(&input));
+        assert!(took < LONGEST, "{ONLY}={number} took {took:?}");
     }
     if let (Some(before), Some(after)) = (before, most_memory()) {
         let taken = after.saturating_sub(before);

@@ -16,7 +16,7 @@
 //! `C` is never among them, since it clears BASIC's program, nor Ctrl-C or ESC, which stop one that
 //! runs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use firmware_wire::{Decoder, Event, Frame, Request};
 use rcflash_link::show;
@@ -279,10 +279,10 @@ pub(super) fn ask(
 ) -> Result<Vec<u8>> {
     talk.take();
     talk.put(what, keys)?;
-    let end = Instant::now() + talk.unsent() + begins;
+    let end = talk.now() + talk.unsent() + begins;
     while talk.inbox().is_empty() {
         talk.check_stop(what)?;
-        let left = end.saturating_duration_since(Instant::now());
+        let left = end.saturating_duration_since(talk.now());
         if left.is_zero() {
             return Ok(Vec::new());
         }
@@ -294,20 +294,20 @@ pub(super) fn ask(
 /// Waits until an answer that has begun is complete, and takes it: soon after a prompt, later after
 /// anything else.
 fn complete(talk: &mut Talk, what: &'static str) -> Result<Vec<u8>> {
-    let end = Instant::now() + TALKATIVE;
-    let mut quiet_since = Instant::now();
+    let end = talk.now() + TALKATIVE;
+    let mut quiet_since = talk.now();
     loop {
         talk.check_stop(what)?;
         if talk.listen(what, Duration::from_millis(20))? > 0 {
-            quiet_since = Instant::now();
+            quiet_since = talk.now();
         }
         let heard = talk.inbox();
         let is_whole = heard.is_empty() || recognise(heard).is_some() || is_erasure(heard);
         let patience = if is_whole { QUIET } else { PATIENT };
-        if quiet_since.elapsed() >= patience {
+        if talk.now().saturating_duration_since(quiet_since) >= patience {
             return Ok(talk.take());
         }
-        if Instant::now() > end {
+        if talk.now() > end {
             return Err(talk.noise(what));
         }
     }

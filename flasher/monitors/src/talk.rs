@@ -42,6 +42,7 @@ impl Talk {
     /// `stop` is set.
     #[must_use]
     pub fn new(line: Box<dyn Transport + Send>, baud: u32, stop: Arc<AtomicBool>) -> Self {
+        let carried = line.now();
         Self {
             line,
             baud: baud.max(1),
@@ -49,7 +50,7 @@ impl Talk {
             closing: false,
             typing: Duration::ZERO,
             inbox: Vec::new(),
-            carried: Instant::now(),
+            carried,
             overheard: Overheard::default(),
         }
     }
@@ -122,9 +123,14 @@ impl Talk {
 
     /// Forgets what was sent and still waits in this computer.
     pub(super) fn discard_unsent(&mut self) -> Result<()> {
-        self.carried = Instant::now();
+        self.carried = self.line.now();
         let what = "taking back what was sent";
         self.line.discard_unsent().map_err(|error| self.line_error(what, error))
+    }
+
+    /// The time by the line's clock.
+    pub(super) fn now(&self) -> Instant {
+        self.line.now()
     }
 
     /// The time that so many characters take on the line.
@@ -134,7 +140,7 @@ impl Talk {
 
     /// Sends bytes at once.
     pub(super) fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<()> {
-        let deadline = Instant::now() + self.line_time(bytes.len()) + STALL;
+        let deadline = self.line.now() + self.line_time(bytes.len()) + STALL;
         self.line.write(bytes, deadline).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => {
                 LoaderError::Stalled { port: self.name(), what, waited: STALL }
@@ -142,7 +148,7 @@ impl Talk {
             _ => self.line_error(what, error),
         })?;
         self.overheard.sent(bytes);
-        self.carried = self.carried.max(Instant::now()) + self.line_time(bytes.len());
+        self.carried = self.carried.max(self.line.now()) + self.line_time(bytes.len());
         Ok(())
     }
 
@@ -158,7 +164,7 @@ impl Talk {
                 self.pause(what, pace.character)?;
             }
         }
-        let ahead = self.carried.saturating_duration_since(Instant::now() + AHEAD);
+        let ahead = self.carried.saturating_duration_since(self.line.now() + AHEAD);
         let rest = if pace.line.is_zero() { ahead } else { self.unsent() + pace.line };
         self.pause(what, rest)
     }
@@ -198,14 +204,14 @@ impl Talk {
 
     /// Returns the time that the line still needs for the bytes sent.
     pub(super) fn unsent(&self) -> Duration {
-        self.carried.saturating_duration_since(Instant::now())
+        self.carried.saturating_duration_since(self.line.now())
     }
 
     /// Listens for a time.
     pub(super) fn pause(&mut self, what: &'static str, time: Duration) -> Result<()> {
-        let end = Instant::now() + time;
+        let end = self.line.now() + time;
         loop {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(self.line.now());
             self.listen(what, left)?;
             if left.is_zero() {
                 return Ok(());
@@ -235,13 +241,13 @@ impl Talk {
         done: impl Fn(&[u8]) -> bool,
     ) -> Result<Vec<u8>> {
         let waited = self.unsent() + patience;
-        let end = Instant::now() + waited;
+        let end = self.line.now() + waited;
         loop {
             if done(&self.inbox) {
                 return Ok(self.take());
             }
             self.check_stop(what)?;
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(self.line.now());
             if left.is_zero() {
                 return Err(self.silence(what, waited));
             }
@@ -259,14 +265,14 @@ impl Talk {
         quiet: Duration,
         limit: Duration,
     ) -> Result<Vec<u8>> {
-        let end = Instant::now() + limit;
+        let end = self.line.now() + limit;
         loop {
             let unsent = self.unsent();
             if self.listen(what, quiet + unsent)? == 0 {
                 return Ok(self.take());
             }
             self.check_stop(what)?;
-            if Instant::now() > end {
+            if self.line.now() > end {
                 return Err(self.noise(what));
             }
         }

@@ -10,7 +10,9 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use firmware_wire::{Identity, Reply, Request, Role, crc16, memory_check};
-use rcflash_link::loader::{LoadError, identify, load, reach_monitor, run, update, verify};
+use rcflash_link::loader::{
+    LoadError, Updated, identify, load, reach_monitor, run, update, verify,
+};
 use rcflash_link::{Link, LinkError, Question};
 use rcflash_transport::Transport;
 
@@ -52,6 +54,54 @@ fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() 
         "{stats:?}"
     );
     assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
+}
+
+/// Loads bytes to 8000h of a peer whose board is reset after so many requests, each time.
+fn updated(resets: &[usize], bytes: &[u8]) -> Result<Updated, LoadError> {
+    let mut peer = Peer::new(&[]);
+    peer.resets = resets.iter().copied().collect();
+    let mut link = link(peer);
+    let monitor = monitor(&mut link);
+    update(&mut link, &monitor, 0x8000, bytes, |_| {})
+}
+
+#[test]
+fn an_upload_is_taken_up_again_after_two_resets_and_given_up_after_a_third() {
+    // IDENT, the check of the first block, then the blocks; later IDENT, RESET, IDENT, the checks of
+    // all, then the rest: each attempt is broken off in the midst of it.
+    let once = updated(&[3], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(once, Updated { sent: 1000, resets: 1 });
+    let twice = updated(&[3, 6], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(twice.resets, 2);
+    let error = updated(&[3, 6, 6], &PROGRAM).expect_err("it is reset again and again");
+    assert!(matches!(error, LoadError::Link(LinkError::Refused { .. })), "{error}");
+}
+
+#[test]
+fn another_refusal_is_no_reset() {
+    let mut peer = Peer::new(&[]);
+    peer.refuses = Some(3);
+    let mut link = link(peer);
+    let monitor = monitor(&mut link);
+    let error = update(&mut link, &monitor, 0x8000, &PROGRAM, |_| {}).expect_err("it refuses");
+    assert!(matches!(error, LoadError::Link(LinkError::Refused { .. })), "{error}");
+    let error = run(&mut link, 0x8000).expect_err("it refuses");
+    assert!(matches!(error, LoadError::Link(LinkError::Refused { .. })), "{error}");
+}
+
+#[test]
+fn what_is_there_counts_as_progress_and_only_the_rest_as_sent() {
+    let bytes: Vec<u8> = (0..1000).map(|at| (at % 251) as u8).collect();
+    let mut peer = Peer::new(&[]);
+    peer.memory[0x8000..0x8000 + 600].copy_from_slice(&bytes[..600]);
+    let mut link = link(peer);
+    let monitor = monitor(&mut link);
+    let mut progress = Vec::new();
+    let updated = update(&mut link, &monitor, 0x8000, &bytes, |done| progress.push(done));
+    // Two whole blocks of 236 bytes are there, and half a third.
+    let expected = Updated { sent: 528, resets: 0 };
+    assert_eq!(updated.unwrap_or_else(|error| panic!("{error}")), expected);
+    assert_eq!(progress, [472, 708, 944, 1000]);
 }
 
 #[test]

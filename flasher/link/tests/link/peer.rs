@@ -34,6 +34,10 @@ pub(crate) struct Peer {
     pub(crate) wrong_bits: u32,
     /// The address that the board claims to start, if not the one that it was given.
     pub(crate) starts: Option<u16>,
+    /// The number of requests after which an application has been started by a reset, each time.
+    pub(crate) resets: VecDeque<usize>,
+    /// The error with which it refuses to write and to start.
+    pub(crate) refuses: Option<u8>,
     faults: VecDeque<Option<Fault>>,
     decoder: Decoder,
     to_host: VecDeque<u8>,
@@ -50,6 +54,8 @@ impl Peer {
             broken: None,
             wrong_bits: 0,
             starts: None,
+            resets: VecDeque::new(),
+            refuses: None,
             faults: faults.iter().copied().collect(),
             decoder: Decoder::default(),
             to_host: VecDeque::new(),
@@ -83,8 +89,21 @@ impl Peer {
 
     fn reply(&mut self, frame: &Frame) -> Frame {
         let word = |at: usize| u16::from_le_bytes([frame.payload[at], frame.payload[at + 1]]);
-        if frame.kind == kind::RUN && self.role == b'A' {
+        match self.resets.front_mut() {
+            Some(0) => {
+                self.role = b'A';
+                self.resets.pop_front();
+            }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        if self.role == b'A' && ![kind::IDENT, kind::RESET].contains(&frame.kind) {
             return Frame::new(frame.seq, 0xFF, vec![1, frame.kind, 0, 0]).expect("it fits");
+        }
+        if let Some(code) = self.refuses
+            && [kind::WRITE, kind::RUN].contains(&frame.kind)
+        {
+            return Frame::new(frame.seq, 0xFF, vec![code, frame.kind, 0, 0]).expect("it fits");
         }
         let payload = match frame.kind {
             kind::IDENT => {

@@ -1,5 +1,4 @@
-//! Transcripts that are spoilt at random: a replay ends, and no answer is judged that the board did
-//! not give.
+//! Transcripts: a replay ends, and no answer is judged that the board did not give.
 
 use std::path::Path;
 use std::sync::Arc;
