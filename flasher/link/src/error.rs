@@ -79,9 +79,15 @@ fn hint(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
 }
 
+/// The first words of this project's monitor.
+const GREETING: &[u8] = b"Sargon board monitor";
+
 /// Returns advice for a board that did not answer.
 fn advice(overheard: &Overheard) -> &'static str {
-    if overheard.heard.is_empty() {
+    let heard: Vec<u8> = overheard.heard.iter().copied().collect();
+    if heard.windows(GREETING.len()).any(|words| words == GREETING) {
+        "the monitor has started meanwhile: try again"
+    } else if heard.is_empty() {
         "press reset and look at the cable; `rcflash probe` tries other speeds"
     } else {
         "press reset; `rcflash probe` tells who talks there, and at which speed"
@@ -91,5 +97,23 @@ fn advice(overheard: &Overheard) -> &'static str {
 impl LinkError {
     pub(super) fn nonsense(what: &'static str, error: impl fmt::Display) -> Self {
         Self::Nonsense { what, why: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_is_to_try_again_where_the_monitor_has_just_started() {
+        let advised = |heard: &[u8]| {
+            let mut overheard = Overheard::default();
+            overheard.heard(heard);
+            advice(&overheard)
+        };
+        let greeting = b"\x81M\x01\r\nSargon board monitor 1, build 01234567\r\n";
+        assert_eq!(advised(greeting), "the monitor has started meanwhile: try again");
+        assert!(advised(b"").starts_with("press reset and look at the cable"));
+        assert!(advised(b"Sargon board").starts_with("press reset; `rcflash probe`"));
     }
 }

@@ -10,6 +10,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use firmware_wire::{Identity, Reply, Request, Role, crc16, memory_check};
+use rcflash_link::flash::{FlashError, erase_sectors};
 use rcflash_link::loader::{
     LoadError, Updated, identify, load, reach_monitor, run, update, verify,
 };
@@ -87,6 +88,14 @@ fn another_refusal_is_no_reset() {
     assert!(matches!(error, LoadError::Link(LinkError::Refused { .. })), "{error}");
     let error = run(&mut link, 0x8000).expect_err("it refuses");
     assert!(matches!(error, LoadError::Link(LinkError::Refused { .. })), "{error}");
+}
+
+#[test]
+fn a_refusal_to_verify_flash_is_no_difference() {
+    // Of this board an application answers after the first request that it does not know.
+    let mut link = link(Peer::new(&[]));
+    let error = erase_sectors(&mut link, &[5], |_| {}).expect_err("it is refused");
+    assert!(matches!(error, FlashError::Link(LinkError::Refused { .. })), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use program_kit::files::{flush_folder, write_flushed};
+use program_kit::files::{flush_folder, read_within, write_flushed};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -71,11 +71,14 @@ fn kept(file: File) -> io::Result<File> {
 
 impl DiskFile for File {
     fn read_all(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        // A file that tells its length need not be read to be refused.
+        let length = self.metadata()?.len();
+        if length > limit {
+            let problem = format!("it has {length} bytes, and {limit} are the most that is read");
+            return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
+        }
         self.seek(SeekFrom::Start(0))?;
-        let mut bytes = Vec::new();
-        // One byte more than allowed shows that there is more, without reading all of it.
-        self.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit { Err(ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+        read_within(self, limit)
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -86,9 +86,13 @@ impl LiveBoard {
         };
         why.get_or_insert(answers);
         let ready = self.programs.bring_up(&self.plan, &mut self.link)?;
+        // The same bytes were loaded as the first time. An application of the user's has no build
+        // id that is known beforehand, so that only this tells it from another program.
+        if ready.application != self.application {
+            return Err(SetupError::WrongApplication(Box::new(ready.application)));
+        }
         self.link.set_window(ready.application.window);
         self.board.note_ready(&ready);
-        self.application = ready.application;
         Ok(())
     }
 

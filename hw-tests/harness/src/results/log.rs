@@ -15,7 +15,7 @@ use crate::runner::{CaseResult, Counts};
 /// The time after which a line that is added flushes the file.
 const FLUSH: Duration = Duration::from_secs(1);
 /// The first bytes of a results file, by which it is recognised.
-const MARK: &[u8] = b"{\"head\":{\"results\":";
+pub(crate) const MARK: &[u8] = b"{\"head\":{\"results\":";
 /// The largest file that is read.
 const LIMIT: u64 = 1 << 30;
 

@@ -12,6 +12,7 @@ mod log;
 
 pub use digest::digest;
 pub use error::ResultsError;
+pub(crate) use log::MARK;
 pub use log::{Clock, Log};
 
 use serde::{Deserialize, Serialize};

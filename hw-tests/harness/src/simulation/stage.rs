@@ -26,6 +26,7 @@ use crate::campaign::{self, Done, Observer, Settings, Surroundings};
 use crate::disk::{SimulatedDisk, is_marked};
 use crate::live::{LiveBoard, Plan, Programs};
 use crate::report::incomplete;
+use crate::results::MARK as RESULTS_MARK;
 use crate::runner::{Options, Verdict, run_cases};
 
 /// Every so many of the generated positions are on the stage.
@@ -209,6 +210,11 @@ fn asks_for_reset(outcome: &Result<Done, Failure>) -> bool {
     why(outcome).contains("press reset")
 }
 
+/// Whether it failed since the board was started anew in the midst of each question.
+fn asks_for_another_run(outcome: &Result<Done, Failure>) -> bool {
+    why(outcome).contains("started meanwhile: try again")
+}
+
 /// The reason for an incomplete run; empty if it is complete.
 fn why(outcome: &Result<Done, Failure>) -> String {
     match outcome {
@@ -230,8 +236,8 @@ struct Play<'a> {
     failed: u64,
     /// The end of the last run.
     outcome: Option<Result<Done, Failure>>,
-    /// Whether the operator would still press the reset button if the message says so.
-    may_reset: bool,
+    /// Whether the operator has done once what the message of the last run says.
+    is_helped: bool,
 }
 
 impl<'a> Play<'a> {
@@ -250,7 +256,7 @@ impl<'a> Play<'a> {
             story,
             failed: 0,
             outcome: None,
-            may_reset: false,
+            is_helped: false,
         }
     }
 
@@ -258,17 +264,19 @@ impl<'a> Play<'a> {
     /// a program that is not there any more, out of anybody's reach but the reset button's: the
     /// operator presses it if the message says so, once.
     fn last_run(&mut self) -> Result<(), String> {
-        self.may_reset = true;
         self.run(&Episode::default(), true)?;
         if self.outcome.as_ref().is_some_and(asks_for_reset) {
             if let Some(press) = self.board.button() {
                 press();
             }
             self.story.count("operator reset as the message says", 1);
-            self.may_reset = false;
-            self.run(&Episode::default(), true)?;
+        } else if self.outcome.as_ref().is_some_and(asks_for_another_run) {
+            self.story.count("operator tried again as the message says", 1);
+        } else {
+            return Ok(());
         }
-        Ok(())
+        self.is_helped = true;
+        self.run(&Episode::default(), true)
     }
 
     /// Has the harness run once, and checks what came of it.
@@ -305,7 +313,8 @@ impl<'a> Play<'a> {
         if script.happened().contains(&Event::PowerCut) || self.program.plan.in_flash {
             self.check_boots()?;
         }
-        if is_last && !(self.may_reset && asks_for_reset(&outcome)) {
+        let asks = asks_for_reset(&outcome) || asks_for_another_run(&outcome);
+        if is_last && (self.is_helped || !asks) {
             self.check_end(&outcome)?;
         }
         self.outcome = Some(outcome);
@@ -472,7 +481,7 @@ impl<'a> Play<'a> {
         }
         let content = |path| self.disk.content(Path::new(path)).unwrap_or_default();
         let results = content(RESULTS);
-        if records(&results).is_err() || results.first() == Some(&0) {
+        if records(&results).is_err() || !is_marked(&results, RESULTS_MARK) {
             return Some("results");
         }
         (!is_marked(&content(TAPE), TAPE_MARK)).then_some("transcript")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use spoilt_inputs::{Seeds, each};
 
 use super::*;
-use crate::disk::{DiskFault, SimulatedDisk};
+use crate::disk::{DiskFault, SimulatedDisk, SystemDisk};
 use crate::results::FORMAT;
 use crate::runner::Verdict;
 
@@ -348,4 +348,16 @@ fn a_file_that_somebody_makes_in_the_same_moment_is_not_ours() {
     let error = Log::create(&disk, path(), &head(), false, clock(0)).err().expect("it is there");
     assert!(matches!(error, ResultsError::Exists(_)), "{error}");
     assert_eq!(disk.0.content(path()).as_deref(), Some(&b"another's"[..]));
+}
+
+#[test]
+fn a_file_that_is_too_long_is_refused_with_its_length_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join(PATH);
+    let file = std::fs::File::create(&path).expect("a file");
+    file.set_len(LIMIT + 1).expect("a file without content takes no room");
+    let error = Log::resume(&SystemDisk, &path, &head(), clock(0)).err().expect("it is too long");
+    let text = error.to_string();
+    assert!(text.contains("1073741825 bytes, and 1073741824 are the most"), "{text}");
+    assert_eq!(std::fs::metadata(&path).expect("it is there").len(), LIMIT + 1);
 }
