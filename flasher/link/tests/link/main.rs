@@ -68,8 +68,8 @@ fn updated(resets: &[usize], bytes: &[u8]) -> Result<Updated, LoadError> {
 
 #[test]
 fn an_upload_is_taken_up_again_after_two_resets_and_given_up_after_a_third() {
-    // IDENT, the check of the first block, then the blocks; later IDENT, RESET, IDENT, the checks of
-    // all, then the rest: each attempt is broken off in the midst of it.
+    // IDENT, the check of the first block, then the blocks; later IDENT, RESET, IDENT, the checks
+    // of all, then the rest: each attempt is broken off in the midst of it.
     let once = updated(&[3], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(once, Updated { sent: 1000, resets: 1 });
     let twice = updated(&[3, 6], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! What boards say, spoilt at random: transcripts, and the dialogues of stock monitors. Every run
+//! Words of boards, spoilt at random: transcripts, and the dialogues of stock monitors. Every run
 //! ends, and nothing is believed that is not so.
 
 mod monitors;

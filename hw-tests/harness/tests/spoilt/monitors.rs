@@ -32,7 +32,7 @@ fn lock(peer: &Shared) -> MutexGuard<'_, Box<dyn Peer>> {
     peer.lock().expect("nobody has failed with it")
 }
 
-/// What happens to the characters that a monitor says.
+/// Mishaps of the characters that a monitor says.
 struct Mishaps {
     dice: Dice,
     /// One of so many is lost, changed, or comes twice; none if 0.
