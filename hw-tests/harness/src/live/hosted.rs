@@ -76,7 +76,7 @@ impl Programs {
         match outcome {
             Ok(()) => Ok(Contacted::Started),
             Err(LoaderError::WrongPeer { found: Peer::Ours, .. }) => Ok(Contacted::Ours),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Self::refused(plan, error)),
         }
     }
 
@@ -117,6 +117,19 @@ impl Programs {
         link.ask("going back to the monitor", &Request::Reset, START)?;
         link.hear_out("going back to the monitor", START)?;
         Ok(None)
+    }
+
+    /// The failure for a monitor that is another one than the one named: the command for this one.
+    fn refused(plan: &Plan, error: LoaderError) -> SetupError {
+        let (LoaderError::WrongPeer { port, found, .. }, Choice::Serial(rig)) =
+            (&error, &plan.board)
+        else {
+            return error.into();
+        };
+        let Some(host) = Host::of(*found) else { return error.into() };
+        let port = rig.name.as_ref().unwrap_or(port).clone();
+        let first = first_step(*found);
+        SetupError::StockMonitor { port, who: found.to_string(), host: host.name(), first }
     }
 
     /// Finds out who answers in place of this project's monitor, for the message; the error itself

@@ -10,6 +10,8 @@ use board_simulator::Pace;
 
 /// Bits of a character on the line.
 const BITS: f64 = 10.0;
+/// The largest share of a line that has a speed: clocks of both ends differ by a few per cent.
+const MOST: f64 = 1.05;
 /// The share from which on something is the limit: replies that wait for one another, rests of USB
 /// adapters and the end of a run take some of the time.
 const FULL: f64 = 0.9;
@@ -52,7 +54,8 @@ impl LiveBoard {
     }
 
     /// Returns the usage since the board was ready first. Nothing for a board that runs faster
-    /// or slower than by its clock, or when nothing was asked.
+    /// or slower than by its clock, for a line that carries more than its speed allows, as a
+    /// pseudo-terminal does, or when nothing was asked.
     #[must_use]
     pub fn load(&self) -> Option<Load> {
         match &self.plan.board {
@@ -72,11 +75,10 @@ impl LiveBoard {
         // A board that is started again works while nothing is asked, too.
         let share_busy = (busy / self.clock_hz as f64 / seconds).min(1.0);
         let processor = self.board.instruments().map(|_| share_busy);
-        (seconds > 0.0).then(|| Load {
-            processor,
-            sending: share(passed.bytes.0),
-            hearing: share(passed.bytes.1),
-        })
+        let load =
+            Load { processor, sending: share(passed.bytes.0), hearing: share(passed.bytes.1) };
+        let is_line = load.sending.max(load.hearing) <= MOST;
+        (seconds > 0.0 && is_line).then_some(load)
     }
 }
 

@@ -36,6 +36,22 @@ fn without_via_the_message_names_monitor_version_and_command() {
 }
 
 #[test]
+fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it() {
+    let peers: [(Box<dyn Peer>, &str, &str); 2] = [
+        (Box::<Scm>::default(), "the Small Computer Monitor answers", "`hw-tests run --via scm"),
+        (
+            Box::<CpmMonitor>::default(),
+            "the factory's CP/M monitor answers",
+            "boot CP/M there (X, then Y), then `hw-tests run --via cpm",
+        ),
+    ];
+    for (peer, who, way) in peers {
+        let ran = Ran::of(&run_via(&standin(peer), "basic").output().expect("it starts"));
+        ran.ends(3, &[who, way]);
+    }
+}
+
+#[test]
 fn the_driver_for_the_boards_own_serial_chip_is_found() {
     let server = standin(Box::<Scm>::default());
     let mut command = run_via(&server, "scm");
