@@ -95,12 +95,12 @@ pub fn check_binary(name: &str, bytes: &[u8]) -> Result<(), FormatError> {
 /// Intel HEX at any address, 64 KiB at a time.
 fn hex(first: u32, bytes: &[u8]) -> String {
     const END: &str = ":00000001FF\n";
-    let mut address = first as usize;
-    let is_large = address + bytes.len() > 0x1_0000;
+    let mut address = first;
+    let is_large = first as usize + bytes.len() > 0x1_0000;
     let mut text = String::new();
     let mut left = bytes;
     while !left.is_empty() {
-        let room = 0x1_0000 - (address & 0xFFFF);
+        let room = 0x1_0000 - (address & 0xFFFF) as usize;
         let (part, rest) = left.split_at(room.min(left.len()));
         if is_large {
             text.push_str(&upper_address(((address >> 16) & 0xFFFF) as u16));
@@ -108,7 +108,8 @@ fn hex(first: u32, bytes: &[u8]) -> String {
         let run = Run { address: (address & 0xFFFF) as u16, bytes: part.to_vec() };
         let records = intel_hex(&Image::new([run]), None);
         text.push_str(records.strip_suffix(END).unwrap_or(&records));
-        address += part.len();
+        let taken = u32::try_from(part.len()).expect("at most 64 KiB");
+        address = address.wrapping_add(taken);
         left = rest;
     }
     text + END
