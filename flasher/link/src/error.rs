@@ -86,7 +86,7 @@ const GREETING: &[u8] = b"Sargon board monitor";
 fn advice(overheard: &Overheard) -> &'static str {
     let heard: Vec<u8> = overheard.heard.iter().copied().collect();
     if heard.windows(GREETING.len()).any(|words| words == GREETING) {
-        "the monitor has started meanwhile: try again"
+        "the monitor has started meanwhile: try again, or ask `rcflash probe` who talks there"
     } else if heard.is_empty() {
         "press reset and look at the cable; `rcflash probe` tries other speeds"
     } else {
@@ -112,7 +112,10 @@ mod tests {
             advice(&overheard)
         };
         let greeting = b"\x81M\x01\r\nSargon board monitor 1, build 01234567\r\n";
-        assert_eq!(advised(greeting), "the monitor has started meanwhile: try again");
+        assert_eq!(
+            advised(greeting),
+            "the monitor has started meanwhile: try again, or ask `rcflash probe` who talks there"
+        );
         assert!(advised(b"").starts_with("press reset and look at the cable"));
         assert!(advised(b"Sargon board").starts_with("press reset; `rcflash probe`"));
     }
