@@ -66,6 +66,13 @@ fn locals_are_found_below_labels_that_are_exported_above() {
 }
 
 #[test]
+fn locals_are_found_below_externals_that_operands_declare() {
+    let module = module("ONE: CALL GSUB#\n..X: DCR A\n JRNZ ..X\n LXI B,GTAB#\n RET\n .END\n");
+    let bytes: Vec<_> = module.sections.iter().flat_map(|one| &one.runs).collect();
+    assert_eq!(bytes[0].bytes[3..6], [0x3D, 0x20, 0xFD]);
+}
+
+#[test]
 fn names_hold_dots_and_dollars() {
     assert_eq!(bytes("O.O: .BYTE 1\n$X%2: .BYTE $X%2-O.O"), [1, 1]);
 }

@@ -208,7 +208,11 @@ impl Assembler<'_> {
                 if self.naming.names[name].macro_index().is_some() {
                     return Err(Interrupt::Expand(name, at));
                 }
+                // As with exported labels, no program shows whether the original still finds the
+                // `..locals` below an external that is first named in an operand.
+                let place = self.naming.names.local_place();
                 self.declare_external(name, self.symbol_span(at));
+                self.naming.names.add_locals_to(place);
                 self.symbol_value(name, at)
             }
             _ => Ok(None),

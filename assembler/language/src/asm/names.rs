@@ -259,6 +259,16 @@ impl Names {
         }
     }
 
+    /// The scope to which new `..locals` are added.
+    pub(crate) fn local_place(&self) -> u32 {
+        self.last
+    }
+
+    /// Has new `..locals` added to a scope again.
+    pub(crate) fn add_locals_to(&mut self, scope: u32) {
+        self.last = scope;
+    }
+
     /// Gives a symbol its place at the end of the original's table. `..locals` are sought from the
     /// entry that began their scope up to the next global one, so that one which is added below
     /// another entry is not found again.

@@ -39,7 +39,7 @@ const ROMWBW2: Way = Way::Reset("romwbw");
 const BASIC: Way = Way::Back("basic", "a ROM BASIC");
 const CPM: Way = Way::Back("cpm", "CP/M");
 const BYE: Way = Way::Refused("basic", "type `BYE` there", "type BYE there");
-const BOOT: Way = Way::Refused("cpm", "boot CP/M there", "boot CP/M there (X)");
+const BOOT: Way = Way::Refused("cpm", "boot CP/M there", "boot CP/M there (X");
 
 impl Way {
     pub(crate) fn loader(self) -> &'static str {
