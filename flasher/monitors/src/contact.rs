@@ -112,8 +112,8 @@ pub(super) fn greet(talk: &mut Talk, what: &'static str) -> Result<Contact> {
     }
     let heard = ask(talk, what, &identify(), KEY * 2)?;
     let contact = settle(talk, what, heard, false)?;
-    // A hex loader's late answer to the line before, while it waits for the rest of the next one, is
-    // nobody's prompt: a line that is silent since is for `wake`.
+    // A hex loader's late answer to the line before, while it waits for the rest of the next one,
+    // is nobody's prompt: a line that is silent since is for `wake`.
     if contact.heard.is_empty() && !unasked.is_empty() && !is_hex_loader(&unasked) {
         return Ok(Contact { heard: unasked, ..contact });
     }
