@@ -12,6 +12,8 @@ use sargon_reference::{Colour, Examination, Position, Square, Verdict, examine_a
 /// The right answers to both questions about a position, and their check.
 #[derive(Debug, Clone)]
 pub(crate) struct Expected {
+    /// The last move that the host chooses for POINTS.
+    pub(crate) last_move: (Colour, Option<Square>),
     /// The position as CHECKS takes it.
     pub(crate) request: CheckedPosition,
     /// The answer to POSITION, without T-states.
@@ -38,7 +40,7 @@ impl Expected {
         let points = reply(&Prizes::gather(mover, moved, residues), status);
         let observation = observation(position, &examination, standard.status);
         let check = check(&observation, &points);
-        Self { request, observation, points, check }
+        Self { last_move: (mover, moved), request, observation, points, check }
     }
 }
 

@@ -4,10 +4,10 @@
 use firmware_wire::capability;
 use rcflash_link::Question;
 
-use crate::checks::{Expected, last_move};
+use crate::checks::Expected;
 use crate::live::LiveBoard;
 use sargon_cases::Subject;
-use sargon_reference::{Behaviour, examine_as};
+use sargon_reference::Behaviour;
 
 /// The questions of a case.
 pub(super) struct Questions {
@@ -24,14 +24,11 @@ impl Questions {
     pub(super) fn new(live: &LiveBoard, subject: &Subject) -> Self {
         match subject {
             Subject::Position { position, .. } => {
-                let points = || {
-                    let verdicts = examine_as(position, live.behaviour()).verdicts;
-                    let (mover, moved) = last_move(position, &verdicts);
-                    live.points_question(position, mover, moved)
-                };
+                let expected = Expected::new(position, live.standard());
+                let (mover, moved) = expected.last_move;
+                let points = || live.points_question(position, mover, moved);
                 let second = live.can(capability::POINTS).then(points);
-                let expect = || Box::new(Expected::new(position, live.standard()));
-                let expected = live.asks_for_checks().then(expect);
+                let expected = live.asks_for_checks().then(|| Box::new(expected));
                 Self { expected, first: live.position_question(position), second }
             }
             Subject::Array { piece, array, .. } => {
