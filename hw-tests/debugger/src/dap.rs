@@ -24,12 +24,15 @@ use super::show;
 use answer::{Answer, body};
 use inbox::Inbox;
 use marks::Marks;
-use types::{Capabilities, Evaluate, Message, Request, Step, Stopped};
+use types::{Capabilities, Client, Evaluate, Message, Request, Step, Stopped};
 
 pub use types::LaunchArguments;
 
 /// The number of our one thread.
 const THREAD: u64 = 1;
+
+/// The number of the errors that a client may show: their texts tell them apart.
+const FAILED: u32 = 1;
 
 /// A session as `launch` makes it.
 pub struct Launched {
@@ -91,7 +94,10 @@ impl Line<'_> {
         let success = answer.is_ok();
         let (body, message) = match answer {
             Ok(body) => (body, None),
-            Err(message) => (Value::Null, Some(message)),
+            Err(message) => {
+                let error = serde_json::json!({ "id": FAILED, "format": message });
+                (serde_json::json!({ "error": error }), Some(message))
+            }
         };
         message::write(
             self.output,
@@ -130,7 +136,11 @@ impl Adapter<'_> {
     /// Answers a request; returns whether the session goes on.
     fn serve(&mut self, request: &Request) -> io::Result<bool> {
         match request.command.as_str() {
-            "initialize" => self.line.respond(request, body(&Capabilities::ALL))?,
+            "initialize" => {
+                let checked = request.arguments().and_then(|client: Client| client.check());
+                let answer = checked.and_then(|()| body(&Capabilities::ALL));
+                self.line.respond(request, answer)?;
+            }
             "launch" | "attach" => self.start(request)?,
             "configurationDone" => {
                 let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(nothing);
@@ -149,7 +159,6 @@ impl Adapter<'_> {
                 self.line.respond(request, Ok(Value::Null))?;
                 self.line.event("terminated", Value::Null)?;
             }
-            "restart" => self.restart(request)?,
             "evaluate" => self.evaluate(request)?,
             command => match motion(command, request) {
                 Some(motion) => self.travel(request, motion)?,
@@ -185,7 +194,11 @@ impl Adapter<'_> {
         let Some(session) = &mut self.session else { return Ok(()) };
         if session.runs {
             session.runs = false;
-            return self.run(Motion::Go);
+            // A motion leaves the instruction where it begins before it looks for breakpoints.
+            return match session.debugger.stands_at_break() {
+                true => self.stopped(Halt::Breakpoint),
+                false => self.run(Motion::Go),
+            };
         }
         match session.message.take() {
             None => self.stopped(Halt::Start),
@@ -197,17 +210,6 @@ impl Adapter<'_> {
                 self.stopped_with("pause", message, Vec::new())
             }
         }
-    }
-
-    fn restart(&mut self, request: &Request) -> io::Result<()> {
-        let Some(session) = &mut self.session else {
-            return self.line.respond(request, Err(nothing()));
-        };
-        session.debugger.restart();
-        self.line.printed = 0;
-        self.ran = false;
-        self.line.respond(request, Ok(Value::Null))?;
-        self.stopped(Halt::Start)
     }
 
     /// Answers that the board runs, has it run, and reports why it stopped.
@@ -346,7 +348,7 @@ fn meanwhile(
             }
         };
         match request.command.as_str() {
-            "disconnect" | "terminate" | "restart" => {
+            "disconnect" | "terminate" => {
                 line.inbox.put_back(Ok(Some(request)));
                 return Ok(true);
             }

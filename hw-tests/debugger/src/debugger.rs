@@ -290,11 +290,15 @@ impl Debugger {
         if let Some(hit) = self.touched() {
             return Some(Halt::Watchpoint(hit));
         }
+        let stops = !self.resumed && self.stands_at_break();
+        stops.then_some(Halt::Breakpoint)
+    }
+
+    /// Whether a breakpoint stops the board where it stands. Counts the passage.
+    pub(super) fn stands_at_break(&mut self) -> bool {
         let registers = self.registers();
         let board = &self.board;
-        let arrives = !self.resumed;
-        let stops = arrives && self.stops.arrives(&registers, &|at| board.bus().peek(at));
-        stops.then_some(Halt::Breakpoint)
+        self.stops.arrives(&registers, &|at| board.bus().peek(at))
     }
 
     /// The watchpoint that the last turn touched.

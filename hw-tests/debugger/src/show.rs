@@ -320,6 +320,11 @@ pub(super) fn code_before(debugger: &Debugger, from: u16, count: usize) -> u16 {
     (0..count).fold(from, |at, _| one_before(debugger, at))
 }
 
+/// The address of the instruction before one; `None` at the beginning of memory.
+pub(super) fn instruction_before(debugger: &Debugger, at: u16) -> Option<u16> {
+    Some(one_before(debugger, at)).filter(|before| *before < at)
+}
+
 /// The instruction before an address. Instructions can't be read backwards: where lines tell where
 /// they begin, that counts, and else the longest one that ends at the address.
 fn one_before(debugger: &Debugger, at: u16) -> u16 {

@@ -59,8 +59,12 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watch, Stri
     let port = what.strip_prefix("port ");
     let (first, count) = split_count(port.unwrap_or(what))?;
     let first = place::address(debugger, first)?;
-    if port.is_some() && u32::from(first) + u32::from(count) > 0x100 {
+    let end = u32::from(first) + u32::from(count);
+    if port.is_some() && end > 0x100 {
         return Err("a port is a number from 0 to 0FFH".to_owned());
+    }
+    if end > 0x1_0000 {
+        return Err(format!("{count} bytes from {first:04X}H on pass 0FFFFH"));
     }
     let what = if port.is_some() { Watched::Ports } else { Watched::Memory };
     let reads = access.contains('r');

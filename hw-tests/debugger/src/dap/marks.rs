@@ -70,7 +70,8 @@ impl Marks {
         let line = first.and_then(|at| Some(debugger.code().line_at(at)?.place.line));
         let source = Some(source_of(debugger, file));
         let instruction_reference = first.map(reference);
-        Ok(Breakpoint { id, verified: true, message: moved, source, line, instruction_reference })
+        let at = Breakpoint { id, source, line, instruction_reference, ..Breakpoint::default() };
+        Ok(Breakpoint { verified: true, message: moved, ..at })
     }
 
     pub(super) fn set_functions(
@@ -122,10 +123,10 @@ impl Marks {
         Ok(Breakpoint {
             id,
             verified: true,
-            message: None,
             source: made.map(|line| source_of(debugger, &line.place.file)),
             line: made.map(|line| line.place.line),
             instruction_reference: Some(reference(at)),
+            ..Breakpoint::default()
         })
     }
 

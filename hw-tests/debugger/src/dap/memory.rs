@@ -1,17 +1,17 @@
 //! Memory and instructions.
 
+use std::iter::repeat_n;
+
 use serde_json::json;
 
 use super::answer::{Answer, body, reference, source_of};
 use super::base64;
 use super::types::{Disassemble, DisassembledInstruction, Memory};
-use crate::show::{code_after, code_before, instruction_at};
+use crate::show::{instruction_at, instruction_before};
 use crate::{Debugger, place};
 
-/// Most instructions of a reply.
-const MOST_INSTRUCTIONS: usize = 4_000;
-/// Most instructions to skip before the first one that is shown.
-const MOST_SKIPPED: i64 = 0x1_0000;
+/// Most instructions of a reply: memory has no more.
+const MOST_INSTRUCTIONS: usize = 0x1_0000;
 
 /// Bytes of memory, up to FFFFH.
 pub(super) fn read(debugger: &Debugger, wanted: &Memory) -> Answer {
@@ -39,32 +39,50 @@ pub(super) fn write(debugger: &mut Debugger, wanted: &Memory) -> Answer {
 }
 
 fn address(debugger: &Debugger, wanted: &Memory) -> Result<u16, String> {
-    let base = place::address(debugger, &wanted.memory_reference)?;
-    let at = i64::from(base).saturating_add(wanted.offset);
+    moved(debugger, &wanted.memory_reference, wanted.offset)
+}
+
+/// The address that lies so many bytes after another.
+fn moved(debugger: &Debugger, base: &str, offset: i64) -> Result<u16, String> {
+    let base = place::address(debugger, base)?;
+    let at = i64::from(base).saturating_add(offset);
     u16::try_from(at).map_err(|_| format!("{at} is no address; they go from 0 to 0FFFFH"))
 }
 
-/// As many instructions as are asked for, around an address.
+/// As many instructions as are asked for, around an address; filler where memory ends.
 pub(super) fn disassembly(debugger: &Debugger, wanted: &Disassemble) -> Answer {
-    let base = place::address(debugger, &wanted.memory_reference)?;
-    let at = base.wrapping_add(wanted.offset as u16);
-    let skipped = wanted.instruction_offset.clamp(-MOST_SKIPPED, MOST_SKIPPED);
-    let distance = skipped.unsigned_abs() as usize;
-    let mut next = if skipped < 0 {
-        code_before(debugger, at, distance)
-    } else {
-        code_after(debugger, at, distance)
-    };
-    let mut all = Vec::new();
-    for _ in 0..wanted.instruction_count.min(MOST_INSTRUCTIONS) {
-        let one = one_instruction(debugger, next);
-        next = next.wrapping_add(debugger.length(next));
-        all.push(one);
+    let count = wanted.instruction_count;
+    if count > MOST_INSTRUCTIONS {
+        return Err(format!("{count} instructions are more than memory holds"));
     }
+    let at = moved(debugger, &wanted.memory_reference, wanted.offset)?;
+    let distance = usize::try_from(wanted.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
+    let places: Vec<Option<u16>> = if wanted.instruction_offset < 0 {
+        let mut before: Vec<u16> =
+            successors(at, |at| instruction_before(debugger, *at)).skip(1).take(distance).collect();
+        before.reverse();
+        let missing = distance - before.len();
+        let known = before.into_iter().chain(instructions(debugger, at)).map(Some);
+        repeat_n(None, missing.min(count)).chain(known).take(count).collect()
+    } else {
+        instructions(debugger, at).skip(distance).map(Some).take(count).collect()
+    };
+    let mut all: Vec<_> = places.into_iter().map(|at| one_instruction(debugger, at)).collect();
+    all.resize_with(count, DisassembledInstruction::filler);
     Ok(json!({ "instructions": body(&all)? }))
 }
 
-fn one_instruction(debugger: &Debugger, at: u16) -> DisassembledInstruction {
+/// The addresses of the instructions from one on, to the end of memory.
+fn instructions(debugger: &Debugger, from: u16) -> impl Iterator<Item = u16> {
+    successors(from, |at| at.checked_add(debugger.length(*at)))
+}
+
+fn successors(first: u16, next: impl FnMut(&u16) -> Option<u16>) -> impl Iterator<Item = u16> {
+    std::iter::successors(Some(first), next)
+}
+
+fn one_instruction(debugger: &Debugger, at: Option<u16>) -> DisassembledInstruction {
+    let Some(at) = at else { return DisassembledInstruction::filler() };
     let code = debugger.code();
     let shown = instruction_at(debugger, at);
     let digits: Vec<String> = shown.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -76,5 +94,6 @@ fn one_instruction(debugger: &Debugger, at: u16) -> DisassembledInstruction {
         symbol: code.label(at).map(|label| label.name.clone()),
         location: line.map(|line| source_of(debugger, &line.place.file)),
         line: line.map(|line| line.place.line),
+        presentation_hint: None,
     }
 }

@@ -71,7 +71,6 @@ pub(super) struct Capabilities {
     supports_evaluate_for_hovers: bool,
     supports_set_variable: bool,
     supports_terminate_request: bool,
-    supports_restart_request: bool,
     supports_delayed_stack_trace_loading: bool,
     supports_breakpoint_locations_request: bool,
 }
@@ -93,10 +92,38 @@ impl Capabilities {
         supports_evaluate_for_hovers: true,
         supports_set_variable: true,
         supports_terminate_request: true,
-        supports_restart_request: true,
         supports_delayed_stack_trace_loading: true,
         supports_breakpoint_locations_request: true,
     };
+}
+
+/// Arguments of `initialize`, as far as the adapter could not do what they say.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Client {
+    lines_start_at1: Option<bool>,
+    columns_start_at1: Option<bool>,
+    path_format: Option<String>,
+}
+
+impl Client {
+    /// Checks that a client counts and names as the adapter does.
+    ///
+    /// # Errors
+    /// Returns a message that names the argument which says otherwise.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let counts =
+            [("linesStartAt1", self.lines_start_at1), ("columnsStartAt1", self.columns_start_at1)];
+        for (name, given) in counts {
+            if given == Some(false) {
+                return Err(format!("{name} is false, but this adapter counts from 1"));
+            }
+        }
+        match self.path_format.as_deref() {
+            None | Some("path") => Ok(()),
+            Some(_) => Err("pathFormat must be \"path\"".to_owned()),
+        }
+    }
 }
 
 /// Arguments of `launch`: a position and a square, or a program.
@@ -178,6 +205,8 @@ pub(super) struct Breakpoint {
     pub(super) id: Option<u32>,
     pub(super) verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<Source>,
@@ -189,7 +218,7 @@ pub(super) struct Breakpoint {
 
 impl Breakpoint {
     pub(super) fn refused(message: String) -> Self {
-        Self { message: Some(message), ..Self::default() }
+        Self { message: Some(message), reason: Some("failed"), ..Self::default() }
     }
 }
 
@@ -292,6 +321,7 @@ pub(super) struct Disassemble {
 #[serde(rename_all = "camelCase")]
 pub(super) struct DisassembledInstruction {
     pub(super) address: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) instruction_bytes: String,
     pub(super) instruction: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -300,6 +330,18 @@ pub(super) struct DisassembledInstruction {
     pub(super) location: Option<Source>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<&'static str>,
+}
+
+impl DisassembledInstruction {
+    /// An entry in place of an instruction that lies outside memory.
+    pub(super) fn filler() -> Self {
+        // -1 is the address that VS Code passes over; the protocol leaves it open.
+        let address = "-1".to_owned();
+        let presentation_hint = Some("invalid");
+        Self { address, presentation_hint, ..Self::default() }
+    }
 }
 
 /// Arguments of `readMemory` and `writeMemory`.

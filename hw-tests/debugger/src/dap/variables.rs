@@ -168,12 +168,21 @@ pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariable) -> Answer {
 /// The number that a text means: an expression, a number with a sign, or a value in the form that
 /// is shown.
 fn typed(debugger: &Debugger, text: &str) -> Result<u16, String> {
-    let text = text.split(" (").next().unwrap_or_default().trim();
+    let (text, is_shown) = text.split_once(" (").map_or((text, false), |(text, _)| (text, true));
+    let text = text.trim();
+    // A shown value may begin with a letter, as no number of the language and as names may.
+    let digits = text.strip_suffix('H').filter(|digits| matches!(digits.len(), 2 | 4));
+    let shown = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    if let Some(value) = shown.filter(|_| is_shown) {
+        return Ok(value);
+    }
     if let Some(value) = text.strip_prefix('-').and_then(|text| number(text.trim())) {
         return Ok(value.wrapping_neg());
     }
     place::value(debugger, text.strip_prefix('+').unwrap_or(text))
-        .map_err(|_| format!("'{text}' is no value; one is like 12, 1FH, 0x1F, -1 or HL + 1"))
+        .ok()
+        .or(shown)
+        .ok_or_else(|| format!("'{text}' is no value; one is like 12, 1FH, 0x1F, -1 or HL + 1"))
 }
 
 /// Whether something can be watched, and by which name: a variable, an address range, or what the

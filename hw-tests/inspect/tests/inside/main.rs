@@ -5,6 +5,9 @@ mod coverage;
 mod dap;
 mod debugger;
 mod gdb;
+mod npm;
+#[path = "../../../../assembler/program/tests/common/npm.rs"]
+mod npm_packages;
 mod profile;
 #[path = "../../../program/tests/common/screen.rs"]
 mod screen;
