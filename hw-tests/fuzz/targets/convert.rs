@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tdlasm_rewrite::convert::{Dialect, Options, convert};
 use tdlasm::source::MemoryLoader;
+use tdlasm_rewrite::convert::{Dialect, Options, convert};
 
 fuzz_target!(|source: &[u8]| {
     let loader = MemoryLoader::new().with("fuzz.asm", source);

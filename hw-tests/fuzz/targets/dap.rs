@@ -1,0 +1,21 @@
+//! Any requests of the Debug Adapter Protocol, a line each: the session ends with its input.
+#![no_main]
+
+use std::io::Cursor;
+
+use board_debugger::dap::{LaunchArguments, Launched, serve};
+use libfuzzer_sys::fuzz_target;
+
+mod debugged;
+mod frames_of;
+
+fn launch(_arguments: &LaunchArguments) -> Launched {
+    let debugger = debugged::debugger();
+    Launched { debugger, message: None, runs: false, has_console: true }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    for input in [bytes.to_vec(), frames_of::lines(bytes)] {
+        let _ = serve(Cursor::new(input), &mut Vec::new(), &|arguments, _| Ok(launch(arguments)));
+    }
+});

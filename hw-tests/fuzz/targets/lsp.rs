@@ -1,0 +1,16 @@
+//! Any messages of the Language Server Protocol, a line each: the session ends with its input.
+#![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
+use tdlasm::asm::Options;
+use tdlasm_server::serve;
+
+mod frames_of;
+
+fuzz_target!(|bytes: &[u8]| {
+    for input in [bytes.to_vec(), frames_of::lines(bytes)] {
+        let _ = serve(Cursor::new(input), &mut Vec::new(), Options::default());
+    }
+});
