@@ -251,7 +251,10 @@ impl<'a> Assembler<'a> {
         if let Some(end) = self.input.end_of_files() {
             let message = "the program does not end with .END";
             let diagnostic = Diagnostic::new(Code::NoEnd, end, message);
-            self.report(diagnostic.help("add a line with .END"));
+            let text = &self.input.sources.source_at(end.start.saturating_sub(1)).text;
+            let line = if text.is_empty() || text.ends_with(b"\n") { "" } else { "\n" };
+            let diagnostic = diagnostic.help("add a line with .END");
+            self.report(diagnostic.fix(end, format!("{line}        .END\n")));
         }
     }
 

@@ -19,6 +19,15 @@ pub struct Label {
     pub text: String,
 }
 
+/// A change of the text that does what a message suggests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// The text to replace.
+    pub span: Span,
+    /// The text that takes its place.
+    pub text: String,
+}
+
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -34,6 +43,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// A suggestion.
     pub help: Option<String>,
+    /// The suggestion as a change of the text.
+    pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
@@ -41,7 +52,7 @@ impl Diagnostic {
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let severity = code.severity();
         let message = message.into();
-        Self { code, severity, message, span, labels: Vec::new(), help: None }
+        Self { code, severity, message, span, labels: Vec::new(), help: None, fix: None }
     }
 
     /// Points to another place.
@@ -55,6 +66,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Says what to try, as a change of the text too.
+    #[must_use]
+    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.fix = Some(Fix { span, text: text.into() });
         self
     }
 

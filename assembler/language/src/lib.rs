@@ -37,6 +37,7 @@ pub mod link;
 pub mod listing;
 pub mod module;
 pub mod object;
+pub mod project;
 pub mod references;
 pub mod source;
 pub mod syntax;

@@ -7,6 +7,7 @@ mod files;
 mod fmt;
 mod link;
 mod lsp;
+mod project;
 
 use std::process::ExitCode;
 
@@ -53,7 +54,8 @@ enum Command {
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
   tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
-  tdlasm asm rom.asm --layout rom.toml -o rom.bin -W error=all")]
+  tdlasm asm rom.asm --layout rom.toml -o rom.bin -W error=all
+  tdlasm asm                              # the programs of tdl.toml")]
     Asm(asm::Arguments),
     /// Link objects into a program
     #[command(after_help = "\

@@ -39,6 +39,8 @@ impl Place {
 pub(super) struct Analysis {
     /// The file that begins the program.
     pub(super) root: PathBuf,
+    /// All files that are read one after the other, that one first.
+    pub(super) roots: Vec<PathBuf>,
     pub(super) outcome: Assembly,
     /// The files that were read, the root first.
     pub(super) files: Vec<PathBuf>,
@@ -48,8 +50,9 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    pub(super) fn new(root: &Path, loader: &dyn Loader, options: &Options) -> Self {
-        let outcome = asm::run(loader, &[root.to_owned()], options);
+    /// Assembles files as one program.
+    pub(super) fn new(roots: &[PathBuf], loader: &dyn Loader, options: &Options) -> Self {
+        let outcome = asm::run(loader, roots, options);
         let mut files = Vec::<PathBuf>::new();
         let mut texts = Vec::new();
         for source in outcome.sources.iter() {
@@ -63,7 +66,8 @@ impl Analysis {
                 files.push(path);
             }
         }
-        Self { root: root.to_owned(), outcome, files, texts, places: OnceCell::new() }
+        let root = roots.first().cloned().unwrap_or_default();
+        Self { root, roots: roots.to_vec(), outcome, files, texts, places: OnceCell::new() }
     }
 
     /// Whether this program reads a file, itself or inserted.

@@ -45,6 +45,9 @@ impl Published {
                 }
             }
         }
+        for (path, message) in workspace.projects.mistakes() {
+            found.entry(path).or_default().push(about_project(message));
+        }
         self.files =
             found.iter().filter(|(_, all)| !all.is_empty()).map(|(path, _)| path.clone()).collect();
         let news = found.into_iter().filter_map(|(path, diagnostics)| {
@@ -56,15 +59,25 @@ impl Published {
     }
 }
 
+/// A message about a project file, which says itself where it is wrong.
+fn about_project(message: String) -> Diagnostic {
+    Diagnostic {
+        severity: Some(DiagnosticSeverity::ERROR),
+        source: Some(SOURCE.into()),
+        message,
+        ..Diagnostic::default()
+    }
+}
+
 /// A program whose messages are shown.
-struct Shown<'a> {
+pub(super) struct Shown<'a> {
     program: &'a Analysis,
     /// The starts of the lines of those files that have messages.
     lines: BTreeMap<u32, Lines<'a>>,
 }
 
 impl<'a> Shown<'a> {
-    fn new(program: &'a Analysis) -> Self {
+    pub(super) fn new(program: &'a Analysis) -> Self {
         Self { program, lines: BTreeMap::new() }
     }
 
@@ -73,7 +86,8 @@ impl<'a> Shown<'a> {
         all.iter().filter_map(|one| self.message(one)).collect()
     }
 
-    fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
+    /// A message as the editor shows it, and the file.
+    pub(super) fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
         let sources = &self.program.outcome.sources;
         let references = &self.program.outcome.references;
         let place = render::in_file(one.span, sources);

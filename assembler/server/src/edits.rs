@@ -4,6 +4,16 @@ use lsp_types::{Position, Range, TextEdit};
 
 use super::text::Lines;
 
+/// Those of the edits that touch a range of lines.
+pub(super) fn within(edits: Vec<TextEdit>, range: Range) -> Vec<TextEdit> {
+    let lines = range.start.line..=range.end.line;
+    edits
+        .into_iter()
+        .filter(|one| one.range.start.line == one.range.end.line)
+        .filter(|one| lines.contains(&one.range.start.line))
+        .collect()
+}
+
 /// The edits that make `after` of `before`: the lines that differ if there are as many in both,
 /// else all text.
 pub(super) fn between(before: &[u8], after: &[u8]) -> Vec<TextEdit> {

@@ -3,7 +3,9 @@
 //! Sources are assembled anew as they are typed, which takes milliseconds, so nothing here knows
 //! the language twice.
 
+mod actions;
 mod analysis;
+mod calls;
 mod completion;
 mod diagnostics;
 mod documents;
@@ -11,8 +13,10 @@ mod edits;
 mod folding;
 mod frames;
 mod hover;
+mod links;
 mod navigate;
 mod pieces;
+mod projects;
 mod rename;
 mod requests;
 mod session;
@@ -29,7 +33,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 use lsp_server::{ErrorCode, Message, Notification, Request, Response};
-use lsp_types::notification::{Notification as _, ShowMessage};
+use lsp_types::notification::{Initialized, Notification as _, ShowMessage};
 use lsp_types::{MessageType, ShowMessageParams};
 use thiserror::Error;
 
@@ -150,10 +154,15 @@ impl Server<'_> {
         match message {
             Message::Notification(Notification { method, .. }) if method == "exit" => Ok(true),
             Message::Notification(notification) => {
-                if self.phase == Phase::Running {
-                    self.session.notice(notification);
+                if self.phase != Phase::Running {
+                    return Ok(false);
                 }
-                Ok(false)
+                let begins = notification.method == Initialized::METHOD;
+                self.session.notice(notification);
+                match self.session.registration().filter(|_| begins) {
+                    Some(request) => self.send(request).map(|()| false),
+                    None => Ok(false),
+                }
             }
             Message::Request(request) => {
                 let response = self.answer(request);

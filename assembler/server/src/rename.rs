@@ -121,7 +121,7 @@ fn check_program(
         if !before.files.iter().any(|file| stretches.contains_key(file)) {
             continue;
         }
-        let after = Analysis::new(&before.root, &changed, &workspace.options);
+        let after = Analysis::new(&before.roots, &changed, &workspace.options(&before.root));
         let same = same_names(&before.outcome.references, &after.outcome.references);
         if !same || !same_bytes(before, &after) {
             let clash = clash(workspace, before, target, new).unwrap_or_default();
@@ -133,7 +133,7 @@ fn check_program(
 
 /// Which name it is that the new one would be taken for.
 fn clash(workspace: &Workspace, program: &Analysis, target: &Target, new: &str) -> Option<String> {
-    let long = workspace.options.long_symbols;
+    let long = workspace.options(&program.root).long_symbols;
     let significant = if long { new } else { &new[..new.len().min(6)] };
     let own = target.names(program);
     let names = (0..).zip(&program.outcome.references.names);

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use lsp_server::{ErrorCode, Request as Asked, Response};
 use lsp_types::request::{
-    Completion, DocumentHighlightRequest, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
-    GotoDefinition, HoverRequest, PrepareRenameRequest, References, Rename, Request,
-    SemanticTokensFullRequest, WorkspaceSymbolRequest,
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
+    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
+    DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
+    PrepareRenameRequest, RangeFormatting, References, Rename, Request,
+    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
-    CompletionResponse, DocumentSymbolResponse, GotoDefinitionResponse, Position,
-    SemanticTokensResult, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit,
+    CallHierarchyItem, CompletionResponse, DocumentSymbolResponse, GotoDefinitionResponse,
+    Position, SemanticTokensResult, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit,
     WorkspaceSymbolResponse,
 };
 
@@ -19,7 +21,9 @@ use tdlasm_rewrite::fmt;
 
 use super::session::Session;
 use super::text::Lines;
-use super::{completion, edits, folding, hover, navigate, rename, tokens, uri};
+use super::{
+    actions, calls, completion, edits, folding, hover, links, navigate, rename, tokens, uri,
+};
 
 /// The reason why a request cannot be answered.
 type Refusal = (ErrorCode, String);
@@ -36,6 +40,13 @@ impl Session {
             | WorkspaceSymbolRequest::METHOD
             | PrepareRenameRequest::METHOD
             | Rename::METHOD => self.about_names(request),
+            CallHierarchyPrepare::METHOD
+            | CallHierarchyIncomingCalls::METHOD
+            | CallHierarchyOutgoingCalls::METHOD => self.about_calls(request),
+            CodeActionRequest::METHOD
+            | DocumentLinkRequest::METHOD
+            | Formatting::METHOD
+            | RangeFormatting::METHOD => self.about_changes(request),
             _ => self.about_texts(request),
         }
     }
@@ -110,11 +121,72 @@ impl Session {
                 self.reply::<SemanticTokensFullRequest>(request, |session, asked| {
                     let (path, text) = session.text(&asked.text_document)?;
                     let found = tokens::tokens(&session.workspace, &path, &text);
+                    let found = session.given.full(&path, found);
                     Ok(Some(SemanticTokensResult::Tokens(found)))
+                })
+            }
+            SemanticTokensFullDeltaRequest::METHOD => {
+                self.reply::<SemanticTokensFullDeltaRequest>(request, |session, asked| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    let found = tokens::tokens(&session.workspace, &path, &text);
+                    let from = &asked.previous_result_id;
+                    Ok(Some(session.given.delta(&path, found, from)))
+                })
+            }
+            _ => unknown(request),
+        }
+    }
+
+    /// Requests about routines and their callers.
+    fn about_calls(&mut self, request: Asked) -> Response {
+        match &*request.method {
+            CallHierarchyPrepare::METHOD => {
+                self.reply::<CallHierarchyPrepare>(request, |session, asked| {
+                    let (path, offset) = session.place(&asked.text_document_position_params)?;
+                    Ok(Some(calls::prepare(&session.workspace, &path, offset)))
+                })
+            }
+            CallHierarchyIncomingCalls::METHOD => {
+                self.reply::<CallHierarchyIncomingCalls>(request, |session, asked| {
+                    let (path, offset) = session.routine(&asked.item)?;
+                    Ok(Some(calls::incoming(&session.workspace, &path, offset)))
+                })
+            }
+            CallHierarchyOutgoingCalls::METHOD => {
+                self.reply::<CallHierarchyOutgoingCalls>(request, |session, asked| {
+                    let (path, offset) = session.routine(&asked.item)?;
+                    Ok(Some(calls::outgoing(&session.workspace, &path, offset)))
+                })
+            }
+            _ => unknown(request),
+        }
+    }
+
+    /// Requests about what could be changed in a text, and where it leads.
+    fn about_changes(&mut self, request: Asked) -> Response {
+        match &*request.method {
+            CodeActionRequest::METHOD => {
+                self.reply::<CodeActionRequest>(request, |session, asked| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
+                        only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))
+                    });
+                    let found = actions::actions(&session.workspace, &path, &text, asked.range);
+                    Ok(Some(if is_wanted { found } else { Vec::new() }))
+                })
+            }
+            DocumentLinkRequest::METHOD => {
+                self.reply::<DocumentLinkRequest>(request, |session, asked| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    Ok(Some(links::links(&session.workspace, &path, &text)))
                 })
             }
             Formatting::METHOD => self.reply::<Formatting>(request, |session, asked| {
                 session.formatted(&asked.text_document)
+            }),
+            RangeFormatting::METHOD => self.reply::<RangeFormatting>(request, |session, asked| {
+                let edits = session.formatted(&asked.text_document)?;
+                Ok(edits.map(|edits| edits::within(edits, asked.range)))
             }),
             _ => unknown(request),
         }
@@ -140,6 +212,12 @@ impl Session {
         Ok((path, offset(&text, asked.position)))
     }
 
+    /// The file and the offset of the name of a routine that the editor was given.
+    fn routine(&self, item: &CallHierarchyItem) -> Result<(PathBuf, usize), Refusal> {
+        let (path, text) = self.text(&TextDocumentIdentifier { uri: item.uri.clone() })?;
+        Ok((path, offset(&text, item.selection_range.start)))
+    }
+
     fn text(&self, asked: &TextDocumentIdentifier) -> Result<(PathBuf, Vec<u8>), Refusal> {
         let path = uri::to_path(&asked.uri);
         let unknown = || format!("cannot read {}; open it first", asked.uri.as_str());
@@ -150,7 +228,7 @@ impl Session {
 
     fn formatted(&self, asked: &TextDocumentIdentifier) -> Result<Option<Vec<TextEdit>>, Refusal> {
         let (path, text) = self.text(asked)?;
-        let Options { include_dirs, long_symbols, .. } = self.workspace.options.clone();
+        let Options { include_dirs, long_symbols, .. } = self.workspace.options(&path);
         let options = fmt::Options { include_dirs, long_symbols };
         let formatted = fmt::format(&self.workspace.documents, &path, &text, &options)
             .map_err(|error| failed(error.to_string()))?;

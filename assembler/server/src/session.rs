@@ -7,16 +7,20 @@ use lsp_types::notification::{
     DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
     Notification, PublishDiagnostics,
 };
+use lsp_types::request::{RegisterCapability, Request as _};
 use lsp_types::{
-    CompletionOptions, FoldingRangeProviderCapability, HoverProviderCapability, InitializeParams,
-    InitializeResult, OneOf, RenameOptions, SemanticTokensFullOptions, SemanticTokensOptions,
-    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    WorkDoneProgressOptions,
+    CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
+    CompletionOptions, DidChangeWatchedFilesRegistrationOptions, DocumentLinkOptions,
+    FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern, HoverProviderCapability,
+    InitializeParams, InitializeResult, OneOf, Registration, RegistrationParams, RenameOptions,
+    SemanticTokensFullOptions, SemanticTokensOptions, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use tdlasm::asm::Options;
+use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::Published;
 use super::documents::Document;
@@ -41,6 +45,10 @@ struct Wishes {
 pub(super) struct Session {
     pub(super) workspace: Workspace,
     published: Published,
+    /// The semantic tokens that the editor has.
+    pub(super) given: tokens::Given,
+    /// Whether the editor watches files for those who ask.
+    watches: bool,
     /// Whether something changed since the editor was told what is wrong.
     stale: bool,
 }
@@ -48,7 +56,13 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(options: Options) -> Self {
         let options = Options { listing: true, references: true, ..options };
-        Self { workspace: Workspace::new(options), published: Published::default(), stale: false }
+        Self {
+            workspace: Workspace::new(options),
+            published: Published::default(),
+            given: tokens::Given::default(),
+            watches: false,
+            stale: false,
+        }
     }
 
     pub(super) fn initialize(&mut self, request: Asked) -> Response {
@@ -62,6 +76,9 @@ impl Session {
             Ok(wishes) => self.heed(wishes.unwrap_or_default()),
             Err(error) => return invalid(request.id, &error),
         }
+        let workspace = parameters.capabilities.workspace.as_ref();
+        let watched = workspace.and_then(|one| one.did_change_watched_files);
+        self.watches = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
         for folder in folders(&parameters) {
             self.workspace.add_folder(&folder);
         }
@@ -71,12 +88,31 @@ impl Session {
         Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
     }
 
+    /// The request by which the server asks to be told of changed files, once the session has begun.
+    pub(super) fn registration(&self) -> Option<Asked> {
+        let glob = |pattern: &str| FileSystemWatcher {
+            glob_pattern: GlobPattern::String(pattern.into()),
+            kind: None,
+        };
+        let watchers = vec![glob("**/*.{asm,ASM}"), glob(&format!("**/{FILE_NAME}"))];
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
+        let registration = Registration {
+            id: "watched-files".into(),
+            method: DidChangeWatchedFiles::METHOD.into(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        let parameters = RegistrationParams { registrations: vec![registration] };
+        let id = lsp_server::RequestId::from("register-watched-files".to_owned());
+        self.watches.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
+    }
+
     fn heed(&mut self, wishes: Wishes) {
-        let options = &mut self.workspace.options;
-        options.defines.extend(wishes.define);
-        options.include_dirs.extend(wishes.include);
-        options.long_symbols |= wishes.long_symbols;
-        options.absolute |= wishes.pabs;
+        self.workspace.add_options(|options| {
+            options.defines.extend(wishes.define);
+            options.include_dirs.extend(wishes.include);
+            options.long_symbols |= wishes.long_symbols;
+            options.absolute |= wishes.pabs;
+        });
     }
 
     pub(super) fn notice(&mut self, notice: Notice) {
@@ -103,6 +139,7 @@ impl Session {
             DidCloseTextDocument::METHOD => with::<DidCloseTextDocument>(params, |closed| {
                 let path = uri::to_path(&closed.text_document.uri);
                 self.workspace.documents.open.remove(&path);
+                self.given.forget(&path);
                 self.changed(&path);
             }),
             DidChangeWatchedFiles::METHOD => with::<DidChangeWatchedFiles>(params, |watched| {
@@ -164,7 +201,7 @@ fn capabilities() -> ServerCapabilities {
         semantic_tokens_provider: Some(
             SemanticTokensOptions {
                 legend: tokens::legend(),
-                full: Some(SemanticTokensFullOptions::Bool(true)),
+                full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
                 ..SemanticTokensOptions::default()
             }
             .into(),
@@ -174,6 +211,16 @@ fn capabilities() -> ServerCapabilities {
             work_done_progress_options: WorkDoneProgressOptions::default(),
         })),
         document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: None,
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
         ..ServerCapabilities::default()
     }
 }

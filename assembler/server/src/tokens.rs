@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lsp_types::{
-    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensLegend,
+    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
+    SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensLegend,
 };
 
 use tdlasm::references::Kind;
@@ -51,6 +52,61 @@ pub(super) fn legend() -> SemanticTokensLegend {
         SemanticTokenType::COMMENT,
     ];
     SemanticTokensLegend { token_types, token_modifiers: vec![SemanticTokenModifier::DECLARATION] }
+}
+
+/// The tokens that editors were given last, so that they can be told what differs.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    files: HashMap<PathBuf, SemanticTokens>,
+    count: u64,
+}
+
+impl Given {
+    /// The tokens of a file, with a number.
+    pub(super) fn full(&mut self, path: &Path, tokens: SemanticTokens) -> SemanticTokens {
+        self.count += 1;
+        let numbered = SemanticTokens { result_id: Some(self.count.to_string()), ..tokens };
+        self.files.insert(path.to_owned(), numbered.clone());
+        numbered
+    }
+
+    /// The difference of a file's tokens from those with a number; all of them if these are not
+    /// known any more.
+    pub(super) fn delta(
+        &mut self,
+        path: &Path,
+        tokens: SemanticTokens,
+        from: &str,
+    ) -> SemanticTokensFullDeltaResult {
+        let known = self.files.remove(path);
+        let tokens = self.full(path, tokens);
+        match known.filter(|known| known.result_id.as_deref() == Some(from)) {
+            None => SemanticTokensFullDeltaResult::Tokens(tokens),
+            Some(known) => SemanticTokensFullDeltaResult::TokensDelta(SemanticTokensDelta {
+                edits: difference(&known.data, &tokens.data).into_iter().collect(),
+                result_id: tokens.result_id,
+            }),
+        }
+    }
+
+    /// Forgets a file that was closed.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+}
+
+/// The one edit that makes `new` of `old`; a token is five numbers.
+fn difference(old: &[SemanticToken], new: &[SemanticToken]) -> Option<SemanticTokensEdit> {
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let inserted = &new[..new.len() - tail];
+    let deleted = old.len() - tail;
+    (deleted > 0 || !inserted.is_empty()).then(|| SemanticTokensEdit {
+        start: 5 * same as u32,
+        delete_count: 5 * deleted as u32,
+        data: Some(inserted.to_vec()),
+    })
 }
 
 /// The tokens of a file.

@@ -52,8 +52,9 @@ fn unread(workspace: &Workspace, path: &Path, name: &Found<'_>) -> Vec<(usize, u
         .map(|(_, place)| place.start)
         .collect();
     let wanted = &name.name().spelling;
+    let long_symbols = workspace.options(path).long_symbols;
     let is_name = |word: &[u8]| {
-        let counts = if workspace.options.long_symbols { word.len() } else { word.len().min(6) };
+        let counts = if long_symbols { word.len() } else { word.len().min(6) };
         word[..counts].eq_ignore_ascii_case(wanted.as_bytes())
     };
     let words = pieces(&statements).into_iter().filter(|(stretch, kind)| {

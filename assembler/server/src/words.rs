@@ -20,11 +20,9 @@ pub(super) enum Field {
 
 /// A file as statements.
 pub(super) fn statements(workspace: &Workspace, path: &Path, text: &[u8]) -> Option<Statements> {
-    let assembled = &workspace.options;
-    let options = Options {
-        include_dirs: assembled.include_dirs.clone(),
-        long_symbols: assembled.long_symbols,
-    };
+    let assembled = workspace.options(path);
+    let options =
+        Options { include_dirs: assembled.include_dirs, long_symbols: assembled.long_symbols };
     Statements::read(&workspace.documents, path, text, &options)
 }
 

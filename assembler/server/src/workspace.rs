@@ -11,6 +11,7 @@ use tdlasm::asm::Options;
 
 use super::analysis::Analysis;
 use super::documents::Documents;
+use super::projects::Projects;
 use super::uri;
 
 /// More sources than this are not looked for.
@@ -21,8 +22,9 @@ const MAX_DEPTH: usize = 16;
 /// All that is known of the sources.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    pub(super) options: Options,
+    options: Options,
     pub(super) documents: Documents,
+    pub(super) projects: Projects,
     /// The sources that may be programs.
     sources: BTreeSet<PathBuf>,
     /// The results of those that were assembled since their files changed.
@@ -32,6 +34,16 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new(options: Options) -> Self {
         Self { options, ..Self::default() }
+    }
+
+    /// Adds to the options of all sources.
+    pub(super) fn add_options(&mut self, add: impl FnOnce(&mut Options)) {
+        add(&mut self.options);
+    }
+
+    /// The options for a source: the editor's, and those of its project.
+    pub(super) fn options(&self, source: &Path) -> Options {
+        self.projects.options(&self.options, source)
     }
 
     /// Takes up the sources below a folder.
@@ -53,6 +65,11 @@ impl Workspace {
 
     /// Takes up a source, or that one is no more.
     pub(super) fn changed(&mut self, path: &Path) {
+        if Projects::is_file(path) {
+            self.projects.forget();
+            self.analyses.clear();
+            return;
+        }
         let is_open = self.documents.open.contains_key(path);
         let exists = is_open || path.is_file();
         let is_new = exists && (is_open || is_source(path)) && self.sources.insert(path.to_owned());
@@ -68,8 +85,18 @@ impl Workspace {
     /// Assembles what has changed.
     pub(super) fn refresh(&mut self) {
         for root in &self.sources {
-            if !self.analyses.contains_key(root) {
-                let analysis = Analysis::new(root, &self.documents, &self.options);
+            if self.analyses.contains_key(root) {
+                continue;
+            }
+            let is_open = self.documents.open.contains_key(root);
+            if self.projects.excludes(root) && !is_open {
+                continue;
+            }
+            let files = self.projects.files(root);
+            // A source further down in a program is read with it.
+            if files.first() == Some(root) {
+                let options = self.options(root);
+                let analysis = Analysis::new(&files, &self.documents, &options);
                 self.analyses.insert(root.clone(), analysis);
             }
         }

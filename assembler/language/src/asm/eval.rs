@@ -64,17 +64,17 @@ impl Assembler<'_> {
         self.input.runs_on |= fault == Fault::OpenLine;
         // The original raises A twice at a closing parenthesis without partner.
         let count = if fault == Fault::Closing { 2 } else { 1 };
-        let help = if fault == Fault::Digit { self.digit_help(span) } else { None };
+        let number = if fault == Fault::Digit { self.number_meant(span) } else { None };
         let (code, message) = fault_text(fault);
         let mut diagnostic = Diagnostic::new(code, span, message);
-        if let Some(help) = help {
-            diagnostic = diagnostic.help(help);
+        if let Some(number) = number {
+            diagnostic = diagnostic.help(format!("write {number}")).fix(span, number);
         }
         self.reports.add_counted(diagnostic, count);
     }
 
     /// The spelling that a hexadecimal number of another language has here.
-    fn digit_help(&self, span: Span) -> Option<String> {
+    fn number_meant(&self, span: Span) -> Option<String> {
         let text = self.input.sources.slice(span).to_ascii_uppercase();
         let digits = text.strip_prefix(b"0X").unwrap_or(&text);
         let hexadecimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
@@ -84,7 +84,7 @@ impl Assembler<'_> {
         let digits = String::from_utf8_lossy(digits);
         let digits = digits.trim_start_matches('0');
         let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
-        Some(format!("write {zero}{digits}H"))
+        Some(format!("{zero}{digits}H"))
     }
 
     /// Evaluates operand buffer `which`.
@@ -295,8 +295,8 @@ impl Assembler<'_> {
         let spelling = self.naming.names.spelling(name);
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);
-        if let Some(help) = self.undefined_help(name) {
-            diagnostic = diagnostic.help(help);
+        if let Some(guess) = self.undefined_guess(name) {
+            diagnostic = guess.add_to(diagnostic, span, span.end);
         }
         self.report(diagnostic);
     }

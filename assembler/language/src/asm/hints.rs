@@ -2,7 +2,9 @@
 
 use smol_str::SmolStr;
 
+use crate::diag::Diagnostic;
 use crate::isa::FORMS;
+use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
 
@@ -10,18 +12,51 @@ use super::directive::Directive;
 use super::names::NameId;
 use super::{Assembler, Translate};
 
+/// A guess at what a word was meant to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Guess {
+    /// The guess as a sentence.
+    pub(super) help: String,
+    /// The text that takes the word's place, if the guess is of one text.
+    pub(super) text: Option<String>,
+    /// The number of bytes of the operands that the text takes the place of, too.
+    pub(super) also: usize,
+}
+
+impl Guess {
+    fn only(help: String) -> Self {
+        Self { help, text: None, also: 0 }
+    }
+
+    fn of(help: String, text: impl Into<String>) -> Self {
+        Self { help, text: Some(text.into()), also: 0 }
+    }
+
+    /// Adds the guess to a message about the word at a place, whose operands begin at `operands`.
+    pub(super) fn add_to(self, diagnostic: Diagnostic, word: Span, operands: u32) -> Diagnostic {
+        let diagnostic = diagnostic.help(self.help);
+        let end = if self.also == 0 { word.end } else { operands + self.also as u32 };
+        let span = Span::new(word.start, end);
+        match self.text {
+            Some(text) => diagnostic.fix(span, text),
+            None => diagnostic,
+        }
+    }
+}
+
 impl Assembler<'_> {
-    /// The help for a symbol that is not defined.
-    pub(super) fn undefined_help(&self, name: NameId) -> Option<String> {
+    /// The guess for a symbol that is not defined.
+    pub(super) fn undefined_guess(&self, name: NameId) -> Option<Guess> {
         let spelling = self.naming.names.spelling(name);
         if let Some((_, here)) = FOREIGN_OPERANDS.iter().find(|(foreign, _)| *foreign == spelling) {
-            return Some(format!("in this dialect: {here}"));
+            return Some(Guess::only(format!("in this dialect: {here}")));
         }
         let hexadecimal = spelling.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'H')
             && spelling.ends_with('H')
             && spelling.len() > 1;
         if hexadecimal {
-            return Some(format!("a number begins with a digit: write 0{spelling}"));
+            let help = format!("a number begins with a digit: write 0{spelling}");
+            return Some(Guess::of(help, format!("0{spelling}")));
         }
         if let Some(digits) = spelling.strip_prefix('$')
             && !digits.is_empty()
@@ -29,9 +64,12 @@ impl Assembler<'_> {
         {
             let zero =
                 if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
-            return Some(format!("hexadecimal numbers end with H: write {zero}{digits}H"));
+            let number = format!("{zero}{digits}H");
+            let help = format!("hexadecimal numbers end with H: write {number}");
+            return Some(Guess::of(help, number));
         }
-        self.similar_symbol(name).map(|similar| format!("did you mean {similar}?"))
+        let similar = self.similar_symbol(name)?;
+        Some(Guess::of(format!("did you mean {similar}?"), similar))
     }
 
     /// The symbol most like `name`, if one is like it at all.
@@ -105,44 +143,53 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 impl Assembler<'_> {
-    /// The help for an unknown operator that an instruction, a directive or a macro follows: it was
+    /// The guess for an unknown operator that an instruction, a directive or a macro follows: it was
     /// meant to be a label, or a name that gets a value.
-    pub(super) fn label_hint(&mut self, word: &str, rest: &[u8]) -> Option<String> {
+    pub(super) fn label_guess(&mut self, word: &str, rest: &[u8]) -> Option<Guess> {
         let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
+        let label = format!("{word}:");
         let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
         if shown == "EQU" {
             let value = String::from_utf8_lossy(&rest.trim_ascii_start()[next.len()..]);
-            return Some(format!("a symbol gets a value by =: write {word} = {}", value.trim()));
+            let help = format!("a symbol gets a value by =: write {word} = {}", value.trim());
+            let also = rest.len() - rest.trim_ascii_start().len() + next.len();
+            return Some(Guess { help, text: Some(format!("{word} =")), also });
         }
         let name = self.naming.names.intern(next);
         let entry = &self.naming.names[name];
         if entry.operator.is_some() || entry.macro_index().is_some() {
-            return Some(format!("a label ends with a colon: write {word}: {shown}"));
+            let help = format!("a label ends with a colon: write {word}: {shown}");
+            return Some(Guess::of(help, label));
         }
         let (_, here) = FOREIGN.iter().find(|(foreign, _)| *foreign == shown)?;
-        Some(format!("a label ends with a colon: write {word}: and for {shown} {here}"))
+        let help = format!("a label ends with a colon: write {word}: and for {shown} {here}");
+        Some(Guess::of(help, label))
     }
 }
 
 /// Returns what an unknown operator with these operands may have been meant to be.
-pub(super) fn operator_hint(
+pub(super) fn operator_guess(
     word: &str,
     operands: &[u8],
     translate: Option<Translate>,
-) -> Option<String> {
+) -> Option<Guess> {
     if let Some(here) = translate.and_then(|translate| translate(word, operands)) {
-        return Some(format!("in this dialect: {here}"));
+        let also = operands.trim_ascii_end().len();
+        return Some(Guess { also, ..Guess::of(format!("in this dialect: {here}"), here) });
     }
     let word = word.to_ascii_uppercase();
     if let Some((_, here)) = FOREIGN.iter().find(|(foreign, _)| *foreign == word) {
-        return Some(format!("this dialect has {here}"));
+        let help = format!("this dialect has {here}");
+        // Several words are a choice, or an explanation.
+        let is_one = !here.contains(' ');
+        return Some(if is_one { Guess::of(help, *here) } else { Guess::only(help) });
     }
     let known =
         FORMS.iter().map(|form| form.mnemonic).chain(Directive::NAMES.iter().map(|name| name.0));
     known
         .filter(|known| close(&word, known))
         .min_by_key(|known| distance(&word, known))
-        .map(|known| format!("did you mean {known}?"))
+        .map(|known| Guess::of(format!("did you mean {known}?"), known))
 }
 
 /// Whether a word is an instruction or directive of other assemblers.
@@ -184,7 +231,9 @@ mod tests {
 
     #[test]
     fn foreign_and_misspelt_names_lead_to_ours() {
-        let hint = |word, operands: &str| operator_hint(word, operands.as_bytes(), None);
+        let hint = |word, operands: &str| {
+            operator_guess(word, operands.as_bytes(), None).map(|guess| guess.help)
+        };
         for (word, operands, help) in [
             ("ld", "", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
             ("LD", " A,B", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
@@ -199,7 +248,9 @@ mod tests {
         let lent: Translate = |operator, operands| {
             (operator == "LD").then(|| String::from_utf8_lossy(operands).into_owned())
         };
-        assert_eq!(operator_hint("LD", b" A,B", Some(lent)).unwrap(), "in this dialect:  A,B");
-        assert_eq!(operator_hint("JMPP", b"", Some(lent)).unwrap(), "did you mean JMP?");
+        let translated = operator_guess("LD", b" A,B ", Some(lent)).unwrap();
+        assert_eq!(translated.help, "in this dialect:  A,B ");
+        assert_eq!(translated.also, 4, "the operands");
+        assert_eq!(operator_guess("JMPP", b"", Some(lent)).unwrap().help, "did you mean JMP?");
     }
 }

@@ -275,7 +275,8 @@ impl Assembler<'_> {
         let message = format!("{} takes {name} for the register H here", form.mnemonic);
         let help = format!("the byte at an index register has its displacement: 0({name})");
         let diagnostic = Diagnostic::new(Code::IndexAsNumber, expr.span, message);
-        self.report(diagnostic.help(help));
+        let span = expr.span;
+        self.report(diagnostic.help(help).fix(span, format!("0({name})")));
     }
 
     /// Reads a register in index parentheses.

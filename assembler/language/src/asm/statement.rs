@@ -391,8 +391,10 @@ impl Assembler<'_> {
             }
             None => {
                 let rest = cursor.rest();
+                let from = cursor.offset();
                 cursor.skip_to_line_end();
-                self.unknown_operator(span, &rest[..rest.len() - cursor.rest().len()]);
+                let rest = &rest[..rest.len() - cursor.rest().len()];
+                self.unknown_operator(span, rest, from);
                 self.emission.output.write(&UNKNOWN_OPERATOR);
                 Ok(Ending::Open)
             }
@@ -409,7 +411,8 @@ impl Assembler<'_> {
         done
     }
 
-    fn unknown_operator(&mut self, span: Span, rest: &[u8]) {
+    /// Reports an unknown operator, and the rest of its line, which begins at `from`.
+    fn unknown_operator(&mut self, span: Span, rest: &[u8], from: u32) {
         let word = self.input.sources.slice(span);
         let shown = &word[..word.len().min(MAX_SHOWN)];
         let word =
@@ -417,11 +420,11 @@ impl Assembler<'_> {
         let message = format!("{word} is no instruction, directive or macro");
         let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
-        let known = super::hints::operator_hint(&word, operands, self.options.translate);
+        let known = super::hints::operator_guess(&word, operands, self.options.translate);
         let foreign = super::hints::is_foreign(&word);
-        let label = if foreign { None } else { self.label_hint(&word, operands) };
-        if let Some(help) = label.or(known) {
-            diagnostic = diagnostic.help(help);
+        let label = if foreign { None } else { self.label_guess(&word, operands) };
+        if let Some(guess) = label.or(known) {
+            diagnostic = guess.add_to(diagnostic, span, from);
         }
         self.report(diagnostic);
     }

@@ -10,19 +10,20 @@ use tdlasm::diag::{Code, Diagnostic, LevelError, Levels, render};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
+use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, SourceMap};
 use tdlasm::{Answer, Assembly, Options, listing};
 
 use super::Failed;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_or_say, read_layout, whole_memory};
+use super::project;
 
 /// The arguments of `tdlasm asm`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Arguments {
     /// Source files, together one program; `.END` in any but the last ends that file. `-` is
-    /// standard input
-    #[arg(required = true)]
+    /// standard input. Without any, all programs that the project file `tdl.toml` names
     files: Vec<PathBuf>,
     /// File to write; its extension tells the format. Without it the source is only checked
     #[arg(short, long)]
@@ -116,12 +117,46 @@ impl From<ListingStyle> for Style {
 
 /// Runs `tdlasm asm`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let Some(first) = arguments.files.first() else { return run_project(arguments) };
+    let project = project::of(first)?;
+    let program = project.as_ref().and_then(|project| project.program_of(first));
+    let mut arguments = arguments.clone();
+    arguments.layout = arguments.layout.or_else(|| program?.layout.clone());
+    run_files(&arguments, project.as_ref(), program)
+}
+
+/// Assembles each program of the project, whatever becomes of the others.
+fn run_project(arguments: &Arguments) -> Result<(), Failed> {
+    let project = project::here()?;
+    let programs = project.programs();
+    if programs.len() > 1 && (arguments.output.is_some() || arguments.listing.is_some()) {
+        program_kit::tell!("error: the project has {} programs, and one file", programs.len());
+        program_kit::tell!("help: name the sources of one, or its output in the project file");
+        return Err(Failed::Usage);
+    }
+    let mut result = Ok(());
+    for program in programs {
+        let mut arguments = Arguments { files: program.files.clone(), ..arguments.clone() };
+        arguments.output = arguments.output.or_else(|| program.output.clone());
+        arguments.layout = arguments.layout.or_else(|| program.layout.clone());
+        if let Err(failed) = run_files(&arguments, Some(&project), Some(program)) {
+            result = result.and(Err(failed));
+        }
+    }
+    result
+}
+
+fn run_files(
+    arguments: &Arguments,
+    project: Option<&Project>,
+    program: Option<&Program>,
+) -> Result<(), Failed> {
     let format = match &arguments.output {
         Some(path) => Some(Format::choose(arguments.format, path)?),
         None => None,
     };
     let levels = levels(arguments)?;
-    let options = Options {
+    let mut options = Options {
         levels,
         defines: arguments.define.clone(),
         answers: arguments.answer.clone(),
@@ -134,6 +169,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         references: false,
         translate: Some(tdlasm_rewrite::convert::translate),
     };
+    if let Some(project) = project {
+        project.add_to(&mut options, program);
+    }
     let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
     if assembly.has_errors() && !writes_in_spite(arguments, &assembly) {
         return Err(fail(&assembly, arguments));

@@ -12,6 +12,7 @@ use tdlasm_rewrite::fmt::{Options, format};
 
 use super::Failed;
 use super::files::{self, CommandLoader};
+use super::project;
 
 const LAYOUT: &str = "\
 Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
@@ -44,11 +45,11 @@ pub(crate) struct Arguments {
 
 /// Runs `tdlasm fmt`; a file that cannot be laid out does not keep the others from it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
-    let options =
-        Options { include_dirs: arguments.include.clone(), long_symbols: arguments.long_symbols };
     let mut result = Ok(());
     for file in sources(&arguments.files)? {
-        if let Err(failed) = lay_out(&file, &options, arguments.check) {
+        let laid_out =
+            options(arguments, &file).and_then(|options| lay_out(&file, &options, arguments.check));
+        if let Err(failed) = laid_out {
             // That a file cannot be read weighs more than that one is to be laid out.
             result = match (result, failed) {
                 (Err(Failed::File), _) | (_, Failed::File) => Err(Failed::File),
@@ -57,6 +58,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         }
     }
     result
+}
+
+/// The options for a file: those of the command line, then those of its project.
+fn options(arguments: &Arguments, file: &Path) -> Result<Options, Failed> {
+    let mut options = tdlasm::Options {
+        include_dirs: arguments.include.clone(),
+        long_symbols: arguments.long_symbols,
+        ..tdlasm::Options::default()
+    };
+    if let Some(project) = project::of(file)? {
+        project.add_to(&mut options, project.program_of(file));
+    }
+    let tdlasm::Options { include_dirs, long_symbols, .. } = options;
+    Ok(Options { include_dirs, long_symbols })
 }
 
 fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), Failed> {

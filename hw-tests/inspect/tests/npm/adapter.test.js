@@ -8,7 +8,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { after, afterEach, beforeEach, test } = require("node:test");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
-const { complaints } = require("./typed.js");
+const { complaints } = require("../../../../assembler/program/tests/npm/typed.js");
 
 const FIGURE_1 = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 const SARGON = path.join(__dirname, "../../../../sargon-src");
@@ -37,6 +37,13 @@ const PROGRAM = [
 
 const seen = [];
 let folder, program, client;
+
+/** The name of the type that a message must have. */
+function typeOf(message) {
+  const capital = (name) => name[0].toUpperCase() + name.slice(1);
+  if (message.type === "event") return `${capital(message.event)}Event`;
+  return message.success ? `${capital(message.command)}Response` : "ErrorResponse";
+}
 
 /** Microsoft's client; it keeps each message as it came. */
 class Client extends DebugClient {
@@ -84,7 +91,8 @@ afterEach(async () => {
 
 after(() => {
   const place = fs.mkdtempSync(path.join(os.tmpdir(), "dap-"));
-  const wrong = complaints(seen, place);
+  const values = seen.map((value) => ({ type: `T.DebugProtocol.${typeOf(value)}`, value }));
+  const wrong = complaints(values, { module: "@vscode/debugprotocol/lib/debugProtocol.d.ts", folder: place });
   fs.rmSync(place, { recursive: true });
   assert.ok(seen.length > 100, `${seen.length} messages`);
   assert.equal(wrong.length, 0, wrong.slice(0, 5).join("\n"));

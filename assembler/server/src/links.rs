@@ -1,0 +1,30 @@
+//! Links from the names of inserted files to the files.
+
+use std::path::Path;
+
+use lsp_types::DocumentLink;
+
+use super::text::Lines;
+use super::words::statements;
+use super::workspace::Workspace;
+
+/// The links of a file. A file that is not found has none.
+pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<DocumentLink> {
+    let Some(statements) = statements(workspace, path, text) else { return Vec::new() };
+    let lines = Lines::new(text);
+    let link = |operands: &std::ops::Range<usize>| {
+        let found =
+            workspace.readers(path).find_map(|one| one.inserted_at(path, operands.start))?;
+        Some(DocumentLink {
+            range: lines.range(operands.clone()),
+            target: Some(workspace.uri(found)?),
+            tooltip: None,
+            data: None,
+        })
+    };
+    let inserts = statements.list.iter().filter_map(|(_, parts)| parts.as_ref()).filter(|parts| {
+        let key = tdlasm_rewrite::convert::words::directive_key(&text[parts.operator.clone()]);
+        key == ".INSER" && !parts.operands.is_empty()
+    });
+    inserts.filter_map(|parts| link(&parts.operands)).collect()
+}

@@ -1,0 +1,83 @@
+//! The project files of the folders that the editor shows.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use tdlasm::asm::Options;
+use tdlasm::project::{FILE_NAME, Program, Project};
+
+use super::documents::plain;
+
+/// A project file as it was read: what it says, or what is wrong with it.
+pub(super) type Read = Result<Project, String>;
+
+/// All project files that hold for sources.
+#[derive(Debug, Default)]
+pub(super) struct Projects {
+    /// The file that holds for the sources of a folder.
+    folders: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
+    read: RefCell<BTreeMap<PathBuf, Rc<Read>>>,
+}
+
+impl Projects {
+    /// Whether a path is that of a project file.
+    pub(super) fn is_file(path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == FILE_NAME)
+    }
+
+    /// Forgets what was read, so that it is read again.
+    pub(super) fn forget(&mut self) {
+        self.folders.get_mut().clear();
+        self.read.get_mut().clear();
+    }
+
+    /// The project file that holds for a source.
+    fn of(&self, source: &Path) -> Option<Rc<Read>> {
+        // A document without a file has no folder.
+        let folder = source.parent().filter(|_| source.is_absolute())?;
+        let mut folders = self.folders.borrow_mut();
+        let found =
+            folders.entry(folder.to_owned()).or_insert_with(|| Project::find(source)).clone()?;
+        let mut read = self.read.borrow_mut();
+        let entry = read.entry(found.clone());
+        let project = entry
+            .or_insert_with(|| Rc::new(Project::read(&found).map_err(|error| error.to_string())));
+        Some(Rc::clone(project))
+    }
+
+    /// The options for a source.
+    pub(super) fn options(&self, base: &Options, source: &Path) -> Options {
+        let mut options = base.clone();
+        if let Some(Ok(project)) = self.of(source).as_deref() {
+            project.add_to(&mut options, project.program_of(source));
+        }
+        options
+    }
+
+    /// The sources that are one program with a source, in their order.
+    pub(super) fn files(&self, source: &Path) -> Vec<PathBuf> {
+        let project = self.of(source);
+        let program = match project.as_deref() {
+            Some(Ok(project)) => project.program_of(source),
+            _ => None,
+        };
+        let named = |program: &Program| program.files.iter().map(|file| plain(file)).collect();
+        program.map_or_else(|| vec![source.to_owned()], named)
+    }
+
+    /// Whether the sources of a folder are passed over.
+    pub(super) fn excludes(&self, source: &Path) -> bool {
+        matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))
+    }
+
+    /// The files that can't be used, with what is wrong.
+    pub(super) fn mistakes(&self) -> Vec<(PathBuf, String)> {
+        let read = self.read.borrow();
+        let wrong = read
+            .iter()
+            .filter_map(|(path, one)| Some((path.clone(), one.as_ref().as_ref().err()?)));
+        wrong.map(|(path, message)| (path, message.clone())).collect()
+    }
+}
