@@ -4,6 +4,7 @@
 #![deny(clippy::cast_possible_truncation)]
 
 mod chip;
+mod distance;
 mod error;
 mod exit;
 pub mod flash;
@@ -26,7 +27,9 @@ use std::time::{Duration, Instant};
 
 use firmware_wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
 
+use distance::Distance;
 use flight::{Consequence, Flight, Pending, SILENCES};
+use narrow::narrow;
 use rcflash_transport::Transport;
 use stats::Cause;
 
@@ -54,6 +57,7 @@ pub struct Link {
     /// Bytes of requests that may be under way together; one request always may.
     window: usize,
     slowness: u32,
+    distance: Distance,
     seq: u8,
     tickets: u64,
     decoder: Decoder,
@@ -81,6 +85,7 @@ impl Link {
             baud: baud.max(1),
             window: 0,
             slowness: 1,
+            distance: Distance::default(),
             seq: 0,
             tickets: 0,
             decoder: Decoder::default(),
@@ -116,6 +121,7 @@ impl Link {
         self.abandon();
         self.decoder.clear();
         self.waiting.clear();
+        self.distance = Distance::default();
         let closed = Box::new(Closed(self.name().to_owned()));
         std::mem::replace(&mut self.transport, closed)
     }
@@ -277,7 +283,8 @@ impl Link {
     #[must_use]
     pub fn has_room(&self, request: &Request) -> bool {
         let line = request.payload().len() + (MAX_FRAME - MAX_PAYLOAD);
-        self.flight.is_empty() || self.flight.bytes() + line <= self.window
+        let ahead = self.distance.ahead(request, narrow(u64::from(self.baud) / BITS));
+        self.flight.is_empty() || self.flight.bytes() + line <= self.window + ahead
     }
 
     /// Sends a request, and leaves its answer for [`Self::next_answer`].
@@ -391,6 +398,7 @@ impl Link {
         }
         pending.repeats.count(cause);
         self.stats.repeats.count(cause);
+        self.distance.distrust();
         self.send(seq)
     }
 
@@ -413,6 +421,9 @@ impl Link {
     fn finish(&mut self, pending: Pending, replies: Result<Vec<Reply>, LinkError>) {
         let Pending { ticket, seq, repeats, first_sent, .. } = pending;
         let took = self.now().saturating_duration_since(first_sent);
+        if matches!(replies.as_deref(), Ok([Reply::Identity(_)])) && repeats.total() == 0 {
+            self.distance.note(took);
+        }
         self.finished.push_back(Answer { ticket, replies, seq, repeats, took });
         if self.flight.is_empty() {
             self.count_occupied();

@@ -12,6 +12,7 @@ mod program;
 mod read;
 mod reset;
 mod run;
+mod serve;
 mod target;
 mod verify;
 mod via;
@@ -144,6 +145,19 @@ Keys: Ctrl-] leaves; Ctrl-\\ asks for a file to send, or stops one that is being
 others, Ctrl-C
 among them, go to the board.")]
     Monitor(monitor::TerminalArgs),
+    /// Share a board over the network, for --port rfc2217://host:port of other computers
+    #[command(after_help = "\
+One client at a time has the port; it is open only while one is connected. Only programs of this \
+computer are
+served unless --unprotected is given: nothing is encrypted, and nobody is asked for a password \
+(docs/NETWORK.md).
+The address that clients name goes to standard output.
+
+Examples:
+  rcflash serve --port /dev/ttyUSB0
+  rcflash serve --port bench --listen 0.0.0.0:2217 --unprotected
+  rcflash serve --port bench --listen 3000 --raw        bytes only, for tcp://host:3000")]
+    Serve(serve::ServeArgs),
     /// Write a file for an EPROM programmer, the boot monitor or a file of yours, and have the chip
     /// written
     #[command(after_help = "\
@@ -229,6 +243,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Erase(args) => erase::erase(&args),
         Command::Reset(args) => reset::reset(&args),
         Command::Monitor(args) => monitor::monitor(&args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Image(args) => image::image(&args),
         Command::Completions(args) => manual::completions(&args, Cli::command()),
         Command::Man(args) => manual::man(&args, Cli::command()),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use rcflash_transport::Transport;
-use rcflash_transport::port::{self, OpenError, Port, PortInfo};
+use rcflash_transport::port::{self, OpenError, PortInfo};
 
 pub use method::{ActiveLevel, Reset, ResetBy};
 
@@ -314,21 +314,21 @@ impl Rig {
     ///
     /// # Errors
     /// Why not, with what to try.
-    pub fn open(&self, baud: u32) -> Result<Port, OpenError> {
+    pub fn open(&self, baud: u32) -> Result<Box<dyn Transport + Send>, OpenError> {
         // An adapter that was unplugged meanwhile may have got another name.
         let found = self.serial.as_deref().and_then(|serial| adapter(serial).ok().flatten());
         let device = found.as_ref().unwrap_or(&self.port);
-        let mut port = Port::open(device, self.baud.unwrap_or(baud))?;
+        let mut port = rcflash_network::open(device, self.baud.unwrap_or(baud))?;
         let set = port
             .obey_rts(self.flow == Flow::RtsCts)
-            .and_then(|_| reset::release(&self.reset, &mut port))
-            .and_then(|()| self.keeps_running(&mut port));
+            .and_then(|_| reset::release(&self.reset, &mut *port))
+            .and_then(|()| self.keeps_running(&mut *port));
         set.map_err(|error| OpenError::Other(self.port.clone(), error))?;
         Ok(port)
     }
 
     /// A board whose reset hangs on DTR or RTS goes on when the port is closed.
-    fn keeps_running(&self, port: &mut Port) -> io::Result<()> {
+    fn keeps_running(&self, port: &mut dyn Transport) -> io::Result<()> {
         match self.reset.by {
             ResetBy::Dtr | ResetBy::Rts => port.keep_lines_at_close(),
             ResetBy::Ask | ResetBy::None | ResetBy::Break | ResetBy::Command => Ok(()),

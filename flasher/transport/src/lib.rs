@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 pub use lasting::{Lasting, Reopen};
 
+use lock::Holder;
+
 /// The abilities of a line besides carrying bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
@@ -60,6 +62,20 @@ pub trait Transport {
     /// The number of bytes that have passed, if the line counts them.
     fn passed(&self) -> Option<Passed> {
         None
+    }
+
+    /// The program that held the line's lock last, if it ended without letting go.
+    fn left_by(&self) -> Option<&Holder> {
+        None
+    }
+
+    /// Leaves DTR and RTS as they are when the line is closed, where it has them. By default the
+    /// system drops them then, which resets a board whose reset hangs on one.
+    ///
+    /// # Errors
+    /// The device refused.
+    fn keep_lines_at_close(&mut self) -> io::Result<()> {
+        Ok(())
     }
 
     /// Sets a line; `on` is its active state, as when a terminal is ready.

@@ -100,10 +100,21 @@ impl PortLock {
     /// Somebody else has it, or the file could not be made.
     pub fn take(device: &Path) -> Result<Self, LockError> {
         let folder = folder();
-        Self::take_in(&folder, device).map_err(|error| match error {
-            Refusal::Held(holder) => LockError::Held { holder },
-            Refusal::Failed(error) => LockError::Failed(folder, error),
-        })
+        Self::take_in(&folder, device).map_err(|refusal| refusal.explain(folder))
+    }
+
+    /// Takes the lock of a place on a network, such as `127.0.0.1:3000`.
+    ///
+    /// # Errors
+    /// As [`Self::take`]. Programs of other computers are kept out by whoever serves the place.
+    pub fn take_place(place: &str) -> Result<Self, LockError> {
+        let folder = folder();
+        let name = place.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let path = folder.join(format!("net-{name}.lock"));
+        make_own(&folder)
+            .map_err(Refusal::from)
+            .and_then(|()| Self::take_file(&path))
+            .map_err(|refusal| refusal.explain(folder))
     }
 
     /// The one who held it last, if that one ended without letting go.
@@ -115,9 +126,14 @@ impl PortLock {
     fn take_in(folder: &Path, device: &Path) -> Result<Self, Refusal> {
         make_own(folder)?;
         let path = folder.join(file_name(device));
+        let lock = Self::take_file(&path)?;
+        forget_others(folder, &path, device);
+        Ok(lock)
+    }
+
+    fn take_file(path: &Path) -> Result<Self, Refusal> {
         for _ in 0..ATTEMPTS {
-            if let Some(lock) = Self::try_take(&path)? {
-                forget_others(folder, &path, device);
+            if let Some(lock) = Self::try_take(path)? {
                 return Ok(lock);
             }
         }
@@ -181,6 +197,15 @@ fn forget_others(folder: &Path, own: &Path, device: &Path) {
 enum Refusal {
     Held(Option<Holder>),
     Failed(io::Error),
+}
+
+impl Refusal {
+    fn explain(self, folder: PathBuf) -> LockError {
+        match self {
+            Self::Held(holder) => LockError::Held { holder },
+            Self::Failed(error) => LockError::Failed(folder, error),
+        }
+    }
 }
 
 impl From<io::Error> for Refusal {

@@ -53,6 +53,15 @@ pub enum OpenError {
     /// It is no serial port.
     #[error("{0} is not a serial port")]
     NotSerial(String),
+    /// It is no address of a port on a network: the name and its fault.
+    #[error("{0} is no address of a port: {1}, as in tcp://host:3000 or rfc2217://host:2217")]
+    Address(String, &'static str),
+    /// Nobody was reached at its address.
+    #[error("can't connect to {0}: {1}; is the server running, and may this computer reach it?")]
+    Unreachable(String, io::Error),
+    /// The server does not give it: the name and the server's words.
+    #[error("{0}: the server says: {1}")]
+    Refused(String, String),
     /// Anything else.
     #[error("can't open {0}: {1}")]
     Other(String, io::Error),
@@ -97,18 +106,14 @@ impl Port {
                 serialport::ErrorKind::NoDevice => Self::busy(name),
                 _ => Self::explain(name, error.into()),
             })?;
-        check_speed(&settings, baud).map_err(|error| OpenError::Other(name.to_owned(), error))?;
+        let took = settings.baud_rate().map_err(io::Error::from);
+        took.and_then(|took| check_speed(took, baud))
+            .map_err(|error| OpenError::Other(name.to_owned(), error))?;
         // Reading a line changes none; a pseudo-terminal has none to read.
         let has_lines = settings.read_clear_to_send().is_ok();
         let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
         let passed = Passed::default();
         Ok(Self { name: name.to_owned(), device, settings, capabilities, passed, lock })
-    }
-
-    /// The program that held the port last, if it ended without letting go.
-    #[must_use]
-    pub fn left_by(&self) -> Option<&Holder> {
-        self.lock.left_by()
     }
 
     fn open_device(name: &str) -> Result<File, OpenError> {
@@ -141,17 +146,6 @@ impl Port {
         }
     }
 
-    /// Leaves DTR and RTS as they are when the port is closed. By default the system drops them
-    /// then, which resets a board whose reset hangs on one.
-    ///
-    /// # Errors
-    /// The device refused.
-    pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
-        let mut modes = rustix::termios::tcgetattr(&self.device)?;
-        modes.control_modes &= !rustix::termios::ControlModes::HUPCL;
-        Ok(rustix::termios::tcsetattr(&self.device, OptionalActions::Now, &modes)?)
-    }
-
     /// Waits until the device is ready; `false` when the time is over.
     fn wait(&self, what: PollFlags, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
@@ -174,6 +168,16 @@ impl Transport for Port {
 
     fn passed(&self) -> Option<Passed> {
         Some(self.passed)
+    }
+
+    fn left_by(&self) -> Option<&Holder> {
+        self.lock.left_by()
+    }
+
+    fn keep_lines_at_close(&mut self) -> io::Result<()> {
+        let mut modes = rustix::termios::tcgetattr(&self.device)?;
+        modes.control_modes &= !rustix::termios::ControlModes::HUPCL;
+        Ok(rustix::termios::tcsetattr(&self.device, OptionalActions::Now, &modes)?)
     }
 
     fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
@@ -231,7 +235,7 @@ impl Transport for Port {
 
     fn set_baud(&mut self, baud: u32) -> io::Result<()> {
         self.settings.set_baud_rate(baud)?;
-        check_speed(&self.settings, baud)
+        check_speed(self.settings.baud_rate()?, baud)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
@@ -243,9 +247,11 @@ impl Transport for Port {
 /// of a thousand: at 3 % the last bit of a character is sampled at its edge.
 const TOLERATED: u32 = 30;
 
-/// Compares the speed that the device took with the one that it was given.
-fn check_speed(settings: &TTYPort, asked: u32) -> io::Result<()> {
-    let took = settings.baud_rate()?;
+/// Compares the speed that a device took with the one that it was given.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] if they differ so much that characters are damaged.
+pub fn check_speed(took: u32, asked: u32) -> io::Result<()> {
     speed_is_near(took, asked).then_some(()).ok_or_else(|| {
         let problem =
             format!("the device took {took} baud instead of {asked}; choose a speed that it has");

@@ -7,10 +7,10 @@
 //! | memory and port decoding | `bus`, `memory`, `banks` |
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
 //! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
-//! | what is at the other end of the serial line | `line`, `pty` |
+//! | what is at the other end of the serial line | `line`, `pty`, `network` |
 //! | processor, bus and clock together | `board` |
 //! | exact times of chosen routines | `probe` |
-//! | a board in a thread, reached through a pseudo-terminal | `server` |
+//! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
 mod at28c256;
@@ -22,6 +22,7 @@ mod ctc;
 mod eprom;
 mod line;
 mod memory;
+mod network;
 mod noise;
 mod probe;
 mod pty;
@@ -42,6 +43,7 @@ pub use ctc::Ctc;
 pub use eprom::Eprom;
 pub use line::{Line, QueueLine, garble};
 pub use memory::{ChipKind, MemoryMap, RomChip};
+pub use network::NetworkLine;
 pub use probe::{CallRecord, Probe};
 pub use pty::{Packets, PtyLine};
 pub use server::{Pace, ServerOptions, SimServer};

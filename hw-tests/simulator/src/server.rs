@@ -1,6 +1,8 @@
-//! A board in a thread of its own, reached like a real one: by the path of a serial device.
+//! A board in a thread of its own, reached like a real one: by the path of a serial device or by a
+//! TCP port.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::board::{BoardSpec, SimBoard, Stop};
 use super::cpu::Registers;
+use super::line::Line;
+use super::network::NetworkLine;
 use super::probe::{CallRecord, Probe};
 use super::pty::{Packets, PtyLine};
 
@@ -73,6 +77,31 @@ impl SimServer {
     pub fn start(spec: BoardSpec, rom: &[u8], options: ServerOptions) -> io::Result<Self> {
         let line = PtyLine::open(spec.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();
+        Self::start_on(line, path, spec, rom, options)
+    }
+
+    /// Powers up a board with this ROM on a TCP port; 0 is any that is free.
+    ///
+    /// # Errors
+    /// The system's error if the address is not this computer's or is in use.
+    pub fn listen(
+        at: SocketAddr,
+        spec: BoardSpec,
+        rom: &[u8],
+        options: ServerOptions,
+    ) -> io::Result<Self> {
+        let line = NetworkLine::listen(at)?;
+        let path = PathBuf::from(line.name());
+        Self::start_on(line, path, spec, rom, options)
+    }
+
+    fn start_on(
+        line: impl Line + Send + 'static,
+        path: PathBuf,
+        spec: BoardSpec,
+        rom: &[u8],
+        options: ServerOptions,
+    ) -> io::Result<Self> {
         let clock_hz = spec.clock_hz;
         let mut board = SimBoard::new(spec, rom, line);
         if let Some(probe) = options.probe {
@@ -85,7 +114,7 @@ impl SimServer {
         Ok(Self { shared, thread: Some(thread), path })
     }
 
-    /// The device to open.
+    /// The device to open, or the address, such as `tcp://127.0.0.1:3000`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -162,8 +191,7 @@ fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-fn serve(board: &mut SimBoard<PtyLine>, shared: &Shared, pace: Pace, clock_hz: u64) {
-    use super::line::Line;
+fn serve(board: &mut SimBoard<impl Line>, shared: &Shared, pace: Pace, clock_hz: u64) {
     let mut since = (Instant::now(), board.clock());
     while !shared.stop.load(Ordering::Acquire) {
         if shared.reset.swap(false, Ordering::AcqRel) {

@@ -60,11 +60,11 @@ pub(super) fn monitor(args: &TerminalArgs) -> Outcome {
     let target = args.board.target()?;
     let options = options(args, &target)?;
     let stop = stop_on_interrupt()?;
-    let port = Box::new(target.open()?);
+    let port = target.open()?;
     let again = args.board.clone();
     let reopen = move || -> io::Result<Box<dyn Transport + Send>> {
         let there = again.target().and_then(|target| target.open());
-        Ok(Box::new(there.map_err(|failure| io::Error::other(failure.message))?))
+        there.map_err(|failure| io::Error::other(failure.message))
     };
     let patience = Duration::from_secs(args.reconnect);
     let mut port = Lasting::new(port, Box::new(reopen), patience, Arc::clone(&stop), note);

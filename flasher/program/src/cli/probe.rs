@@ -21,7 +21,7 @@ pub(super) fn probe(args: &ProbeArgs) -> Outcome {
     let own = target.baud();
     let port = &target.rig.port;
     let stop = stop_on_interrupt()?;
-    let mut talk = Talk::new(Box::new(target.open()?), own, stop);
+    let mut talk = Talk::new(target.open()?, own, stop);
     let others = other_bauds(&target);
     let found = rcflash_monitors::probe(&mut talk, &others)?;
     let baud = found.baud;

@@ -22,7 +22,7 @@ pub(super) struct ResetArgs {
 pub(super) fn reset(args: &ResetArgs) -> Outcome {
     let target = args.board.target()?;
     let stop = stop_on_interrupt()?;
-    let mut link = Link::new(Box::new(target.open()?), target.baud());
+    let mut link = Link::new(target.open()?, target.baud());
     link.set_stop(stop);
     let patience = Duration::from_secs(args.patience);
     let say = |pressed| match pressed {

@@ -13,15 +13,15 @@ use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{LoaderError, Peer, Talk, Who, probe};
 use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
 use rcflash_transport::Transport;
-use rcflash_transport::port::Port;
 
 use super::stop_on_interrupt;
 
 /// Which board, and where.
 #[derive(Args, Clone)]
 pub(super) struct BoardArgs {
-    /// The board: its name in the rig file, or its serial device
-    #[arg(long, value_name = "NAME|DEVICE", env = "RCFLASH_PORT")]
+    /// The board: its name in the rig file, its serial device, or its address: tcp://host:port,
+    /// rfc2217://host:port (docs/NETWORK.md)
+    #[arg(long, value_name = "NAME|DEVICE|ADDRESS", env = "RCFLASH_PORT")]
     port: Option<String>,
     /// The board's profile, if not the one that the rig file names; `rcflash boards` lists them
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
@@ -79,7 +79,7 @@ impl Target {
     }
 
     /// Opens the port, and sets its wires as the rig has them.
-    pub(super) fn open(&self) -> Result<Port, Failure> {
+    pub(super) fn open(&self) -> Result<Box<dyn Transport + Send>, Failure> {
         let port = self.rig.open(self.profile.uart.baud)?;
         if let Some(holder) = port.left_by() {
             program_kit::tell!(
@@ -88,11 +88,12 @@ impl Target {
         }
         Ok(port)
     }
+
     /// Opens the line and makes sure that the board's monitor listens. Ctrl-C ends every wait on
     /// this link.
     pub(super) fn reach(&self) -> Result<(Link, Identity), Failure> {
         let stop = stop_on_interrupt()?;
-        let mut link = Link::new(Box::new(self.open()?), self.baud());
+        let mut link = Link::new(self.open()?, self.baud());
         link.set_stop(Arc::clone(&stop));
         let reached = loader::reach_monitor(&mut link).map_err(|error| match &error {
             LoadError::Link(LinkError::Timeout { port, .. }) => {

@@ -154,7 +154,7 @@ pub(super) fn write(
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
     let baud = target.baud();
-    let mut talk = Talk::new(Box::new(target.open()?), baud, stop);
+    let mut talk = Talk::new(target.open()?, baud, stop);
     let mut bar = Bar::default();
     let outcome = deliver(stock, &mut talk, &order, &mut bar);
     bar.clear();
@@ -212,7 +212,7 @@ pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, board: &BoardArg
     }
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
-    let mut talk = Talk::new(Box::new(target.open()?), target.baud(), stop);
+    let mut talk = Talk::new(target.open()?, target.baud(), stop);
     let mut bar = Bar::default();
     let outcome = transfer(&mut talk, &order, &mut bar);
     bar.clear();

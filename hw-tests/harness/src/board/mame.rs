@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use firmware::profile::Profile;
+use rcflash_network::TcpLine;
 use rcflash_transport::Transport;
 use tempfile::TempDir;
 
-use super::tcp::TcpLine;
 use super::{Board, BoardError};
 
 /// The time that MAME may take until its serial port is connected: it loads 350 MB first.

@@ -9,7 +9,6 @@ mod record;
 mod replay;
 mod serial;
 mod simulated;
-mod tcp;
 mod transcript;
 
 pub use direct::DirectBoard;

@@ -26,6 +26,6 @@ impl Board for SerialBoard {
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        Ok(Box::new(self.rig.open(self.baud)?))
+        Ok(self.rig.open(self.baud)?)
     }
 }

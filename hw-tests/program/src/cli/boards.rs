@@ -24,9 +24,9 @@ pub(super) struct BoardArgs {
     /// The board's profile; rc2014-classic if nothing names another
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
     pub(super) board: Option<String>,
-    /// A real board: its name in the rig file, or its serial device; without it the board is
-    /// simulated
-    #[arg(long, group = "way", value_name = "NAME|DEVICE")]
+    /// A real board: its name in the rig file, its serial device, or its address, tcp://host:port
+    /// or rfc2217://host:port (docs/NETWORK.md); without it the board is simulated
+    #[arg(long, group = "way", value_name = "NAME|DEVICE|ADDRESS")]
     port: Option<String>,
     /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for
     /// settings

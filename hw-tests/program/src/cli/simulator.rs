@@ -1,6 +1,7 @@
 //! `hw-tests sim`.
 
 use program_kit::text::Show;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,6 +15,7 @@ use firmware::build::build;
 use firmware::profile::Profile;
 use hil_harness::live::SetupError;
 use program_kit::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use rcflash_network::listen_at;
 
 use hw_console::{interruption, print, read};
 
@@ -37,6 +39,10 @@ pub(super) struct SimArgs {
     /// The host does not obey RTS, so that a slow board loses characters
     #[arg(long)]
     ignore_rts: bool,
+    /// Wait for the host at a TCP port instead of a pseudo-terminal: its number, 0 for any, or
+    /// with the address of this computer at which other computers may reach it
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listen_at, conflicts_with = "usb")]
+    listen: Option<SocketAddr>,
 }
 
 pub(super) fn serve(args: &SimArgs) -> Outcome {
@@ -50,12 +56,13 @@ pub(super) fn serve(args: &SimArgs) -> Outcome {
     spec.host_obeys_rts = !args.ignore_rts;
     let pace = if args.free { Pace::Free } else { Pace::RealTime };
     let packets = if args.usb { Packets::Usb } else { Packets::None };
-    let server = SimServer::start(
-        spec,
-        &rom,
-        ServerOptions { pace, packets, ..ServerOptions::default() },
-    )
-    .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
+    let options = ServerOptions { pace, packets, ..ServerOptions::default() };
+    let server = match args.listen {
+        Some(at) => SimServer::listen(at, spec, &rom, options),
+        None => SimServer::start(spec, &rom, options),
+    };
+    let server = server
+        .map_err(|error| Failure::new(RIG, format!("can't start the simulated board: {error}")))?;
     print(&format!("{}\n", server.path().shown()))?;
     let title = &profile.title;
     program_kit::tell!("{title} on {}; Enter resets it, Ctrl-C ends it", server.path().shown());

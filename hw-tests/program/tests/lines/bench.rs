@@ -19,7 +19,7 @@ use crate::sim::Board;
 /// The names of ports on the pages.
 const PORTS: [&str; 3] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5"];
 /// Commands that stay until they are told to end; they are told as soon as they are there.
-const STAYING: [&str; 3] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb"];
+const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
 /// No command line of a book takes longer, shortened.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -46,6 +46,7 @@ impl Bench {
         }
         let line = shortened(line);
         let line = self.with_ports(&line).replace("127.0.0.1:3333", "127.0.0.1:0");
+        let line = line.replace("--listen 3000", "--listen 0").replace(":2217", ":0");
         let staying = STAYING.iter().any(|command| line.starts_with(command));
         // a shell that became the program can be killed with it
         let mut shell = self.shell(&if staying { format!("exec {line}") } else { line.clone() });

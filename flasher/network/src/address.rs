@@ -1,0 +1,132 @@
+//! Names of ports that are reached over a network.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use rcflash_transport::port::OpenError;
+
+/// The bytes that pass over a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Those of the board and nothing else.
+    Raw,
+    /// Telnet with the option of RFC 2217.
+    Rfc2217,
+}
+
+impl Protocol {
+    const ALL: [Self; 2] = [Self::Raw, Self::Rfc2217];
+
+    /// The scheme in front of an address.
+    #[must_use]
+    pub fn scheme(self) -> &'static str {
+        match self {
+            Self::Raw => "tcp",
+            Self::Rfc2217 => "rfc2217",
+        }
+    }
+}
+
+/// A port of another computer, or of another program of this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The bytes that pass.
+    pub protocol: Protocol,
+    /// Name or number of the computer.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+impl Address {
+    /// Returns the address in a name; `None` if the name has no scheme, as a device.
+    ///
+    /// # Errors
+    /// [`OpenError::Address`] for another scheme, or if there is no host or no port.
+    pub fn parse(name: &str) -> Result<Option<Self>, OpenError> {
+        let Some((scheme, place)) = name.split_once("://") else { return Ok(None) };
+        let wrong = |problem| OpenError::Address(name.to_owned(), problem);
+        let protocol = Protocol::ALL
+            .into_iter()
+            .find(|protocol| protocol.scheme() == scheme)
+            .ok_or_else(|| wrong("it begins with tcp:// or rfc2217://"))?;
+        let (host, port) = place
+            .trim_end_matches('/')
+            .rsplit_once(':')
+            .ok_or_else(|| wrong("host and port are divided by a colon"))?;
+        let host = match host.strip_prefix('[') {
+            Some(rest) => rest.strip_suffix(']').ok_or_else(|| wrong("a ] is missing"))?,
+            None if host.contains(':') => return Err(wrong("an IPv6 host is put in [ ]")),
+            None => host,
+        };
+        if host.is_empty() {
+            return Err(wrong("it has no host"));
+        }
+        let port = port.parse().ok().filter(|port| *port > 0);
+        let port = port.ok_or_else(|| wrong("the port is a number from 1 to 65535"))?;
+        Ok(Some(Self { protocol, host: host.to_owned(), port }))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { protocol, host, port } = self;
+        match host.contains(':') {
+            true => write!(f, "{}://[{host}]:{port}", protocol.scheme()),
+            false => write!(f, "{}://{host}:{port}", protocol.scheme()),
+        }
+    }
+}
+
+/// Reads the place to wait for others at: `2217`, which only this computer reaches, or
+/// `0.0.0.0:2217`.
+///
+/// # Errors
+/// It is neither; the text says what was expected.
+pub fn listen_at(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|_| text.parse())
+        .map_err(|_| "a TCP port such as 2217, or an address and a port".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_reached_from_this_computer_only() {
+        assert_eq!(listen_at("3000"), Ok(SocketAddr::from(([127, 0, 0, 1], 3000))));
+        assert_eq!(listen_at("0.0.0.0:1"), Ok(SocketAddr::from(([0, 0, 0, 0], 1))));
+        assert!(listen_at("[::1]:2").is_ok_and(|at| at.ip().is_loopback()));
+        for wrong in ["", "x", "65536", "pi:1", "1.2.3.4"] {
+            assert!(listen_at(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_and_shown() {
+        for name in ["tcp://pi.local:3000", "rfc2217://127.0.0.1:2217", "tcp://[::1]:1"] {
+            let address = Address::parse(name).expect("it is right").expect("it has a scheme");
+            assert_eq!(address.to_string(), name);
+        }
+        for device in ["/dev/ttyUSB0", "COM3", "bench"] {
+            assert_eq!(Address::parse(device).expect("no address"), None);
+        }
+    }
+
+    #[test]
+    fn a_wrong_address_is_refused_with_its_fault() {
+        for (name, fault) in [
+            ("telnet://pi:23", "begins with"),
+            ("tcp://pi", "colon"),
+            ("tcp://:3000", "no host"),
+            ("tcp://pi:0", "from 1"),
+            ("tcp://pi:65536", "from 1"),
+            ("tcp://[::1:80", "]"),
+            ("tcp://::1:80", "[ ]"),
+        ] {
+            let error = Address::parse(name).expect_err(name).to_string();
+            assert!(error.contains(name) && error.contains(fault), "{error}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A run whose connection is lost and comes back.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::Duration;
+
+use crate::proxy::Proxy;
+use crate::sim::Board;
+use crate::{hw_tests, servers};
+
+/// A run that has lost its connection.
+struct Losing {
+    run: Child,
+    said: BufReader<ChildStderr>,
+    proxy: Proxy,
+}
+
+impl Losing {
+    fn new(place: &str, scheme: &str, more: &[&str]) -> Self {
+        let proxy = Proxy::new(place, Duration::from_millis(5));
+        let mut command = hw_tests();
+        command.args(["run", "--count", "100", "--port", &proxy.address(scheme)]).args(more);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut run = command.spawn().expect("it starts");
+        let said = BufReader::new(run.stderr.take().expect("it is piped"));
+        let mut losing = Self { run, said, proxy };
+        losing.hear("Sargon exchange evaluator");
+        losing.proxy.cut();
+        losing.hear("the port is gone; waiting up to");
+        losing
+    }
+
+    /// Waits until it has said this.
+    fn hear(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert!(self.said.read_line(&mut line).expect("text") > 0, "it ended before '{words}'");
+        }
+    }
+
+    /// Its exit code, and what it said until then.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut rest = String::new();
+        self.said.read_to_string(&mut rest).expect("text");
+        let output = self.run.wait_with_output().expect("it ends");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &rest)
+    }
+}
+
+#[test]
+fn a_run_goes_on_when_its_server_is_reached_again() {
+    let board = Board::start(&[]);
+    let server = servers::ours(&board.path, &[]);
+    let losing = Losing::new(server.place(), "rfc2217", &[]);
+    losing.proxy.join();
+    let (code, said) = losing.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("the port is back") && said.contains("PASS: 100 of 100"), "{said}");
+}
+
+#[test]
+fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
+    for is_raw in [false, true] {
+        let board = Board::start(&[]);
+        let Some(server) = servers::ser2net(&board.path, is_raw) else { return };
+        let scheme = if is_raw { "tcp" } else { "rfc2217" };
+        let losing = Losing::new(server.place(), scheme, &[]);
+        losing.proxy.join();
+        let (code, said) = losing.ended();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("PASS: 100 of 100"), "{said}");
+    }
+}
+
+#[test]
+fn a_run_whose_server_stays_away_ends_after_the_time_that_was_given() {
+    let board = Board::start(&["--listen", "0"]);
+    let place = board.path.trim_start_matches("tcp://").to_owned();
+    let (code, said) = Losing::new(&place, "tcp", &["--reconnect", "1"]).ended();
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("INCOMPLETE"), "{said}");
+}
