@@ -55,7 +55,7 @@ pub enum ProjectError {
     NoOutput(PathBuf),
 }
 
-/// What a project file says.
+/// The content of a project file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Project {
     /// Its folder, in the form in which it was found.

@@ -88,7 +88,7 @@ impl Session {
         Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
     }
 
-    /// The request by which the server asks to be told of changed files, once the session has begun.
+    /// The request by which the server asks to be told of changed files when the session begins.
     pub(super) fn registration(&self) -> Option<Asked> {
         let glob = |pattern: &str| FileSystemWatcher {
             glob_pattern: GlobPattern::String(pattern.into()),

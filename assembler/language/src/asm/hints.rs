@@ -143,8 +143,8 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 impl Assembler<'_> {
-    /// The guess for an unknown operator that an instruction, a directive or a macro follows: it was
-    /// meant to be a label, or a name that gets a value.
+    /// The guess for an unknown operator that an instruction, a directive or a macro follows: a
+    /// label, or a name that gets a value.
     pub(super) fn label_guess(&mut self, word: &str, rest: &[u8]) -> Option<Guess> {
         let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
         let label = format!("{word}:");

@@ -27,7 +27,9 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        if path.is_dir() && !matches!(name.as_str(), "target" | "data" | "files" | "golden") {
+        if path.is_dir()
+            && !matches!(name.as_str(), "target" | "data" | "files" | "golden" | "node_modules")
+        {
             files(&path, ending, found);
         } else if name.ends_with(ending) {
             found.push(path);
