@@ -19,8 +19,8 @@ pub struct Module {
     pub symbols: Arc<Vec<Symbol>>,
     /// The operand of `.END`.
     pub start: Option<Target>,
-    /// Which line made which bytes, in the order of assembly; empty unless it was asked for.
-    pub lines: Vec<LineRow>,
+    /// Which line made which bytes; empty unless it was asked for.
+    pub lines: Lines,
     /// The same in the order of the source, for [`write_tdl`](crate::object::write_tdl); `None` if
     /// the module was read from a file. Code that changes a module sets it to `None`.
     pub assembled: Option<Arc<Assembled>>,
@@ -190,6 +190,35 @@ pub struct Place {
     pub line: u32,
 }
 
+/// Which line of which file made which bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// The files, as they were named.
+    pub files: Vec<Arc<str>>,
+    /// The lines, in the order of assembly.
+    pub rows: Vec<LineRow>,
+}
+
+impl Lines {
+    /// Returns the place of a row.
+    ///
+    /// # Panics
+    /// If the row is none of these lines.
+    #[must_use]
+    pub fn place(&self, row: &LineRow) -> Place {
+        Place { file: Arc::clone(&self.files[row.file as usize]), line: row.line }
+    }
+
+    /// Returns the number of a file, which is added if it is new.
+    pub(crate) fn file_number(&mut self, name: &Arc<str>) -> u32 {
+        let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
+        known.unwrap_or_else(|| {
+            self.files.push(Arc::clone(name));
+            self.files.len() - 1
+        }) as u32
+    }
+}
+
 /// Consecutive bytes of a section that one line of source made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineRow {
@@ -199,9 +228,11 @@ pub struct LineRow {
     pub offset: u16,
     /// The number, at least 1.
     pub size: u32,
+    /// The file, by its number in [`Lines::files`].
+    pub file: u32,
     /// The line of the file, an inserted one too; for what a macro made, that of the outermost
     /// call.
-    pub place: Place,
+    pub line: u32,
     /// Whether they are an instruction, not data.
     pub is_code: bool,
 }

@@ -31,7 +31,7 @@ fn module(bytes: &[u8]) -> Module {
         sections,
         symbols: symbols.into(),
         start: None,
-        lines: Vec::new(),
+        lines: Lines::default(),
         assembled: None,
     }
 }

@@ -264,7 +264,7 @@ fn fields() -> Module {
         sections: vec![Section { kind: SectionKind::Prog, size: 9, runs, relocs }],
         symbols: vec![symbol("SMALL"), symbol("PLACE")].into(),
         start: None,
-        lines: Vec::new(),
+        lines: Lines::default(),
         assembled: None,
     }
 }

@@ -47,7 +47,7 @@ fn module(name: &str, sections: Vec<Section>, symbols: Vec<Symbol>) -> Module {
         sections,
         symbols: symbols.into(),
         start: None,
-        lines: Vec::new(),
+        lines: Lines::default(),
         assembled: None,
     }
 }

@@ -112,6 +112,47 @@ proptest! {
     }
 }
 
+/// The place of the notes in an object: its file ends with tables of which the last is `.tdl`'s.
+fn notes(object: &[u8]) -> usize {
+    // The format, then the check of the names, then the module's name after its length.
+    object.windows(5).position(|bytes| bytes == b"\x04MAIN").expect("the notes") - 5
+}
+
+#[test]
+fn symbols_that_another_program_renamed_are_told_from_ours() {
+    let mut object = write_object(&module("main.asm", MAIN));
+    let at = object.windows(7).rposition(|bytes| bytes == b"BUFFER\0").expect("a name");
+    object[at] = b'C';
+    let error = read_object(&object, "x").expect_err("the names are others").to_string();
+    assert!(error.contains("another program has changed the symbols"), "{error}");
+    assert!(error.contains("objcopy --remove-section .tdl"), "{error}");
+}
+
+#[test]
+fn notes_of_another_format_are_refused_with_what_to_do() {
+    let object = write_object(&module("main.asm", MAIN));
+    let at = notes(&object);
+    for (format, expected) in [
+        (b'{', "an older release made it; assemble the source again"),
+        (9, "its format is 9, and 2 is known here"),
+    ] {
+        let mut other = object.clone();
+        other[at] = format;
+        let error = read_object(&other, "x").expect_err("another format").to_string();
+        assert_eq!(error, format!("section .tdl is damaged: {expected}"));
+    }
+}
+
+#[test]
+fn a_large_object_takes_few_bytes_beside_what_elf_prescribes() {
+    // Half of the lines make code. ELF takes 16 bytes for a symbol, and its name.
+    let lines: usize = 2000;
+    let text: String = (0..lines).map(|at| format!("L{at:04}: MVI A,1\n; a comment\n")).collect();
+    let object = write_object(&module("large.asm", &format!("{text} .END\n")));
+    let prescribed = lines * (2 + 16 + 6);
+    assert!(object.len() < prescribed + lines * 6, "{}", object.len());
+}
+
 #[test]
 fn a_section_whose_bytes_would_be_lost_is_refused() {
     let module = module("data.asm", " .LOC .DATA.\n .BYTE 1,2\n .END\n");

@@ -467,7 +467,7 @@ prop_compose! {
             sections: sections.into_iter().flatten().collect(),
             symbols: symbols.into(),
             start: Some(Target { base: Base::Section(SectionKind::Data), addend: start }),
-            lines: Vec::new(),
+            lines: Lines::default(),
             assembled: None,
         }
     }

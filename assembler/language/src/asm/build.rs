@@ -7,20 +7,23 @@ use smol_str::SmolStr;
 
 use crate::diag::{Code, Diagnostic};
 use crate::module::{
-    Base, Binding, LineRow, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
-    SymbolValue, Target,
+    Base, Binding, LineRow, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind,
+    Symbol, SymbolValue, Target,
 };
 use crate::source::Span;
 
 use super::Assembler;
 use super::eval::Evaluated;
 use super::names::{Definition, Name, NameId, State};
-use super::output::{Made, OpenRun, Output, WordReloc};
+use super::output::{OpenRun, Output, WordReloc};
 use super::shared::is_in_shared;
 use super::value::{BaseId, Value};
 
 impl Assembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
+        // First, so that a large program's notes are gone before its symbols come.
+        let lines = self.lines(&self.emission.output);
+        self.emission.output.made = Vec::new();
         let mut symbols = Vec::new();
         let spellings = self.spellings();
         let mut external_index = vec![0; self.naming.externals.len()];
@@ -40,7 +43,6 @@ impl Assembler<'_> {
         });
         let assembled = self.in_source_order(values, &spellings);
         let output = std::mem::take(&mut self.emission.output);
-        let lines = self.lines(&output);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
@@ -52,18 +54,20 @@ impl Assembler<'_> {
     }
 
     /// Which line made which bytes.
-    fn lines(&self, output: &Output) -> Vec<LineRow> {
-        let row = |made: &Made| {
+    fn lines(&self, output: &Output) -> Lines {
+        let mut lines = Lines::default();
+        // Large programs have millions, for which a vector that grows takes twice the room.
+        lines.rows.reserve_exact(output.made.len());
+        for made in &output.made {
             let run = &output.runs[made.site.run as usize];
-            Some(LineRow {
-                section: kind_of(run.base, output.fixed)?,
-                offset: run.start.wrapping_add(made.site.at as u16),
-                size: made.count,
-                place: self.place(made.start),
-                is_code: made.is_code,
-            })
-        };
-        output.made.iter().filter_map(row).collect()
+            let Some(section) = kind_of(run.base, output.fixed) else { continue };
+            let (source, line) = self.input.sources.file_line(made.start);
+            let file = lines.file_number(&source.name);
+            let offset = run.start.wrapping_add(made.site.at as u16);
+            let size = made.count;
+            lines.rows.push(LineRow { section, is_code: made.is_code, offset, size, file, line });
+        }
+        lines
     }
 
     /// The line of a file; for the text of a macro, that of the outermost call.

@@ -38,7 +38,7 @@ impl LineTable {
     /// Of bytes that were assembled twice the later line counts, as its bytes do.
     pub(super) fn new(modules: &[Module], placement: &Placement) -> Self {
         let rows: Vec<(usize, &LineRow)> = (modules.iter().enumerate())
-            .flat_map(|(number, module)| module.lines.iter().map(move |row| (number, row)))
+            .flat_map(|(number, module)| module.lines.rows.iter().map(move |row| (number, row)))
             .collect();
         let mut owner: Vec<Option<usize>> = vec![None; if rows.is_empty() { 0 } else { 0x10000 }];
         for (at, (module, row)) in rows.iter().enumerate() {
@@ -54,7 +54,7 @@ impl LineTable {
                 address: stretch.start as u16,
                 size: (stretch.end - stretch.start) as u32,
                 module,
-                place: row.place.clone(),
+                place: modules[module].lines.place(row),
                 is_code: row.is_code,
             };
             match lines.last_mut() {

@@ -1,131 +1,413 @@
-//! The content of the section `.tdl`: JSON with what ELF has no room for.
+//! The content of the section `.tdl`: what ELF has no room for, in few bytes.
+//!
+//! Numbers are LEB128 as in DWARF, texts and lists follow their length. In this order:
+//!
+//! | part | content |
+//! |---|---|
+//! | format | a byte, 2 (1 was JSON and began with a brace) |
+//! | symbols' check | CRC-32 of the names in the ELF table, in its order: whether it is still ours |
+//! | name | that of the module |
+//! | files | the names of those that lines are of |
+//! | runs | for each flat section its kind, then offset and length of each stretch written |
+//! | absolute | the high-water mark of absolute code and 1, or 0 if there is none |
+//! | symbols | in the module's order: flags and the step in ELF's numbers, then the place |
+//! | lines | for each: flags and size, where it does not follow the one before, then the place |
+//! | start | what it moves with and the addend |
+//!
+//! A place is the file's number, where it is another than before, and the step from the line before.
+//! The first number that is unknown is followed by the name.
+
+#![deny(clippy::cast_possible_truncation)]
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use crc::{CRC_32_ISO_HDLC, Crc};
+use gimli::write::{EndianVec, Result, Writer};
+use gimli::{EndianSlice, LittleEndian, Reader};
 
-use crate::module::{Base, Binding, LineRow, Module, Place, SectionKind, SymbolValue, Target};
+use crate::module::{
+    Base, Binding, LineRow, Lines, Module, Place, SectionKind, SymbolValue, Target,
+};
+
+const FORMAT: u8 = 2;
+/// The byte with which the notes of releases before began.
+const JSON: u8 = b'{';
+/// Kinds of sections by their number.
+const KINDS: [SectionKind; 4] =
+    [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
+/// What a start address moves with.
+const NO_START: u8 = 0;
+const START_FIXED: u8 = 1;
+const START_IN_SECTION: u8 = 2;
+const START_AT_SYMBOL: u8 = 3;
+
+/// Flags of a symbol, below the step of its number.
+const IS_ENTRY: u64 = 1;
+const IS_LABEL: u64 = 2;
+const HAS_PLACE: u64 = 4;
+const SYMBOL_IN_OTHER_FILE: u64 = 8;
+const SYMBOL_FLAGS: u32 = 4;
+
+/// Flags of a line, below its size.
+const IS_CODE: u64 = 1;
+const IS_ELSEWHERE: u64 = 2;
+const LINE_IN_OTHER_FILE: u64 = 4;
+const LINE_FLAGS: u32 = 3;
 
 /// The facts that a reader needs besides the ELF file to have the module as it was.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Notes {
+    /// The check of the symbols' names.
+    pub(super) check: u32,
     /// The module's name.
-    pub(super) name: Option<String>,
+    pub(super) name: String,
     /// The stretches of `.text`, `.data` and `.bss` that were written: offset and length.
-    pub(super) runs: Vec<(String, Vec<(u16, u32)>)>,
+    pub(super) runs: Vec<(SectionKind, Vec<(u16, u32)>)>,
     /// The high-water mark of the absolute code, if there is any.
     pub(super) absolute_size: Option<u32>,
-    /// For each symbol in the module's order, its name.
-    pub(super) order: Vec<String>,
-    /// The symbols that are library entry points.
-    pub(super) entries: Vec<String>,
-    /// The absolute symbols that are labels, not plain numbers.
-    #[serde(default)]
-    pub(super) labels: Vec<String>,
-    /// For each symbol in the module's order, file and line.
-    pub(super) places: Vec<Option<(String, u32)>>,
-    /// The files that `lines` speaks of.
-    #[serde(default)]
-    pub(super) files: Vec<String>,
+    /// The symbols in the module's order.
+    pub(super) symbols: Vec<SymbolNote>,
     /// Which line made which bytes.
-    #[serde(default)]
-    pub(super) lines: Vec<NotedLine>,
-    /// The start address: what it moves with and the addend.
-    pub(super) start: Option<(String, i32)>,
+    pub(super) lines: Lines,
+    /// The start address.
+    pub(super) start: Option<Target>,
 }
 
-/// Bytes that one line made: section (empty for absolute code), offset, size, file by its number,
-/// line, and whether they are an instruction.
-type NotedLine = (String, u16, u32, usize, u32, bool);
+/// What ELF does not say of a symbol.
+#[derive(Debug)]
+pub(super) struct SymbolNote {
+    /// The number in ELF's table.
+    pub(super) number: u64,
+    /// Whether it is a library entry point.
+    pub(super) is_entry: bool,
+    /// Whether an absolute one is a label, not a plain number.
+    pub(super) is_label: bool,
+    pub(super) place: Option<Place>,
+}
 
-impl Notes {
-    pub(super) fn new(module: &Module) -> Self {
-        let (files, lines) = noted_lines(&module.lines);
-        let flat = module.sections.iter().filter(|one| one.kind != SectionKind::Absolute);
-        let symbols = &module.symbols;
-        let entries = symbols.iter().filter(|symbol| symbol.binding == Binding::Entry);
-        let labels = symbols.iter().filter(|symbol| {
-            matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _))
-        });
-        let absolute = module.sections.iter().find(|one| one.kind == SectionKind::Absolute);
-        Self {
-            name: Some(module.name.clone()),
-            runs: flat
-                .map(|section| {
-                    let runs = section.runs.iter().map(|run| (run.offset, run.bytes.len() as u32));
-                    (super::section_name(section.kind).to_owned(), runs.collect())
-                })
-                .collect(),
-            absolute_size: absolute.map(|section| section.size),
-            order: symbols.iter().map(|symbol| symbol.name.to_string()).collect(),
-            entries: entries.map(|symbol| symbol.name.to_string()).collect(),
-            labels: labels.map(|symbol| symbol.name.to_string()).collect(),
-            places: symbols.iter().map(|symbol| symbol.place.as_ref().map(place)).collect(),
-            files,
-            lines,
-            start: module.start.map(|start| (base_name(module, start.base), start.addend)),
-        }
+/// The check of the names of symbols in ELF's order.
+pub(super) fn names_check<'n>(names: impl Iterator<Item = &'n [u8]>) -> u32 {
+    const CRC: Crc<u32, crc::Table<16>> = Crc::<u32, crc::Table<16>>::new(&CRC_32_ISO_HDLC);
+    let mut digest = CRC.digest();
+    for name in names {
+        digest.update(name);
+        digest.update(&[0]);
+    }
+    digest.finalize()
+}
+
+/// The files so far, and the place told last.
+struct Told {
+    files: Vec<Arc<str>>,
+    file: Option<u32>,
+    line: i64,
+}
+
+impl Told {
+    /// Nothing has been told of these files.
+    fn of(files: Vec<Arc<str>>) -> Self {
+        Self { files, file: None, line: 0 }
     }
 
-    /// Which line made which bytes; what names no file or section is left out.
-    pub(super) fn lines(&self) -> Vec<LineRow> {
-        let files: Vec<Arc<str>> = self.files.iter().map(|file| file.as_str().into()).collect();
-        let row = |(section, offset, size, file, line, is_code): &NotedLine| {
-            let section = match section.as_str() {
-                "" => SectionKind::Absolute,
-                name => super::section_kind(name)?,
-            };
-            let place = Place { file: Arc::clone(files.get(*file)?), line: *line };
-            Some(LineRow { section, offset: *offset, size: *size, place, is_code: *is_code })
-        };
-        self.lines.iter().filter_map(row).collect()
+    /// The number of a file, or the first one that is free.
+    #[expect(clippy::cast_possible_truncation, reason = "no program has 2^32 files")]
+    fn number(&self, name: &Arc<str>) -> u32 {
+        let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
+        known.unwrap_or(self.files.len()) as u32
+    }
+}
+
+/// The notes of a module whose symbols have these numbers and this check in ELF's table.
+///
+/// # Errors
+/// Never: memory takes whatever is written.
+pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Result<Vec<u8>> {
+    let told = Told::of(module.lines.files.clone());
+    let mut output = Output { bytes: EndianVec::new(LittleEndian), told };
+    output.bytes.write_u8(FORMAT)?;
+    output.bytes.write_u32(check)?;
+    output.text(&module.name)?;
+    output.files()?;
+    output.sections(module)?;
+    output.symbols(module, numbers)?;
+    output.lines(&module.lines)?;
+    output.start(module.start)?;
+    Ok(output.bytes.into_vec())
+}
+
+struct Output {
+    bytes: EndianVec<LittleEndian>,
+    told: Told,
+}
+
+impl Output {
+    fn text(&mut self, text: &str) -> Result<()> {
+        self.bytes.write_uleb128(text.len() as u64)?;
+        self.bytes.write(text.as_bytes())
     }
 
-    /// The start address, with `symbol` to find symbols by name.
-    pub(super) fn start(&self, symbol: impl Fn(&str) -> Option<usize>) -> Option<Target> {
-        let (name, addend) = self.start.as_ref()?;
-        let base = match name.as_str() {
-            "" => Base::Absolute,
-            section if section.starts_with('.') && super::section_kind(section).is_some() => {
-                Base::Section(super::section_kind(section)?)
+    fn files(&mut self) -> Result<()> {
+        self.bytes.write_uleb128(self.told.files.len() as u64)?;
+        let files = self.told.files.clone();
+        files.iter().try_for_each(|file| self.text(file))
+    }
+
+    fn kind(&mut self, kind: SectionKind) -> Result<()> {
+        let number = KINDS.iter().position(|one| *one == kind).unwrap_or_default();
+        self.bytes.write_uleb128(number as u64)
+    }
+
+    fn sections(&mut self, module: &Module) -> Result<()> {
+        let is_flat = |kind| kind != SectionKind::Absolute;
+        let flat = module.sections.iter().filter(|section| is_flat(section.kind));
+        self.bytes.write_uleb128(flat.clone().count() as u64)?;
+        for section in flat {
+            self.kind(section.kind)?;
+            self.bytes.write_uleb128(section.runs.len() as u64)?;
+            for run in &section.runs {
+                self.bytes.write_uleb128(run.offset.into())?;
+                self.bytes.write_uleb128(run.bytes.len() as u64)?;
             }
-            name => Base::Symbol(symbol(name)?),
-        };
-        Some(Target { base, addend: *addend })
-    }
-}
-
-/// The files that lines are of, and the lines.
-fn noted_lines(rows: &[LineRow]) -> (Vec<String>, Vec<NotedLine>) {
-    let mut files: Vec<String> = Vec::new();
-    let mut number = |name: &str| {
-        files.iter().rposition(|file| file == name).unwrap_or_else(|| {
-            files.push(name.to_owned());
-            files.len() - 1
-        })
-    };
-    let noted = |row: &LineRow| {
-        let section = match row.section {
-            SectionKind::Absolute => String::new(),
-            kind => super::section_name(kind).to_owned(),
-        };
-        let Place { file, line } = &row.place;
-        (section, row.offset, row.size, number(file), *line, row.is_code)
-    };
-    let lines = rows.iter().map(noted).collect();
-    (files, lines)
-}
-
-fn place(place: &Place) -> (String, u32) {
-    (place.file.to_string(), place.line)
-}
-
-fn base_name(module: &Module, base: Base) -> String {
-    match base {
-        Base::Absolute | Base::Section(SectionKind::Absolute) => String::new(),
-        Base::Section(kind) => super::section_name(kind).to_owned(),
-        Base::Symbol(index) => {
-            module.symbols.get(index).map(|one| one.name.to_string()).unwrap_or_default()
         }
+        let absolute = module.sections.iter().find(|section| !is_flat(section.kind));
+        self.bytes.write_uleb128(absolute.map_or(0, |section| u64::from(section.size) + 1))
     }
+
+    fn symbols(&mut self, module: &Module, numbers: &[u32]) -> Result<()> {
+        self.bytes.write_uleb128(module.symbols.len() as u64)?;
+        let mut expected = 0;
+        for (symbol, number) in module.symbols.iter().zip(numbers) {
+            let number = i64::from(*number);
+            let mut head = zigzag(number - expected) << SYMBOL_FLAGS;
+            expected = number + 1;
+            let is_label = matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _));
+            let file = symbol.place.as_ref().map(|place| self.told.number(&place.file));
+            let other = file.is_some() && file != self.told.file;
+            for (is_so, flag) in [
+                (symbol.binding == Binding::Entry, IS_ENTRY),
+                (is_label, IS_LABEL),
+                (symbol.place.is_some(), HAS_PLACE),
+                (other, SYMBOL_IN_OTHER_FILE),
+            ] {
+                head |= if is_so { flag } else { 0 };
+            }
+            self.bytes.write_uleb128(head)?;
+            if let (Some(place), Some(file)) = (&symbol.place, file) {
+                self.place(place, file)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, lines: &Lines) -> Result<()> {
+        self.bytes.write_uleb128(lines.rows.len() as u64)?;
+        let mut expected = (SectionKind::Absolute, 0);
+        for row in &lines.rows {
+            let is_elsewhere = (row.section, u32::from(row.offset)) != expected;
+            expected = (row.section, u32::from(row.offset) + row.size);
+            let other = Some(row.file) != self.told.file;
+            let mut head = u64::from(row.size) << LINE_FLAGS;
+            for (is_so, flag) in
+                [(row.is_code, IS_CODE), (is_elsewhere, IS_ELSEWHERE), (other, LINE_IN_OTHER_FILE)]
+            {
+                head |= if is_so { flag } else { 0 };
+            }
+            self.bytes.write_uleb128(head)?;
+            if is_elsewhere {
+                self.kind(row.section)?;
+                self.bytes.write_uleb128(row.offset.into())?;
+            }
+            if other {
+                self.bytes.write_uleb128(row.file.into())?;
+                self.told.file = Some(row.file);
+            }
+            self.line(row.line)?;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, place: &Place, file: u32) -> Result<()> {
+        if Some(file) != self.told.file {
+            self.bytes.write_uleb128(file.into())?;
+            self.told.file = Some(file);
+            if file as usize == self.told.files.len() {
+                self.told.files.push(Arc::clone(&place.file));
+                self.text(&place.file)?;
+            }
+        }
+        self.line(place.line)
+    }
+
+    fn line(&mut self, line: u32) -> Result<()> {
+        let line = i64::from(line);
+        self.bytes.write_sleb128(line - self.told.line)?;
+        self.told.line = line;
+        Ok(())
+    }
+
+    fn start(&mut self, start: Option<Target>) -> Result<()> {
+        let Some(start) = start else { return self.bytes.write_u8(NO_START) };
+        match start.base {
+            Base::Absolute | Base::Section(SectionKind::Absolute) => {
+                self.bytes.write_u8(START_FIXED)?;
+            }
+            Base::Section(kind) => {
+                self.bytes.write_u8(START_IN_SECTION)?;
+                self.kind(kind)?;
+            }
+            Base::Symbol(index) => {
+                self.bytes.write_u8(START_AT_SYMBOL)?;
+                self.bytes.write_uleb128(index as u64)?;
+            }
+        }
+        self.bytes.write_sleb128(start.addend.into())
+    }
+}
+
+/// Reads notes.
+///
+/// # Errors
+/// Returns what is wrong with them.
+pub(super) fn read(data: &[u8]) -> std::result::Result<Notes, String> {
+    let mut input =
+        Input { rest: EndianSlice::new(data, LittleEndian), told: Told::of(Vec::new()) };
+    match input.rest.read_u8() {
+        Ok(FORMAT) => {}
+        Ok(JSON) => return Err("an older release made it; assemble the source again".to_owned()),
+        Ok(format) => return Err(format!("its format is {format}, and {FORMAT} is known here")),
+        Err(_) => return Err("it is empty".to_owned()),
+    }
+    input.notes().ok_or_else(|| "it is cut off, or makes no sense".to_owned())
+}
+
+struct Input<'d> {
+    rest: EndianSlice<'d, LittleEndian>,
+    told: Told,
+}
+
+impl Input<'_> {
+    fn notes(&mut self) -> Option<Notes> {
+        let check = self.rest.read_u32().ok()?;
+        let name = self.text()?;
+        let files = self.list(|input| input.text().map(Arc::from))?;
+        self.told.files.clone_from(&files);
+        let runs = self.list(Self::section)?;
+        let absolute_size = self.small::<u32>()?.checked_sub(1);
+        let mut expected = 0;
+        let symbols = self.list(|input| input.symbol(&mut expected))?;
+        let mut expected = (SectionKind::Absolute, 0);
+        let rows = self.list(|input| input.line(&mut expected, files.len()))?;
+        let start = self.start(symbols.len())?;
+        let lines = Lines { files, rows };
+        Some(Notes { check, name, runs, absolute_size, symbols, lines, start })
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.rest.read_uleb128().ok()
+    }
+
+    /// A number that fits a smaller type.
+    fn small<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        T::try_from(self.number()?).ok()
+    }
+
+    /// A list after its length; each part of one takes at least a byte, so that no length can ask
+    /// for more memory than the input is worth.
+    fn list<T>(&mut self, mut part: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.small::<usize>()?;
+        if count > self.rest.len() {
+            return None;
+        }
+        (0..count).map(|_| part(self)).collect()
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let length = self.small()?;
+        let bytes = self.rest.split(length).ok()?;
+        String::from_utf8(bytes.slice().to_vec()).ok()
+    }
+
+    fn kind(&mut self) -> Option<SectionKind> {
+        let number = self.small::<usize>()?;
+        KINDS.get(number).copied()
+    }
+
+    fn section(&mut self) -> Option<(SectionKind, Vec<(u16, u32)>)> {
+        Some((self.kind()?, self.list(|input| Some((input.small()?, input.small()?)))?))
+    }
+
+    fn symbol(&mut self, expected: &mut i64) -> Option<SymbolNote> {
+        let head = self.number()?;
+        let number = expected.checked_add(unzigzag(head >> SYMBOL_FLAGS))?;
+        *expected = number.checked_add(1)?;
+        let has_place = head & HAS_PLACE != 0;
+        let place =
+            if has_place { Some(self.place(head & SYMBOL_IN_OTHER_FILE != 0)?) } else { None };
+        Some(SymbolNote {
+            number: u64::try_from(number).ok()?,
+            is_entry: head & IS_ENTRY != 0,
+            is_label: head & IS_LABEL != 0,
+            place,
+        })
+    }
+
+    /// A line of one of `files` files.
+    fn line(&mut self, expected: &mut (SectionKind, u32), files: usize) -> Option<LineRow> {
+        let head = self.number()?;
+        if head & IS_ELSEWHERE != 0 {
+            *expected = (self.kind()?, u32::from(self.small::<u16>()?));
+        }
+        let (section, offset) = *expected;
+        let offset = u16::try_from(offset).ok()?;
+        let size = u32::try_from(head >> LINE_FLAGS).ok()?;
+        expected.1 = u32::from(offset).checked_add(size)?;
+        if head & LINE_IN_OTHER_FILE != 0 {
+            self.told.file = Some(self.small()?);
+        }
+        let file = self.told.file.filter(|file| (*file as usize) < files)?;
+        let line = self.line_number()?;
+        Some(LineRow { section, is_code: head & IS_CODE != 0, offset, size, file, line })
+    }
+
+    fn place(&mut self, is_in_other_file: bool) -> Option<Place> {
+        if is_in_other_file {
+            let file = self.small()?;
+            if file as usize == self.told.files.len() {
+                let name = self.text()?;
+                self.told.files.push(name.into());
+            }
+            self.told.file = Some(file);
+        }
+        let file = Arc::clone(self.told.files.get(self.told.file? as usize)?);
+        Some(Place { file, line: self.line_number()? })
+    }
+
+    fn line_number(&mut self) -> Option<u32> {
+        self.told.line = self.told.line.checked_add(self.rest.read_sleb128().ok()?)?;
+        u32::try_from(self.told.line).ok()
+    }
+
+    /// The outer `Option` is `None` for what makes no sense.
+    fn start(&mut self, symbols: usize) -> Option<Option<Target>> {
+        let base = match self.rest.read_u8().ok()? {
+            NO_START => return Some(None),
+            START_FIXED => Base::Absolute,
+            START_IN_SECTION => Base::Section(self.kind()?),
+            START_AT_SYMBOL => {
+                Base::Symbol(self.small::<usize>().filter(|index| *index < symbols)?)
+            }
+            _ => return None,
+        };
+        let addend = i32::try_from(self.rest.read_sleb128().ok()?).ok()?;
+        Some(Some(Target { base, addend }))
+    }
+}
+
+/// A signed number as an unsigned one that is small if its amount is.
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)).cast_unsigned()
+}
+
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }

@@ -2,7 +2,7 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use object::elf::{self, FileHeader32};
@@ -12,12 +12,12 @@ use object::{
 };
 
 use crate::module::{
-    Base, Binding, Module, Place, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
+    Base, Binding, Lines, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
 };
 
-use super::notes::Notes;
+use super::notes::{self, Notes, SymbolNote, names_check};
 use super::tdl::{TdlError, looks_like_tdl, read_tdl};
-use super::{NOTES, RELOCATIONS, addend_bias, section_kind, section_name};
+use super::{NOTES, RELOCATIONS, addend_bias, section_kind};
 
 type Elf<'d> = ElfFile<'d, FileHeader32<Endianness>>;
 
@@ -86,14 +86,14 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
     {
         return Err(ObjectError::Kind);
     }
-    let notes = read_notes(&file)?;
-    let (symbols, numbers) = read_symbols(&file, notes.as_ref())?;
+    let mut notes = read_notes(&file)?;
+    let (symbols, numbers) = read_symbols(&file, notes.as_mut())?;
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
-    let find = |wanted: &str| symbols.iter().position(|symbol: &Symbol| symbol.name == wanted);
-    let start = notes.as_ref().and_then(|notes| notes.start(find));
-    let lines = notes.as_ref().map(Notes::lines).unwrap_or_default();
-    let name =
-        notes.as_ref().and_then(|notes| notes.name.clone()).unwrap_or_else(|| name.to_owned());
+    let name = || name.to_owned();
+    let (name, lines, start) = match notes {
+        Some(notes) => (notes.name, notes.lines, notes.start),
+        None => (name(), Lines::default(), None),
+    };
     let symbols = Arc::new(symbols);
     Ok(Module { name, sections, symbols, start, lines, assembled: None })
 }
@@ -101,13 +101,13 @@ pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
 fn read_notes(file: &Elf<'_>) -> Result<Option<Notes>, ObjectError> {
     let Some(section) = file.section_by_name(NOTES) else { return Ok(None) };
     let data = section.data().map_err(|error| ObjectError::Notes(error.to_string()))?;
-    serde_json::from_slice(data).map(Some).map_err(|error| ObjectError::Notes(error.to_string()))
+    notes::read(data).map(Some).map_err(ObjectError::Notes)
 }
 
 /// The symbols, and what each number of the file's table stands for.
 fn read_symbols(
     file: &Elf<'_>,
-    notes: Option<&Notes>,
+    notes: Option<&mut Notes>,
 ) -> Result<(Vec<Symbol>, HashMap<SymbolIndex, Base>), ObjectError> {
     let mut numbers = HashMap::new();
     let mut found = Vec::new();
@@ -136,7 +136,7 @@ fn read_symbols(
         found.push((symbol.index(), Symbol { name: name.into(), value, binding, place: None }));
     }
     if let Some(notes) = notes {
-        apply_notes(&mut found, notes);
+        found = apply_notes(found, notes)?;
     }
     for (at, (index, _)) in found.iter().enumerate() {
         numbers.insert(*index, Base::Symbol(at));
@@ -145,24 +145,32 @@ fn read_symbols(
 }
 
 /// Puts symbols in the module's order, with their places and entry points.
-fn apply_notes(found: &mut [(SymbolIndex, Symbol)], notes: &Notes) {
-    let order: HashMap<&str, usize> =
-        notes.order.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-    found.sort_by_key(|(_, symbol)| order.get(symbol.name.as_str()).copied().unwrap_or(usize::MAX));
-    let entries: HashSet<&str> = notes.entries.iter().map(String::as_str).collect();
-    let labels: HashSet<&str> = notes.labels.iter().map(String::as_str).collect();
-    for (_, symbol) in found {
-        if entries.contains(symbol.name.as_str()) {
+fn apply_notes(
+    found: Vec<(SymbolIndex, Symbol)>,
+    notes: &mut Notes,
+) -> Result<Vec<(SymbolIndex, Symbol)>, ObjectError> {
+    let names = found.iter().map(|(_, symbol)| symbol.name.as_bytes());
+    if names_check(names) != notes.check || found.len() != notes.symbols.len() {
+        let changed = "another program has changed the symbols; it can be removed, and what ELF \
+                       has no room for is lost with it (objcopy --remove-section .tdl)";
+        return Err(ObjectError::Notes(changed.to_owned()));
+    }
+    let numbers: Vec<u64> = found.iter().map(|(index, _)| index.0 as u64).collect();
+    let mut found: Vec<Option<_>> = found.into_iter().map(Some).collect();
+    let take = |note: SymbolNote| {
+        let at = numbers.binary_search(&note.number).ok()?;
+        let (index, mut symbol) = found[at].take()?;
+        if note.is_entry {
             symbol.binding = Binding::Entry;
         }
-        if let (SymbolValue::Absolute(address), true) =
-            (symbol.value, labels.contains(symbol.name.as_str()))
-        {
+        if let (SymbolValue::Absolute(address), true) = (symbol.value, note.is_label) {
             symbol.value = SymbolValue::InSection(SectionKind::Absolute, address);
         }
-        let place = order.get(symbol.name.as_str()).and_then(|at| notes.places.get(*at)?.clone());
-        symbol.place = place.map(|(file, line)| Place { file: file.into(), line });
-    }
+        symbol.place = note.place;
+        Some((index, symbol))
+    };
+    let ordered: Option<Vec<_>> = notes.symbols.drain(..).map(take).collect();
+    ordered.ok_or_else(|| ObjectError::Notes("a symbol has the number of another".to_owned()))
 }
 
 fn read_sections(
@@ -199,9 +207,7 @@ fn read_sections(
         if sections.iter().any(|section| section.kind == kind) {
             return Err(damaged()); // a module has one section of a kind
         }
-        let runs = match notes
-            .and_then(|notes| notes.runs.iter().find(|(one, _)| one == section_name(kind)))
-        {
+        let runs = match notes.and_then(|notes| notes.runs.iter().find(|(one, _)| *one == kind)) {
             Some((_, runs)) => noted_runs(runs, data).ok_or_else(damaged)?,
             None if data.is_empty() => Vec::new(),
             None => vec![Run { offset: 0, bytes: data.to_vec() }],

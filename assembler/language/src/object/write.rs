@@ -5,10 +5,10 @@ use object::elf;
 use object::write::StringId;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
 
-use crate::module::{Base, Binding, Module, Reloc, Section, SectionKind, SymbolValue};
+use crate::module::{Base, Binding, Module, Reloc, Section, SectionKind, Symbol, SymbolValue};
 
 use super::executable::plain_section;
-use super::notes::Notes;
+use super::notes;
 use super::{FLAGS_Z80, NOTES, RELOCATIONS, addend_bias, section_name};
 
 /// A section as ELF has it.
@@ -32,7 +32,6 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     sections.extend(named_only(module));
     let relocated_names: Vec<String> =
         sections.iter().map(|one| format!(".rela{}", one.name)).collect();
-    let notes = serde_json::to_vec(&Notes::new(module)).unwrap_or_default();
     let mut buffer = Vec::new();
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
@@ -47,7 +46,7 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     // The sizes fit, so that writing to memory cannot fail.
     let _ = writer.write_file_header(&file_header);
     let mut output = Output { writer, module, symbol_numbers: vec![0; module.symbols.len()] };
-    output.write(&sections, &relocated_names, &notes);
+    output.write(&sections, &relocated_names);
     let _ = output.writer.write_file_header_to(&mut header);
     drop(output);
     buffer[..header.len()].copy_from_slice(&header);
@@ -113,6 +112,13 @@ fn absolute<'m>(section: &'m Section, address: u16, bytes: &[u8]) -> Flat<'m> {
     }
 }
 
+/// The symbols with their index in the module, the local ones first.
+fn in_elf_order(symbols: &[Symbol]) -> impl Iterator<Item = (usize, &Symbol)> {
+    let is_local = |(_, symbol): &(usize, &Symbol)| symbol.binding == Binding::Local;
+    let all = symbols.iter().enumerate();
+    all.clone().filter(is_local).chain(all.filter(move |one| !is_local(one)))
+}
+
 struct Output<'a> {
     writer: Writer<'a, SinglePhase>,
     module: &'a Module,
@@ -121,13 +127,16 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn write(&mut self, sections: &'a [Flat<'_>], rela_names: &'a [String], notes: &[u8]) {
+    fn write(&mut self, sections: &'a [Flat<'_>], rela_names: &'a [String]) {
         let offsets: Vec<u64> = sections
             .iter()
             .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
             .collect();
-        let notes_at = self.data(notes);
         let locals = self.symbols(sections);
+        // Writing to memory cannot fail.
+        let notes =
+            notes::write(self.module, &self.symbol_numbers, self.check()).unwrap_or_default();
+        let notes_at = self.data(&notes);
         let rela_at: Vec<u64> =
             sections.iter().map(|one| self.relocations(one, sections)).collect();
         let names: Vec<StringId> =
@@ -185,20 +194,20 @@ impl<'a> Output<'a> {
                 st_size: 0,
             });
         }
-        let is_local = |binding| binding == Binding::Local;
         let mut count = sections.len() as u32 + 1;
-        for local in [true, false] {
-            for (at, symbol) in self.module.symbols.iter().enumerate() {
-                if is_local(symbol.binding) == local {
-                    let name = self.writer.add_string(symbol.name.as_bytes());
-                    let mut sym = self.symbol(at, sections);
-                    sym.st_name = self.writer.string_offset(Some(name));
-                    self.symbol_numbers[at] = self.writer.write_symbol(&sym).0;
-                    count += u32::from(local);
-                }
-            }
+        for (at, symbol) in in_elf_order(&self.module.symbols) {
+            let name = self.writer.add_string(symbol.name.as_bytes());
+            let mut sym = self.symbol(at, sections);
+            sym.st_name = self.writer.string_offset(Some(name));
+            self.symbol_numbers[at] = self.writer.write_symbol(&sym).0;
+            count += u32::from(symbol.binding == Binding::Local);
         }
         count
+    }
+
+    fn check(&self) -> u32 {
+        let symbols = in_elf_order(&self.module.symbols);
+        notes::names_check(symbols.map(|(_, symbol)| symbol.name.as_bytes()))
     }
 
     fn symbol(&self, at: usize, sections: &[Flat<'_>]) -> Sym {

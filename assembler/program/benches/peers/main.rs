@@ -34,30 +34,37 @@ enum Dialect {
     Gnu,
 }
 
-const PEERS: [Peer; 4] = [
+const PEERS: [Peer; 5] = [
     Peer {
-        name: "tdlasm",
+        name: "tdlasm, binary",
         command: env!("CARGO_BIN_EXE_tdlasm"),
         before: &["asm", "-W", "none"],
         after: &["-o", "out.bin"],
         dialect: Dialect::Tdl,
     },
     Peer {
-        name: "GNU as",
+        name: "tdlasm, object",
+        command: env!("CARGO_BIN_EXE_tdlasm"),
+        before: &["asm", "-W", "none"],
+        after: &["-o", "out.o"],
+        dialect: Dialect::Tdl,
+    },
+    Peer {
+        name: "GNU as, object",
         command: "z80-unknown-coff-as",
         before: &["-o", "out.o"],
         after: &[],
         dialect: Dialect::Gnu,
     },
     Peer {
-        name: "pasmo",
+        name: "pasmo, binary",
         command: "pasmo",
         before: &[],
         after: &["out.bin"],
         dialect: Dialect::Zilog,
     },
     Peer {
-        name: "z80asm",
+        name: "z80asm, binary",
         command: "z80asm",
         before: &["-o", "out.bin"],
         after: &[],

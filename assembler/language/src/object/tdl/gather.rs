@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::module::{
-    Base, Binding, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue, Target,
+    Base, Binding, Lines, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
+    Target,
 };
 
 use super::read::TdlProblem;
@@ -236,7 +237,7 @@ impl Open {
             sections: sections.filter(|section| section.size > 0).collect(),
             symbols: self.symbols.into(),
             start: (base != Base::Absolute || address != 0).then_some(start),
-            lines: Vec::new(),
+            lines: Lines::default(),
             assembled: None,
         };
         Ok((module, self.by_name))
