@@ -8,11 +8,6 @@ use super::stops::{Seen, Stops, WatchHit};
 use board_simulator::{Access, QueueLine, Registers, SimBoard, Turn};
 use firmware::code::CodeMap;
 
-/// EI: the state right after it can't be copied exactly.
-const EI: u8 = 0xFB;
-/// SCF and CCF: the state right before them can't be copied exactly.
-const FLAG_READERS: [u8; 2] = [0x37, 0x3F];
-
 /// Reason for which the board is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halt {
@@ -38,8 +33,6 @@ pub struct Debugger {
     pub stops: Stops,
     pub(super) history: History,
     pub(super) turn: u64,
-    /// Instructions for which EI may still matter.
-    shadow: u8,
     calls: CallStack,
     /// The address to which an interrupt service returns, whose breakpoint has been looked at.
     interrupted: Option<u16>,
@@ -66,7 +59,6 @@ impl Debugger {
             stops: Stops::default(),
             history: History::new(),
             turn: 0,
-            shadow: 0,
             calls: CallStack::default(),
             interrupted: None,
             resumed: false,
@@ -76,7 +68,7 @@ impl Debugger {
             searching: false,
             origin: None,
         };
-        debugger.origin = debugger.moment();
+        debugger.origin = Some(debugger.moment());
         debugger
     }
 
@@ -184,20 +176,13 @@ impl Debugger {
         self.calls.depth()
     }
 
-    /// Puts the board back to where the debugger took it, or, if it waited in HALT then, to where
-    /// its known past begins. Breakpoints stay.
+    /// Puts the board back to where the debugger took it. Breakpoints stay.
     pub fn restart(&mut self) {
         self.stops.forget_hits();
-        match self.origin.take() {
-            Some(origin) => {
-                self.restore(&origin);
-                self.origin = Some(origin);
-                self.history = History::new();
-            }
-            None => {
-                let start = self.history.start().unwrap_or(self.turn);
-                self.rewind(start);
-            }
+        if let Some(origin) = self.origin.take() {
+            self.restore(&origin);
+            self.origin = Some(origin);
+            self.history = History::new();
         }
     }
 
@@ -205,13 +190,8 @@ impl Debugger {
     pub(super) fn advance(&mut self) -> Turn {
         let registers = self.registers();
         let opcode = self.peek(registers.pc);
-        // After EI and before SCF and CCF the core keeps a state to itself that a copy would lack.
-        if self.shadow == 0
-            && self.history.wants(self.turn)
-            && !FLAG_READERS.contains(&opcode)
-            && let Some(moment) = self.moment()
-        {
-            self.history.keep(moment);
+        if self.history.wants(self.turn) {
+            self.history.keep(self.moment());
         }
         // In the past the board gets again what it was sent then, before the same turn: else it
         // would take another way than the one that is being replayed. After the copy, since a copy
@@ -227,7 +207,6 @@ impl Debugger {
         if turn != Turn::Idle {
             self.turn += 1;
         }
-        self.shadow = if opcode == EI { 2 } else { self.shadow.saturating_sub(1) };
         self.before = registers;
         if turn == Turn::Ran {
             self.note_calls(&registers, opcode, was_served);
@@ -248,27 +227,25 @@ impl Debugger {
         self.calls.note(before, &now, opcode, accepted);
     }
 
-    /// A copy of the state, unless the board is in one that can't be copied.
-    fn moment(&self) -> Option<Moment> {
-        Some(Moment {
+    /// A copy of the state.
+    fn moment(&self) -> Moment {
+        Moment {
             turn: self.turn,
-            board: self.board.duplicate()?,
+            board: self.board.clone(),
             calls: self.calls.clone(),
             interrupted: self.interrupted,
             resumed: self.resumed,
             delivered: self.delivered,
-        })
+        }
     }
 
-    fn restore(&mut self, moment: &Moment) -> Option<()> {
-        self.board = moment.board.duplicate()?;
+    fn restore(&mut self, moment: &Moment) {
+        self.board = moment.board.clone();
         self.turn = moment.turn;
         self.calls = moment.calls.clone();
         self.interrupted = moment.interrupted;
         self.resumed = moment.resumed;
         self.delivered = moment.delivered;
-        self.shadow = 0;
-        Some(())
     }
 
     /// Puts the board where it was at the last copy before or at `turn`; returns that turn.
@@ -277,7 +254,10 @@ impl Debugger {
         // meanwhile.
         let history = std::mem::take(&mut self.history);
         let moment = history.before(turn);
-        let found = moment.and_then(|moment| self.restore(moment).map(|()| moment.turn));
+        let found = moment.map(|moment| {
+            self.restore(moment);
+            moment.turn
+        });
         self.history = history;
         found
     }

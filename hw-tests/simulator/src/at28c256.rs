@@ -119,6 +119,14 @@ impl At28c256 {
         self.state.borrow().ignored
     }
 
+    /// Whether reads give what the cells hold.
+    pub(super) fn is_plain(&self, now: u64) -> bool {
+        self.settle(now);
+        let state = self.state.borrow();
+        let writes = state.writing.as_ref().is_some_and(|writing| now < writing.ends);
+        state.load.is_empty() && !writes
+    }
+
     /// A read cycle. From the first byte of a load to the end of writing it gives the status.
     #[must_use]
     pub fn read(&self, address: usize, now: u64) -> u8 {

@@ -3,19 +3,19 @@
 use std::cell::RefCell;
 
 use super::bus::{Access, BoardBus, Watched};
-use super::cpu::{Bus, Cpu, Registers};
 use super::ctc::Ctc;
 use super::line::{Line, garble};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
 use super::uart::{Uart, UartModel};
+use z80_core::{Bus, Cpu, Registers};
 
 /// The time the receiver looks away, in T-states, after it has found the line quiet.
 const QUIET_POLL: u64 = 10_000;
 /// The least part of a second, as its divisor, for which a finger holds the reset button.
 const RESET_HOLD: u64 = 10;
-/// The instruction by which Zilog's devices know that a service has ended.
-const RETI: [u8; 2] = [0xED, 0x4D];
+/// A stack pointer that none is.
+const NOWHERE: u32 = 0x1_0000;
 
 /// The parts of a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,8 @@ pub enum Turn {
     Idle,
 }
 
-/// A running board.
+/// A running board. A clone goes on as the original does if it hears the same.
+#[derive(Clone)]
 pub struct SimBoard<L> {
     spec: BoardSpec,
     cpu: Cpu,
@@ -187,11 +188,48 @@ impl<L: Line> SimBoard<L> {
     pub fn run_for(&mut self, t_states: u64) -> Stop {
         let end = self.clock + t_states;
         while self.clock < end {
-            if self.turn(Self::step) == Turn::Idle {
+            if self.clock >= self.next_event {
+                self.serve_devices();
+            }
+            if !(self.held || self.may_accept() || self.cpu.is_halted()) {
+                self.run_until(end.min(self.next_event));
+            } else if self.turn(Self::step) == Turn::Idle {
                 return Stop::Idle;
             }
         }
         Stop::Time
+    }
+
+    /// Whether an interrupt is accepted before the next instruction, or the one after EI.
+    fn may_accept(&self) -> bool {
+        self.interrupt && self.cpu.enables_interrupts()
+    }
+
+    /// Runs instructions for which no interrupt can be accepted, until the clock says so or there
+    /// is something to look at.
+    fn run_until(&mut self, end: u64) {
+        self.observe();
+        let begun = self.clock;
+        self.bus.begin(begun, end);
+        let probe = self.probe.as_ref().filter(|_| self.service.is_none());
+        let ends = probe.map_or(self.service, Probe::ends_call);
+        let watched = probe.map_or(&[][..], Probe::watched);
+        let tick = |bus: &mut BoardBus, time| {
+            let now = bus.now.get() + u64::from(time);
+            bus.now.set(now);
+            now < bus.until.get()
+        };
+        if ends.is_none() && watched.is_empty() {
+            self.cpu.run(&mut self.bus, |_, bus, time| tick(bus, time));
+        } else {
+            let ends = ends.map_or(NOWHERE, u32::from);
+            self.cpu.run(&mut self.bus, |cpu, bus, time| {
+                let is_watched = watched.get(usize::from(cpu.pc())).is_some_and(Option::is_some);
+                tick(bus, time) && u32::from(cpu.sp()) != ends && !is_watched
+            });
+        }
+        self.clock = self.bus.now.get();
+        self.settle(self.cpu.sp(), false, self.clock - begun);
     }
 
     /// Runs one instruction, and whatever devices do before it; or lets time pass while the
@@ -216,35 +254,18 @@ impl<L: Line> SimBoard<L> {
         }
         if self.held {
             self.clock = self.next_event;
-        } else if !self.cpu.is_halted() || self.interrupt {
+        } else if !self.cpu.is_halted() || self.may_accept() {
             step(self);
             return Turn::Ran;
         } else if let Some(at) = self.something_to_come() {
-            self.halted_time += at.saturating_sub(self.clock);
-            self.clock = at.max(self.clock);
+            let time = self.cpu.wait(at.saturating_sub(self.clock));
+            self.halted_time += time;
+            self.clock += time;
             self.next_event = self.clock;
         } else {
             return Turn::Idle;
         }
         Turn::Waited
-    }
-
-    /// A board in the same state, which goes on as this one does if that hears the same; `None`
-    /// while the processor waits in HALT. Right after EI and before SCF and CCF it may differ
-    /// ([`Cpu::duplicate`]).
-    #[must_use]
-    pub fn duplicate(&self) -> Option<Self>
-    where
-        L: Clone,
-    {
-        Some(Self {
-            spec: self.spec.clone(),
-            cpu: self.cpu.duplicate()?,
-            bus: self.bus.clone(),
-            probe: self.probe.clone(),
-            line: self.line.clone(),
-            ..*self
-        })
     }
 
     /// Has a character complete in the serial chip when the clock says `at`, to the T-state,
@@ -260,28 +281,35 @@ impl<L: Line> SimBoard<L> {
         self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
     }
 
-    #[inline(always)]
     fn step_on(&mut self, execute: impl FnOnce(&mut Cpu, &mut BoardBus, Option<u8>) -> u32) {
-        let pc = self.cpu.pc();
+        self.observe();
+        self.bus.now.set(self.clock);
+        let sp = self.cpu.sp();
+        let vector = self.interrupt.then(|| self.bus.vector());
+        let time = u64::from(execute(&mut self.cpu, &mut self.bus, vector));
+        self.clock += time;
+        self.settle(sp, self.cpu.accepted_interrupt(), time);
+    }
+
+    /// Has the probe look at the processor before an instruction.
+    fn observe(&mut self) {
         if self.service.is_none()
             && let Some(probe) = &mut self.probe
         {
             let clock = self.clock - self.service_time;
             let registers = || self.cpu.registers();
-            probe.observe(pc, self.cpu.sp(), clock, registers, |at| self.bus.read(at));
+            probe.observe(self.cpu.pc(), self.cpu.sp(), clock, registers, |at| self.bus.read(at));
         }
-        self.bus.now.set(self.clock);
-        let sp = self.cpu.sp();
-        let returns =
-            self.device_served && RETI == [pc, pc.wrapping_add(1)].map(|at| self.bus.peek(at));
-        let vector = self.interrupt.then(|| self.bus.vector());
-        let time = u64::from(execute(&mut self.cpu, &mut self.bus, vector));
-        self.clock += time;
-        let accepted = self.cpu.accepted_interrupt();
+    }
+
+    /// Tells the devices what the processor has done in the last `time`; `sp` was the stack pointer
+    /// before an interrupt was accepted.
+    fn settle(&mut self, sp: u16, accepted: bool, time: u64) {
+        let returned = self.bus.returned.take();
         if accepted {
             self.bus.acknowledge();
             self.device_served = self.bus.in_service();
-        } else if returns {
+        } else if returned && self.device_served {
             self.bus.return_from_interrupt();
             self.device_served = self.bus.in_service();
         }
@@ -375,7 +403,7 @@ impl<L: Line> SimBoard<L> {
     fn something_to_come(&mut self) -> Option<u64> {
         self.bus.next_event().or_else(|| {
             self.serve_devices();
-            self.bus.next_event().or(self.interrupt.then_some(self.clock))
+            self.bus.next_event().or(self.may_accept().then_some(self.clock))
         })
     }
 

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::cpu::Bus;
 use super::ctc::Ctc;
 use super::memory::{Memory, RomChip};
 use super::uart::Uart;
+use z80_core::{Bus, Signal};
 
 /// The value read from an address or port that nothing drives. Real boards differ; one was seen to
 /// read 78h.
@@ -21,13 +21,39 @@ pub struct BoardBus {
     ctc: Option<Ctc>,
     /// Start of the running instruction, in T-states.
     pub(super) now: Cell<u64>,
+    /// The time at which the board has to look up from running instructions.
+    pub(super) until: Cell<u64>,
     /// Whether a device was touched since this was last looked at.
     pub(super) touched: Cell<bool>,
+    /// Whether RETI has run since this was last looked at.
+    pub(super) returned: Cell<bool>,
 }
 
 impl BoardBus {
     pub(super) fn new(memory: Memory, uart: Uart, ctc: Option<Ctc>) -> Self {
-        Self { memory, uart: RefCell::new(uart), ctc, now: Cell::new(0), touched: Cell::new(false) }
+        Self {
+            memory,
+            uart: RefCell::new(uart),
+            ctc,
+            now: Cell::new(0),
+            until: Cell::new(0),
+            touched: Cell::new(false),
+            returned: Cell::new(false),
+        }
+    }
+
+    /// Prepares for running instructions until a time.
+    #[inline]
+    pub(super) fn begin(&mut self, now: u64, until: u64) {
+        self.now.set(now);
+        self.until.set(until);
+        self.memory.look(now);
+    }
+
+    /// Has the board look up from running instructions, since a device was touched.
+    fn touch(&self) {
+        self.touched.set(true);
+        self.until.set(0);
     }
 
     /// Puts bytes into memory, ROM as well: what a programmer or a test does, not the processor.
@@ -117,7 +143,7 @@ impl BoardBus {
             Some(ctc) if !uart.interrupt() => ctc.acknowledge(),
             _ => uart.acknowledge(),
         }
-        self.touched.set(true);
+        self.touch();
     }
 
     /// The processor has run RETI; the first in the chain that is served takes it for its own.
@@ -127,7 +153,7 @@ impl BoardBus {
             Some(ctc) if !uart.in_service() => ctc.return_from_interrupt(),
             _ => uart.return_from_interrupt(),
         }
-        self.touched.set(true);
+        self.touch();
     }
 
     /// Whether a device waits for RETI.
@@ -189,15 +215,19 @@ impl Bus for Watched<'_> {
     fn output(&mut self, port: u16, value: u8) {
         self.bus.output(port, self.note(AccessKind::Out, port, value));
     }
+
+    fn signal(&mut self, signal: Signal) {
+        self.bus.signal(signal);
+    }
 }
 
 impl Bus for BoardBus {
-    #[inline]
+    #[inline(always)]
     fn read(&self, address: u16) -> u8 {
         self.memory.read(address, self.now.get())
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, address: u16, value: u8) {
         self.memory.write(address, value, self.now.get());
     }
@@ -208,7 +238,9 @@ impl Bus for BoardBus {
         if let Some(value) = answer {
             // The data registers have odd ports; reading a control register changes nothing outside
             // the chip.
-            self.touched.set(self.touched.get() || port & 1 == 1);
+            if port & 1 == 1 {
+                self.touch();
+            }
             return value;
         }
         match (&self.ctc, port) {
@@ -221,15 +253,21 @@ impl Bus for BoardBus {
         let port = port as u8;
         let now = self.now.get();
         if self.uart.get_mut().output(port, value, now) {
-            self.touched.set(true);
+            self.touch();
         } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {
             ctc.write(usize::from(port & 3), value, now);
             if let Some(period) = ctc.output_period(0) {
                 self.uart.get_mut().set_clock_period(period);
             }
-            self.touched.set(true);
+            self.touch();
         } else {
             self.memory.output(port, value);
         }
+    }
+    fn signal(&mut self, signal: Signal) {
+        if signal == Signal::Returned {
+            self.returned.set(true);
+        }
+        self.until.set(0);
     }
 }

@@ -1,9 +1,8 @@
 //! The simulated board: a Z80 with memory, devices and a serial line, true to the data sheets where
-//! the tests need it, counted in T-states.
+//! the tests need it, counted in T-states. The processor itself is the crate `z80-core`.
 //!
 //! | part | file |
 //! |---|---|
-//! | the processor, behind our own interface | `cpu` |
 //! | memory and port decoding | `bus`, `memory`, `banks` |
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
 //! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
@@ -17,7 +16,6 @@ mod at28c256;
 mod banks;
 mod board;
 mod bus;
-mod cpu;
 mod ctc;
 mod eprom;
 mod line;
@@ -38,7 +36,6 @@ pub use at28c256::{At28c256, PAGE};
 pub use banks::{Banks, Page};
 pub use board::{BoardSpec, SimBoard, Stop, Turn};
 pub use bus::{Access, AccessKind, BoardBus};
-pub use cpu::{Bus, Cpu, Registers};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
 pub use line::{Line, QueueLine, garble};
@@ -51,3 +48,4 @@ pub use sio::{Port, Sio};
 pub use spec::board_spec;
 pub use sst39sf::{SECTOR, Sst39sf, SstModel};
 pub use uart::UartModel;
+pub use z80_core::{Bus, Cpu, Registers, Signal};

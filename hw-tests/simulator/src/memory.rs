@@ -11,6 +11,10 @@ use super::sst39sf::{Sst39sf, SstModel};
 
 /// Addresses are given to chips in stretches of this many bytes.
 const SLOT: usize = 0x1000;
+const SLOTS: usize = 0x1_0000 / SLOT;
+/// T-states for which a chip must have been left alone before its bytes are copied into the view: a
+/// program that writes it does so again and again.
+const QUIET: u64 = 20_000;
 /// RAM of the banked module.
 const BANKED_RAM: usize = 0x8_0000;
 
@@ -86,12 +90,36 @@ impl RomChip {
         }
     }
 
+    /// Copies the content of the cells from an offset on.
+    fn copy(&self, offset: usize, now: u64, to: &mut [u8]) {
+        let copied;
+        let cells = match self {
+            Self::Eprom(chip) => chip.cells(),
+            Self::Sst(chip) => chip.cells(),
+            Self::At28c256(chip) => {
+                copied = chip.cells(now);
+                &copied
+            }
+        };
+        let cells = &cells[offset % cells.len()..];
+        to.iter_mut().zip(cells).for_each(|(to, cell)| *to = *cell);
+    }
+
     #[inline]
     fn read(&self, offset: usize, now: u64) -> u8 {
         match self {
             Self::Eprom(chip) => chip.read(offset),
             Self::Sst(chip) => chip.read(offset, now),
             Self::At28c256(chip) => chip.read(offset, now),
+        }
+    }
+
+    /// Whether reads give what the cells hold, and change nothing.
+    fn is_plain(&self, now: u64) -> bool {
+        match self {
+            Self::Eprom(_) => true,
+            Self::Sst(chip) => chip.is_plain(now),
+            Self::At28c256(chip) => chip.is_plain(now),
         }
     }
 
@@ -114,11 +142,22 @@ impl RomChip {
 }
 
 /// The device that answers in a stretch of addresses, from which offset on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Nothing,
     Rom(usize),
     Ram(usize),
+}
+
+impl Slot {
+    /// Copies what it holds, without bus cycles.
+    fn copy(&self, ram: &[u8], chip: &RomChip, now: u64, to: &mut [u8]) {
+        match *self {
+            Self::Nothing => to.fill(FLOATING),
+            Self::Ram(base) => to.copy_from_slice(&ram[base..base + SLOT]),
+            Self::Rom(base) => chip.copy(base, now, to),
+        }
+    }
 }
 
 /// All memory of a board.
@@ -128,8 +167,18 @@ pub(super) struct Memory {
     /// Whether the socket's write pin is connected.
     writable: bool,
     ram: Vec<u8>,
-    slots: [Slot; 0x1_0000 / SLOT],
+    slots: [Slot; SLOTS],
     banks: Option<Banks>,
+    /// The byte at each address, so that the processor needs to ask neither slot nor chip.
+    view: Box<[u8; 0x1_0000]>,
+    /// Whether the view is right everywhere.
+    viewed: bool,
+    /// Whether it is right in each slot.
+    shown: [bool; SLOTS],
+    /// Whether RAM has two addresses, so that a write changes two places.
+    doubled: bool,
+    /// When the chip will have been left alone for so long that the view is worth its making.
+    quiet: u64,
 }
 
 impl Memory {
@@ -140,17 +189,34 @@ impl Memory {
             MemoryMap::Plain { rom, ram } => (ram.len(), plain(rom, ram), None),
             MemoryMap::Banked => {
                 let pages = std::array::from_fn(|_| noise.byte());
-                (BANKED_RAM, [Slot::Nothing; 16], Some(Banks::new(pages)))
+                (BANKED_RAM, [Slot::Nothing; SLOTS], Some(Banks::new(pages)))
             }
         };
         let ram = (0..ram).map(|_| noise.byte()).collect();
-        let mut memory = Self { chip, writable, ram, slots, banks };
+        let view = Box::new([FLOATING; 0x1_0000]);
+        let mut memory = Self {
+            chip,
+            writable,
+            ram,
+            slots,
+            banks,
+            view,
+            viewed: false,
+            shown: [false; SLOTS],
+            doubled: false,
+            quiet: 0,
+        };
         memory.map_banks();
         memory
     }
 
     #[inline]
     pub(super) fn read(&self, address: u16, now: u64) -> u8 {
+        if self.viewed { self.view[usize::from(address)] } else { self.ask(address, now) }
+    }
+
+    #[inline(never)]
+    fn ask(&self, address: u16, now: u64) -> u8 {
         match self.slots[usize::from(address) / SLOT] {
             Slot::Ram(base) => self.ram[base + usize::from(address) % SLOT],
             Slot::Rom(base) => self.chip.read(base + usize::from(address) % SLOT, now),
@@ -158,13 +224,50 @@ impl Memory {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&mut self, address: u16, value: u8, now: u64) {
-        let within = usize::from(address) % SLOT;
         match self.slots[usize::from(address) / SLOT] {
-            Slot::Ram(base) => self.ram[base + within] = value,
-            Slot::Rom(base) if self.writable => self.chip.write(base + within, value, now),
+            Slot::Ram(base) => {
+                self.ram[base + usize::from(address) % SLOT] = value;
+                self.view[usize::from(address)] = value;
+            }
+            Slot::Rom(base) if self.writable => {
+                self.write_chip(base + usize::from(address) % SLOT, value, now);
+            }
             Slot::Rom(_) | Slot::Nothing => {}
+        }
+    }
+
+    #[inline(never)]
+    fn write_chip(&mut self, offset: usize, value: u8, now: u64) {
+        self.chip.write(offset, value, now);
+        self.doubt_chip();
+        self.quiet = now + QUIET;
+    }
+
+    /// Makes the view right again if it can be.
+    #[inline]
+    pub(super) fn look(&mut self, now: u64) {
+        if !self.viewed && !self.doubled && now >= self.quiet && self.chip.is_plain(now) {
+            self.make_view(now);
+        }
+    }
+
+    fn make_view(&mut self, now: u64) {
+        let places = self.view.chunks_exact_mut(SLOT).zip(&self.slots);
+        for ((bytes, slot), shown) in places.zip(&mut self.shown) {
+            if !std::mem::replace(shown, true) {
+                slot.copy(&self.ram, &self.chip, now, bytes);
+            }
+        }
+        self.viewed = true;
+    }
+
+    /// Takes it that the chip will be read differently.
+    fn doubt_chip(&mut self) {
+        self.viewed = false;
+        for (slot, shown) in self.slots.iter().zip(&mut self.shown) {
+            *shown &= !matches!(slot, Slot::Rom(_));
         }
     }
 
@@ -180,21 +283,14 @@ impl Memory {
     pub(super) fn all(&self, now: u64) -> Box<[u8; 0x1_0000]> {
         let mut copy = Box::new([FLOATING; 0x1_0000]);
         for (slot, bytes) in self.slots.iter().zip(copy.chunks_exact_mut(SLOT)) {
-            match *slot {
-                Slot::Nothing => {}
-                Slot::Ram(base) => bytes.copy_from_slice(&self.ram[base..base + SLOT]),
-                Slot::Rom(base) => {
-                    for (offset, byte) in (base..).zip(bytes) {
-                        *byte = self.chip.cell(offset, now);
-                    }
-                }
-            }
+            slot.copy(&self.ram, &self.chip, now, bytes);
         }
         copy
     }
 
     /// Sets what memory holds from an address on, ROM as well; what passes FFFFh is left out.
     pub(super) fn load(&mut self, address: u16, mut bytes: &[u8]) {
+        (self.viewed, self.shown) = (false, [false; SLOTS]);
         let mut address = usize::from(address);
         while !bytes.is_empty() && address < 0x1_0000 {
             let within = address % SLOT;
@@ -233,24 +329,36 @@ impl Memory {
     }
 
     pub(super) fn chip_mut(&mut self) -> &mut RomChip {
+        self.doubt_chip();
         &mut self.chip
     }
 
     /// Fills the slots from the page registers.
     fn map_banks(&mut self) {
         let Some(banks) = &self.banks else { return };
-        for (index, slot) in self.slots.iter_mut().enumerate() {
+        let pages: [Page; 4] = std::array::from_fn(|window| banks.page(window));
+        for (index, (slot, shown)) in self.slots.iter_mut().zip(&mut self.shown).enumerate() {
             let address = index * SLOT;
-            *slot = match banks.page(address / PAGE) {
+            let new = match pages[address / PAGE] {
                 Page::Flash(base) => Slot::Rom(base + address % PAGE),
                 Page::Ram(base) => Slot::Ram(base + address % PAGE),
             };
+            *shown &= *slot == new;
+            *slot = new;
+        }
+        self.viewed = false;
+        let double = |(index, page): (usize, &Page)| {
+            matches!(page, Page::Ram(_)) && pages[..index].contains(page)
+        };
+        self.doubled = pages.iter().enumerate().any(double);
+        if self.doubled {
+            self.shown = [false; SLOTS];
         }
     }
 }
 
 /// The slots of a board without page registers.
-fn plain(rom: &RangeInclusive<u16>, ram: &RangeInclusive<u16>) -> [Slot; 16] {
+fn plain(rom: &RangeInclusive<u16>, ram: &RangeInclusive<u16>) -> [Slot; SLOTS] {
     std::array::from_fn(|index| {
         let address = (index * SLOT) as u16;
         let offset = |range: &RangeInclusive<u16>| usize::from(address - range.start());

@@ -1,6 +1,6 @@
 //! Exact times of chosen routines, and the registers at chosen places, while the board runs.
 
-use super::cpu::Registers;
+use z80_core::Registers;
 
 /// Records and passages kept at least for somebody who does not fetch them.
 const LIMIT: usize = 1 << 16;
@@ -20,7 +20,7 @@ pub struct CallRecord {
 
 /// The access to an address that is watched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Watch {
+pub(super) enum Watch {
     /// Calls are measured.
     Routine,
     /// Registers are kept.
@@ -118,7 +118,18 @@ impl Probe {
         std::mem::take(&mut self.passages)
     }
 
-    /// Looks at the processor before an instruction. `clock` runs without interrupt service, so
+    /// The watch at each address; nothing at those beyond the slice.
+    pub(super) fn watched(&self) -> &[Option<Watch>] {
+        &self.watched
+    }
+
+    /// The stack pointer at which the innermost call that is watched has returned.
+    pub(super) fn ends_call(&self) -> Option<u16> {
+        self.open.last().map(|open| open.sp.wrapping_add(2))
+    }
+
+    /// Looks at the processor before an instruction; it may be left out where nothing is watched
+    /// and no call ends. `clock` runs without interrupt service, so
     /// that an instruction before which an interrupt was accepted begins a second time when it has
     /// been served, and counts once.
     #[inline]

@@ -10,11 +10,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::board::{BoardSpec, SimBoard, Stop};
-use super::cpu::Registers;
 use super::line::Line;
 use super::network::NetworkLine;
 use super::probe::{CallRecord, Probe};
 use super::pty::{Packets, PtyLine};
+use z80_core::Registers;
 
 /// T-states between two looks at the world outside.
 const SLICE: u64 = 50_000;

@@ -149,6 +149,11 @@ impl Sst39sf {
         self.operation.as_ref().is_some_and(|operation| now < operation.ends)
     }
 
+    /// Whether reads give what the cells hold.
+    pub(super) fn is_plain(&self, now: u64) -> bool {
+        !self.identity && !self.is_busy(now)
+    }
+
     /// A read cycle. Address lines that the chip lacks are not looked at.
     #[inline]
     #[must_use]

@@ -1,0 +1,27 @@
+//! The surroundings of the processor.
+
+/// The surroundings of the processor. Reading takes `&self`: a device whose state changes when read
+/// keeps that state in a cell.
+pub trait Bus {
+    /// A byte of memory.
+    fn read(&self, address: u16) -> u8;
+    /// Stores a byte.
+    fn write(&mut self, address: u16, value: u8);
+    /// Reads a port; the high byte is what the Z80 puts on A8-A15.
+    fn input(&self, port: u16) -> u8;
+    /// Writes a port.
+    fn output(&mut self, port: u16, value: u8);
+    /// Hears of an instruction that may change what the surroundings have to do next.
+    fn signal(&mut self, _signal: Signal) {}
+}
+
+/// An instruction that concerns the surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// HALT: the processor waits from now on. It comes every four T-states.
+    Halted,
+    /// RETI, by which Zilog's devices know that a service has ended.
+    Returned,
+    /// EI or RETN: interrupts may be accepted that were not before.
+    Enabled,
+}

@@ -1,0 +1,344 @@
+//! The processor: steps, interrupts, reset.
+
+use crate::bus::Bus;
+use crate::flags::PV;
+use crate::registers::{A, BC, DE, F, File, HL, IX, IY, Registers};
+
+/// T-states by which acknowledging an interrupt is longer than fetching an opcode.
+const ACKNOWLEDGE: u32 = 2;
+/// T-states of the instruction that the processor runs over and over in HALT.
+const WAITING: u64 = 4;
+/// Address of the service in mode 1.
+const SERVICE: u16 = 0x0038;
+/// Address of the service of a non-maskable interrupt.
+const NON_MASKABLE: u16 = 0x0066;
+
+/// The kinds of instructions that matter to an interrupt right after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// It finds nothing special.
+    Other,
+    /// EI, or a prefix: it has to wait.
+    Shield,
+    /// LD A,I or LD A,R: it clears P/V (UM0080).
+    ReadIff2,
+}
+
+/// A Z80. A clone goes on exactly as the original does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpu {
+    pub(crate) file: File,
+    /// The second set of the same registers.
+    pub(crate) alt: File,
+    pub(crate) sp: u16,
+    /// Stays on HALT while the processor waits.
+    pub(crate) pc: u16,
+    /// MEMPTR: an address that the processor keeps to itself, of which BIT shows two bits.
+    pub(crate) wz: u16,
+    pub(crate) i: u8,
+    /// R counts in seven bits; the eighth keeps what was loaded.
+    refresh: u8,
+    refresh_high: u8,
+    pub(crate) iff1: bool,
+    pub(crate) iff2: bool,
+    pub(crate) mode: u8,
+    pub(crate) halted: bool,
+    /// F, if the last instruction wrote it, else 0.
+    pub(crate) written: u8,
+    pub(crate) last: Last,
+    accepted: bool,
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cpu {
+    /// A processor just after power came on: PC, I and R are 0, AF and SP are FFFFh, interrupts off
+    /// in mode 0. The others hold 0, though on a chip they hold anything.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut cpu = Self {
+            file: File::default(),
+            alt: File::default(),
+            sp: 0xFFFF,
+            pc: 0,
+            wz: 0,
+            i: 0,
+            refresh: 0,
+            refresh_high: 0,
+            iff1: false,
+            iff2: false,
+            mode: 0,
+            halted: false,
+            written: 0,
+            last: Last::Other,
+            accepted: false,
+        };
+        cpu.file.set_af(0xFFFF);
+        cpu
+    }
+
+    /// Does what /RESET does: PC, I and R are 0, interrupts are off, mode 0 (Zilog UM0080).
+    pub fn reset(&mut self) {
+        let registers = Registers { pc: 0, i: 0, r: 0, ..self.registers() };
+        *self = Self::new();
+        self.set_registers(&registers);
+    }
+
+    /// Runs one instruction, or the acceptance of an interrupt, and returns its T-states.
+    /// `interrupt` is the level of /INT: the byte on the bus during the acknowledge cycle while a
+    /// device asks.
+    #[inline]
+    pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
+        self.accepted = interrupt.is_some() && self.iff1 && self.last != Last::Shield;
+        match interrupt {
+            Some(vector) if self.accepted => self.accept(bus, vector),
+            _ => {
+                self.last = Last::Other;
+                let opcode = self.fetch(bus);
+                self.perform(bus, opcode)
+            }
+        }
+    }
+
+    /// Runs instructions as long as `goes_on` says so of the T-states of the last one, without a
+    /// look at /INT: it is for times in which no device asks, or interrupts are off.
+    #[inline(always)]
+    pub fn run<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        mut goes_on: impl FnMut(&Self, &mut B, u32) -> bool,
+    ) {
+        self.accepted = false;
+        loop {
+            self.last = Last::Other;
+            let opcode = self.fetch(bus);
+            let time = self.execute::<B, HL>(bus, opcode);
+            if !goes_on(self, bus, time) {
+                break;
+            }
+        }
+    }
+
+    /// Accepts a non-maskable interrupt and returns its T-states.
+    pub fn non_maskable<B: Bus>(&mut self, bus: &mut B) -> u32 {
+        self.leave();
+        self.iff1 = false;
+        self.push_pc(bus, NON_MASKABLE);
+        11
+    }
+
+    /// Whether the last step accepted an interrupt.
+    #[must_use]
+    pub fn accepted_interrupt(&self) -> bool {
+        self.accepted
+    }
+
+    /// Whether interrupts are enabled, which EI and RETN do, though the instruction right after EI
+    /// still runs before one is accepted.
+    #[must_use]
+    pub fn enables_interrupts(&self) -> bool {
+        self.iff1
+    }
+
+    /// Waits in HALT for at least `t_states`, which end with an instruction, and returns the time.
+    pub fn wait(&mut self, t_states: u64) -> u64 {
+        let instructions = t_states.div_ceil(WAITING);
+        self.refresh = self.refresh.wrapping_add(instructions as u8);
+        (self.written, self.last, self.accepted) = (0, Last::Other, false);
+        instructions * WAITING
+    }
+
+    /// Whether the processor waits in HALT.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// The program counter; while the processor waits, it is that of HALT.
+    #[inline]
+    #[must_use]
+    pub fn pc(&self) -> u16 {
+        self.pc
+    }
+
+    /// The stack pointer.
+    #[inline]
+    #[must_use]
+    pub fn sp(&self) -> u16 {
+        self.sp
+    }
+
+    /// MEMPTR, also called WZ, of which a program sees two bits after BIT.
+    #[must_use]
+    pub fn memptr(&self) -> u16 {
+        self.wz
+    }
+
+    /// A copy of all registers.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        let (main, alt) = (&self.file, &self.alt);
+        Registers {
+            af: main.af(),
+            bc: main.pair(BC),
+            de: main.pair(DE),
+            hl: main.pair(HL),
+            ix: main.pair(IX),
+            iy: main.pair(IY),
+            sp: self.sp,
+            pc: self.pc,
+            af_alt: alt.af(),
+            bc_alt: alt.pair(BC),
+            de_alt: alt.pair(DE),
+            hl_alt: alt.pair(HL),
+            i: self.i,
+            r: self.r(),
+        }
+    }
+
+    /// Sets all registers. A processor that waits in HALT goes on waiting.
+    pub fn set_registers(&mut self, to: &Registers) {
+        self.file.set_af(to.af);
+        self.alt.set_af(to.af_alt);
+        for (pair, value) in [(BC, to.bc), (DE, to.de), (HL, to.hl), (IX, to.ix), (IY, to.iy)] {
+            self.file.set_pair(pair, value);
+        }
+        for (pair, value) in [(BC, to.bc_alt), (DE, to.de_alt), (HL, to.hl_alt)] {
+            self.alt.set_pair(pair, value);
+        }
+        (self.sp, self.pc, self.i) = (to.sp, to.pc, to.i);
+        self.set_r(to.r);
+    }
+
+    /// An instruction whose opcode is there, out of line.
+    #[inline(never)]
+    fn perform<B: Bus>(&mut self, bus: &mut B, opcode: u8) -> u32 {
+        self.execute::<B, HL>(bus, opcode)
+    }
+
+    /// In mode 0 the byte is an opcode; what follows it comes from memory, though on a board it
+    /// would come from the device. RST, the only one in use, has no more bytes.
+    fn accept<B: Bus>(&mut self, bus: &mut B, vector: u8) -> u32 {
+        if self.last == Last::ReadIff2 {
+            self.file.set(F, self.f() & !PV);
+        }
+        self.leave();
+        (self.iff1, self.iff2) = (false, false);
+        match self.mode {
+            0 => self.perform(bus, vector) + ACKNOWLEDGE,
+            1 => {
+                self.push_pc(bus, SERVICE);
+                11 + ACKNOWLEDGE
+            }
+            _ => {
+                // The table is read after the push, which may have changed it.
+                self.push(bus, self.pc);
+                self.pc = self.read_word(bus, u16::from_be_bytes([self.i, vector]));
+                self.wz = self.pc;
+                17 + ACKNOWLEDGE
+            }
+        }
+    }
+
+    /// Leaves HALT and begins an acknowledge cycle.
+    fn leave(&mut self) {
+        self.refresh = self.refresh.wrapping_add(1);
+        self.pc = self.pc.wrapping_add(u16::from(self.halted));
+        self.halted = false;
+        self.last = Last::Other;
+        self.written = 0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_pc<B: Bus>(&mut self, bus: &mut B, next: u16) {
+        self.push(bus, self.pc);
+        self.pc = next;
+        self.wz = next;
+    }
+
+    /// Fetches an opcode.
+    #[inline(always)]
+    pub(crate) fn fetch<B: Bus>(&mut self, bus: &B) -> u8 {
+        self.refresh = self.refresh.wrapping_add(1);
+        self.next(bus)
+    }
+
+    /// Takes an opcode back: it will be fetched again.
+    pub(crate) fn unfetch(&mut self) {
+        self.refresh = self.refresh.wrapping_sub(1);
+        self.pc = self.pc.wrapping_sub(1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn next<B: Bus>(&mut self, bus: &B) -> u8 {
+        let byte = bus.read(self.pc);
+        self.pc = self.pc.wrapping_add(1);
+        byte
+    }
+
+    #[inline(always)]
+    pub(crate) fn next_word<B: Bus>(&mut self, bus: &B) -> u16 {
+        u16::from_le_bytes([self.next(bus), self.next(bus)])
+    }
+
+    #[inline(always)]
+    pub(crate) fn read_word<B: Bus>(&self, bus: &B, address: u16) -> u16 {
+        u16::from_le_bytes([bus.read(address), bus.read(address.wrapping_add(1))])
+    }
+
+    #[inline(always)]
+    pub(crate) fn write_word<B: Bus>(&self, bus: &mut B, address: u16, value: u16) {
+        let [low, high] = value.to_le_bytes();
+        bus.write(address, low);
+        bus.write(address.wrapping_add(1), high);
+    }
+
+    #[inline(always)]
+    pub(crate) fn push<B: Bus>(&mut self, bus: &mut B, value: u16) {
+        let [low, high] = value.to_le_bytes();
+        bus.write(self.sp.wrapping_sub(1), high);
+        self.sp = self.sp.wrapping_sub(2);
+        bus.write(self.sp, low);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop<B: Bus>(&mut self, bus: &B) -> u16 {
+        let value = self.read_word(bus, self.sp);
+        self.sp = self.sp.wrapping_add(2);
+        value
+    }
+
+    #[inline(always)]
+    pub(crate) fn a(&self) -> u8 {
+        self.file.get(A)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_a(&mut self, value: u8) {
+        self.file.set(A, value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn f(&self) -> u8 {
+        self.file.get(F)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_flags(&mut self, value: u8) {
+        self.file.set(F, value);
+        self.written = value;
+    }
+
+    pub(crate) fn r(&self) -> u8 {
+        self.refresh_high | self.refresh & 0x7F
+    }
+
+    pub(crate) fn set_r(&mut self, value: u8) {
+        self.refresh = value;
+        self.refresh_high = value & 0x80;
+    }
+}

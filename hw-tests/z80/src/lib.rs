@@ -1,0 +1,54 @@
+//! The Z80 as Zilog built it in NMOS, exact to the T-state: all registers, MEMPTR, the undocumented
+//! instructions and flags, interrupts.
+//!
+//! | part | file |
+//! |---|---|
+//! | the processor: steps, interrupts, reset | `cpu` |
+//! | registers, and how they are kept | `registers` |
+//! | flags, and what can be looked up of them | `flags` |
+//! | instructions without prefix, and those with DD and FD | `unprefixed` |
+//! | arithmetic, rotations | `alu` |
+//! | instructions behind CB and ED | `bits`, `extended` |
+//! | instructions that move blocks | `block` |
+//!
+//! An instruction is one step: all its bus cycles come in their order, and its T-states are told
+//! afterwards. DD and FD in front of another prefix are steps of their own.
+//!
+//! ```
+//! use z80_core::{Bus, Cpu};
+//!
+//! struct Memory([u8; 0x1_0000]);
+//!
+//! impl Bus for Memory {
+//!     fn read(&self, address: u16) -> u8 {
+//!         self.0[usize::from(address)]
+//!     }
+//!     fn write(&mut self, address: u16, value: u8) {
+//!         self.0[usize::from(address)] = value;
+//!     }
+//!     fn input(&self, _port: u16) -> u8 {
+//!         0xFF
+//!     }
+//!     fn output(&mut self, _port: u16, _value: u8) {}
+//! }
+//!
+//! let mut memory = Memory([0; 0x1_0000]);
+//! memory.0[..3].copy_from_slice(&[0x3E, 0x2A, 0x3C]); // LD A,2Ah; INC A
+//! let mut cpu = Cpu::new();
+//! assert_eq!(cpu.step(&mut memory, None) + cpu.step(&mut memory, None), 7 + 4);
+//! assert_eq!(cpu.registers().af >> 8, 0x2B);
+//! ```
+
+mod alu;
+mod bits;
+mod block;
+mod bus;
+mod cpu;
+mod extended;
+mod flags;
+mod registers;
+mod unprefixed;
+
+pub use bus::{Bus, Signal};
+pub use cpu::Cpu;
+pub use registers::Registers;
