@@ -1,11 +1,13 @@
 ;;; tdl-mode.el --- TDL source for the Z80  -*- lexical-binding: t; -*-
 
-;; Emacs 29 or later, which has Eglot: (load "/path/to/tdl-mode.el") in the init file, then M-x eglot in a source.
+;; Emacs 29 or later, which has Eglot: (load "/path/to/tdl-mode.el") in the init file, then M-x eglot in a source, M-x eglot-format to lay it
+;; out, M-x compile to assemble it, and M-x dape, from GNU ELPA, to debug it.
 
 ;;; Code:
 
 (defvar eglot-server-programs)
 (defvar compilation-error-regexp-alist)
+(defvar dape-configs)
 
 (define-derived-mode tdl-mode prog-mode "TDL"
   "A mode for Z80 source in the dialect of Technical Design Labs."
@@ -27,6 +29,17 @@
 
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs '(tdl-mode . ("tdlasm" "lsp"))))
+
+;; The debugger: M-x dape in a source, with the package dape.
+(with-eval-after-load 'dape
+  (add-to-list 'dape-configs
+               '(tdl
+                 modes (tdl-mode)
+                 command "hw-tests"
+                 command-args ("dap")
+                 :type "tdl"
+                 :request "launch"
+                 :program dape-buffer-default)))
 
 (with-eval-after-load 'compile
   (add-to-list 'compilation-error-regexp-alist

@@ -155,9 +155,12 @@ impl Adapter<'_> {
                 return Ok(false);
             }
             "terminate" => {
-                self.session = None;
+                let ended = self.session.take();
                 self.line.respond(request, Ok(Value::Null))?;
-                self.line.event("terminated", Value::Null)?;
+                // A client may answer the event with the same request.
+                if ended.is_some() {
+                    self.line.event("terminated", Value::Null)?;
+                }
             }
             "evaluate" => self.evaluate(request)?,
             command => match motion(command, request) {

@@ -153,3 +153,34 @@ fn a_choice_of_evaluator_without_one_is_refused() {
         assert!(said(&output).contains(message), "{}", said(&output));
     }
 }
+
+#[test]
+fn the_executable_for_debuggers_is_what_is_on_the_board() {
+    let (_server, port) = board();
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let application = path("app.elf");
+    let monitor = path("monitor.elf");
+    for arguments in
+        [&["image", "--application", "--elf", &application][..], &["image", "--elf", &monitor]]
+    {
+        let output = rcflash(arguments, b"");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(said(&output).contains("with its symbols and lines"), "{}", said(&output));
+    }
+    let output = rcflash(&["write", "--port", &port, "--no-run"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = rcflash(&["verify", "--port", &port, &application], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let has = |file: &str, text: &[u8]| {
+        let elf = std::fs::read(file).expect("written");
+        elf.windows(text.len()).any(|part| part == text)
+    };
+    for name in [&b"XCHNG\0"[..], b"xchng.asm\0", b".debug_line\0"] {
+        assert!(has(&application, name), "{}", String::from_utf8_lossy(name));
+    }
+    let rom = build(&profile(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    assert!(has(&monitor, &rom.bytes[..0x38]), "the ROM's first bytes are one stretch of it");
+    let output = rcflash(&["image", "--behaviour", "fast", "--elf", &monitor], b"");
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}

@@ -22,11 +22,15 @@ pub(super) struct ImageArgs {
     #[arg(long, value_name = "NAME", default_value = "rc2014-classic", env = "RCFLASH_BOARD")]
     board: String,
     /// The file to write: binary if named .bin, .rom or .img, Intel HEX if named .hex or .ihx
-    #[arg(short, long, value_name = "FILE", required_unless_present = "list_chips")]
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["list_chips", "elf"])]
     output: Option<PathBuf>,
     /// The file's form, where its name does not tell
     #[arg(long, value_name = "binary|hex", hide_possible_values = true)]
     format: Option<Form>,
+    /// Write the program as an ELF executable with its symbols and lines, for debuggers; its bytes
+    /// are those that go to the board
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    elf: Option<PathBuf>,
     /// List the chips that are known, with their names for minipro
     #[arg(long, exclusive = true)]
     list_chips: bool,
@@ -50,7 +54,13 @@ enum Form {
 }
 
 pub(super) fn image(args: &ImageArgs) -> Outcome {
-    let Some(output) = &args.output else { return list_chips() };
+    if args.list_chips {
+        return list_chips();
+    }
+    if let Some(path) = &args.elf {
+        executable(args, path)?;
+    }
+    let Some(output) = &args.output else { return Ok(0) };
     let said = args.format.map(|form| match form {
         Form::Binary => Format::Binary,
         Form::Hex => Format::IntelHex,
@@ -60,11 +70,32 @@ pub(super) fn image(args: &ImageArgs) -> Outcome {
     if args.application {
         return application(args, &profile, output, format);
     }
-    if !args.evaluator.is_default() {
-        let problem = "the monitor holds no evaluator: add --application";
-        return Err(Failure::new(USAGE, problem));
-    }
+    check_evaluator(args)?;
     chip::write(&args.chip, &profile, output, format)
+}
+
+/// The monitor holds no evaluator that could be chosen.
+fn check_evaluator(args: &ImageArgs) -> Result<(), Failure> {
+    if args.application || args.evaluator.is_default() {
+        return Ok(());
+    }
+    Err(Failure::new(USAGE, "the monitor holds no evaluator: add --application"))
+}
+
+/// Writes the program as a debugger reads it.
+fn executable(args: &ImageArgs, path: &Path) -> Result<(), Failure> {
+    check_evaluator(args)?;
+    let profile = Profile::named(&args.board)?;
+    let kind = match args.application {
+        true => ProgramKind::Application,
+        false => ProgramKind::Monitor,
+    };
+    let image = args.evaluator.build(&profile, kind)?;
+    write(path, &tdlasm::object::write_executable(&image.program))?;
+    let build = image.build;
+    let what = if args.application { "the application" } else { "the monitor" };
+    program_kit::tell!("{}: {what}, build {build:08X}, with its symbols and lines", path.shown());
+    Ok(())
 }
 
 fn application(args: &ImageArgs, profile: &Profile, output: &Path, format: Format) -> Outcome {

@@ -1,11 +1,15 @@
 //! Any program on the board: assembled, from ELF and from Intel HEX, by a script of commands.
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
 
 use crate::hw_tests;
+use crate::screen::Screen;
 
 /// Counts down in memory, says `ok` on the 68B50's line, and echoes what comes.
 const PROGRAM: &str = "\
@@ -216,4 +220,46 @@ fn a_mistake_in_a_script_is_located() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("bad.txt:2") && said.contains("fly"), "{said}");
+}
+
+/// Takes what comes from a terminal, on a thread of its own, so that waiting has an end.
+fn listen(terminal: &std::fs::File) -> Receiver<u8> {
+    let (send, received) = channel();
+    let mut reader = terminal.try_clone().expect("another handle");
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        while reader.read_exact(&mut byte).is_ok() && send.send(byte[0]).is_ok() {}
+    });
+    received
+}
+
+fn heard(bytes: &Receiver<u8>, count: usize) -> String {
+    let next = |_| bytes.recv_timeout(Duration::from_secs(60)).map(char::from);
+    (0..count).map(next).collect::<Result<_, _>>().expect("the board sends something")
+}
+
+#[test]
+fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
+    let bench = Bench::new();
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", "--console", "pty"]).arg(bench.path("prog.asm"));
+    let mut screen = Screen::of(command);
+    screen.expect("; Enter begins");
+    let said = screen.seen.clone();
+    let path = said.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
+    let path = path.expect("its name").to_owned();
+    let mut options = std::fs::OpenOptions::new();
+    let mut terminal = options.read(true).write(true).open(&path).expect("it opens");
+    screen.seen.clear();
+    screen.press(b"\r");
+    screen.expect("prog.asm");
+    let bytes = listen(&terminal);
+    screen.press(b"c");
+    assert_eq!(heard(&bytes, 2), "OK");
+    terminal.write_all(b"x").expect("sent");
+    assert_eq!(heard(&bytes, 1), "x", "the program echoes it");
+    screen.press(b"\x1b");
+    screen.expect("stopped");
+    screen.press(b"q");
+    assert_eq!(screen.ends().0, Some(0));
 }

@@ -251,3 +251,31 @@ fn an_address_that_others_reach_needs_a_flag() {
     let (code, _, said) = crate::hw_tests(&arguments);
     assert!(code == Some(2) && said.contains("--allow-remote"), "{said}");
 }
+
+/// The kernel's word for the timer of the server's end of a connection: 2 stands for keep-alive
+/// (proc(5)).
+#[cfg(target_os = "linux")]
+fn timer(client: &TcpStream) -> Option<String> {
+    let server = client.peer_addr().expect("an address").port();
+    let client = client.local_addr().expect("an address").port();
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("the table");
+    table.lines().find_map(|row| {
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let [_, local, remote, _, _, timer, ..] = cells[..] else { return None };
+        let is_it = local.ends_with(&format!(":{server:04X}"))
+            && remote.ends_with(&format!(":{client:04X}"));
+        is_it.then(|| timer[..2].to_owned())
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_connection_whose_other_end_is_gone_is_found_out_by_keep_alive() {
+    let mut server = Server::start();
+    assert_eq!(server.ask("?"), "S05");
+    // The answer is acknowledged, after which no other timer runs.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while timer(&server.stream).as_deref() != Some("02") {
+        assert!(Instant::now() < deadline, "{:?}", timer(&server.stream));
+    }
+}

@@ -3,6 +3,11 @@
 mod any;
 mod coverage;
 mod dap;
+#[cfg(target_os = "linux")]
+mod debian;
+#[path = "../../../../assembler/program/tests/common/debian.rs"]
+#[cfg(target_os = "linux")]
+mod debian_programs;
 mod debugger;
 mod gdb;
 mod npm;

@@ -297,6 +297,11 @@ test("terminate ends the program, then the client leaves", async () => {
   const terminated = client.waitForEvent("terminated");
   await client.terminateRequest();
   await terminated;
+  let again = 0;
+  client.on("terminated", () => again++);
+  await client.terminateRequest();
+  await client.threadsRequest().catch(() => {});
+  assert.equal(again, 0, "it ends once");
   await assert.rejects(client.continueRequest({ threadId: 1 }));
 });
 
