@@ -14,8 +14,8 @@
 //! | lines | for each: flags and size, where it does not follow the one before, then the place |
 //! | start | what it moves with and the addend |
 //!
-//! A place is the file's number, where it is another than before, and the step from the line before.
-//! The first number that is unknown is followed by the name.
+//! A place is the file's number, where it is another than before, and the step from the line
+//! before. The first number that is unknown is followed by the name.
 
 #![deny(clippy::cast_possible_truncation)]
 
@@ -35,7 +35,7 @@ const JSON: u8 = b'{';
 /// Kinds of sections by their number.
 const KINDS: [SectionKind; 4] =
     [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
-/// What a start address moves with.
+/// The things that a start address moves with.
 const NO_START: u8 = 0;
 const START_FIXED: u8 = 1;
 const START_IN_SECTION: u8 = 2;
@@ -73,7 +73,7 @@ pub(super) struct Notes {
     pub(super) start: Option<Target>,
 }
 
-/// What ELF does not say of a symbol.
+/// The facts about a symbol that ELF does not hold.
 #[derive(Debug)]
 pub(super) struct SymbolNote {
     /// The number in ELF's table.
