@@ -1,13 +1,12 @@
 //! Runs another program to its end, its words handed on as they come, with a deadline.
 
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use host_platform::process::{end_group, own_group};
 
 /// The time between two looks at the deadline and at the user's wish to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -36,7 +35,7 @@ pub(super) fn run(
 ) -> io::Result<ChildEnd> {
     let deadline = Instant::now() + patience;
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(piped.process_group(0).spawn()?);
+    let mut running = Running(own_group(piped).spawn()?);
     let words = listen(&mut running.0);
     let mut said = Vec::new();
     let mut hear = |bytes: &[u8]| {
@@ -86,11 +85,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended already; either way it is over.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.0.wait();
+        end_group(&mut self.0);
     }
 }
 

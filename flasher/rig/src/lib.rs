@@ -162,13 +162,11 @@ fn read_text(path: &Path) -> io::Result<String> {
 }
 
 impl RigFile {
-    /// Returns the path of the user's own: in `$XDG_CONFIG_HOME`, or in `.config` at home.
+    /// Returns the path of the user's own, in the folder for settings: `$XDG_CONFIG_HOME`, or
+    /// `.config` at home; `%APPDATA%` on Windows.
     #[must_use]
     pub fn usual() -> PathBuf {
-        let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty());
-        let settings = folder("XDG_CONFIG_HOME").map(PathBuf::from);
-        let home = || folder("HOME").map(|home| Path::new(&home).join(".config"));
-        settings.or_else(home).unwrap_or_default().join(FILE)
+        host_platform::files::settings_folder().join(FILE)
     }
 
     /// Reads the file, or else the one that the variable `RCFLASH_RIG` names, or else the usual
@@ -212,13 +210,13 @@ impl RigFile {
         boards.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Returns the target that `--port` names: a device if there is a `/` in it, else a board of
-    /// the file.
+    /// Returns the target that `--port` names: a device or an address if it looks like one, as with
+    /// a `/` in it, else a board of the file.
     ///
     /// # Errors
     /// There is no such board, or its adapter is not there.
     pub fn find(&self, name: &str) -> Result<Rig, RigFileError> {
-        if name.contains('/') {
+        if host_platform::serial::is_device_name(name) {
             return Ok(Rig::at(name));
         }
         let entry = self.file.boards.get(name).ok_or_else(|| self.unknown(name))?;

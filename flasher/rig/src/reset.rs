@@ -2,10 +2,12 @@
 //! person.
 
 use std::io;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use firmware_wire::Identity;
+
+use host_platform::process::shell;
 
 use crate::method::{ActiveLevel, Reset, ResetBy};
 use rcflash_link::loader::{LoadError, reach_monitor};
@@ -178,8 +180,7 @@ fn pulse(
 /// Runs the user's own command, through the shell as they would.
 fn run(command: &str) -> Result<(), ResetError> {
     let failed = |problem: String| ResetError::Command { command: command.to_owned(), problem };
-    let mut child = Command::new("sh")
-        .args(["-c", command])
+    let mut child = shell(command)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()

@@ -78,11 +78,10 @@ fn echo(name: &[u8]) -> String {
 }
 
 fn path(name: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    let name = std::ffi::OsString::from_vec(name);
+    let name = host_platform::files::path_of(name);
     match name.to_str().and_then(|name| name.strip_prefix("~/")) {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
-        None => name.into(),
+        None => name,
     }
 }
 

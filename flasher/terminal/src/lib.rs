@@ -4,7 +4,6 @@ mod hex;
 mod keys;
 mod log;
 mod outbox;
-mod raw;
 
 use program_kit::text::Show;
 use std::io;
@@ -12,17 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 pub use self::hex::{Direction, HexView};
 pub use self::keys::{LEAVE, SEND_FILE};
 pub use self::log::Log;
 pub use self::outbox::LineEnd;
-pub use self::raw::restore;
+pub use host_platform::terminal::restore;
 
 use self::keys::{Act, Keys};
 use self::outbox::{Ends, Outbox};
-use self::raw::RawMode;
+use host_platform::terminal::{RawMode, take_input};
 use program_kit::exit::{Failure, INTERRUPTED, RIG};
 use rcflash_rig::Pacing;
 use rcflash_transport::Transport;
@@ -128,7 +125,7 @@ pub fn talk(
     stop: &AtomicBool,
 ) -> Result<Left, TerminalError> {
     let first = options.send.as_deref().map(read).transpose()?;
-    let raw = RawMode::enter(rustix::stdio::stdin()).map_err(TerminalError::Console)?;
+    let raw = RawMode::of_input().map_err(TerminalError::Console)?;
     let mut session = Session {
         outbox: Outbox::new(options.pacing),
         line_end: options.line_end,
@@ -351,26 +348,6 @@ impl Session<'_> {
         self.sending = Some((path.to_owned(), text.len()));
         self.outbox.push(text);
     }
-}
-
-/// Returns input from the keyboard or a pipe; empty at its end, `None` when there is
-/// nothing.
-fn take_input() -> io::Result<Option<Vec<u8>>> {
-    let stdin = rustix::stdio::stdin();
-    let now = Timespec::default();
-    match poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&now)) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
-        Ok(_) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let mut typed = vec![0; 256];
-    let count = match rustix::io::read(stdin, &mut typed) {
-        Ok(count) => count,
-        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    typed.truncate(count);
-    Ok(Some(typed))
 }
 
 impl From<TerminalError> for Failure {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::process::{Pid, getpid, test_kill_process};
+use host_platform::files::device_numbers;
+use host_platform::process::is_other_alive;
 
 /// Folder in which terminal programs keep lock files, named `LCK..` and the device (Filesystem
 /// Hierarchy Standard 3.0, 5.9).
@@ -41,17 +41,13 @@ fn locked_in(folder: &Path, device: &Path) -> Option<User> {
     let real = device.canonicalize().ok()?;
     let file = folder.join(format!("LCK..{}", real.file_name()?.to_string_lossy()));
     let pid = fs::read_to_string(file).ok()?.split_whitespace().next()?.parse().ok()?;
-    let process = Pid::from_raw(pid)?;
-    let alive = process != getpid() && test_kill_process(process).is_ok();
-    alive.then(|| User::of(pid))
+    is_other_alive(pid).then(|| User::of(pid))
 }
 
 /// Whether the system says that the device is none of its terminal lines, which all serial ports
 /// are. Nearly every process has `/dev/null` open, for one.
 pub(crate) fn is_no_terminal(device: &Path) -> bool {
-    let Ok(found) = fs::metadata(device) else { return false };
-    let major = rustix::fs::major(found.rdev());
-    let minor = rustix::fs::minor(found.rdev());
+    let Some((major, minor)) = device_numbers(device) else { return false };
     let class = fs::read_link(format!("/sys/dev/char/{major}:{minor}/subsystem"));
     class.is_ok_and(|class| class.file_name().is_some_and(|name| name != "tty"))
 }
@@ -59,7 +55,7 @@ pub(crate) fn is_no_terminal(device: &Path) -> bool {
 /// A program that has the device open, as far as this user may know.
 pub(crate) fn has_open(device: &Path) -> Option<User> {
     let real = device.canonicalize().ok()?;
-    let own = getpid().as_raw_nonzero().get();
+    let own = i32::try_from(std::process::id()).ok()?;
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let opens = |pid: &i32| {

@@ -6,14 +6,14 @@
 //! device's.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::process::geteuid;
+use host_platform::files::{
+    identity, is_named, make_own_folder, open_alone, remove_kept, session_folder,
+};
 
 /// The number of times a lock is tried whose file is removed just then.
 const ATTEMPTS: usize = 10;
@@ -88,7 +88,8 @@ pub enum LockError {
 /// A lock on a port; dropping it lets go.
 #[derive(Debug)]
 pub struct PortLock {
-    file: File,
+    /// There until the lock is dropped.
+    file: Option<File>,
     path: PathBuf,
     left_by: Option<Holder>,
 }
@@ -111,7 +112,7 @@ impl PortLock {
         let folder = folder();
         let name = place.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let path = folder.join(format!("net-{name}.lock"));
-        make_own(&folder)
+        make_own_folder(&folder)
             .map_err(Refusal::from)
             .and_then(|()| Self::take_file(&path))
             .map_err(|refusal| refusal.explain(folder))
@@ -124,7 +125,7 @@ impl PortLock {
     }
 
     fn take_in(folder: &Path, device: &Path) -> Result<Self, Refusal> {
-        make_own(folder)?;
+        make_own_folder(folder)?;
         let path = folder.join(file_name(device));
         let lock = Self::take_file(&path)?;
         forget_others(folder, &path, device);
@@ -142,28 +143,26 @@ impl PortLock {
 
     /// Takes the lock; `None` if its file was removed meanwhile by the one who had it.
     fn try_take(path: &Path) -> Result<Option<Self>, Refusal> {
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let mut text = String::new();
-        let taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        file.read_to_string(&mut text)?;
-        match taken {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut file = match open_alone(path, options) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                let text = std::fs::read_to_string(path).unwrap_or_default();
                 return Err(Refusal::Held(Holder::parse(&text)));
             }
-            Err(error) => return Err(Refusal::Failed(error.into())),
-        }
+            Err(error) => return Err(Refusal::Failed(error)),
+        };
         // A lock on a file without a name keeps nobody out: its next one would be another file.
-        let is_named = std::fs::metadata(path).is_ok_and(|now| {
-            file.metadata().is_ok_and(|ours| (ours.dev(), ours.ino()) == (now.dev(), now.ino()))
-        });
-        if !is_named {
+        if !is_named(&file, path) {
             return Ok(None);
         }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(Holder::this().text().as_bytes())?;
+        let file = Some(file);
         Ok(Some(Self { file, path: path.to_owned(), left_by: Holder::parse(&text) }))
     }
 }
@@ -171,8 +170,10 @@ impl PortLock {
 impl Drop for PortLock {
     fn drop(&mut self) {
         // An old name would only make the next one report that it takes over.
-        let _ = self.file.set_len(0);
-        let _ = std::fs::remove_file(&self.path);
+        if let Some(file) = self.file.take() {
+            let _ = file.set_len(0);
+            let _ = remove_kept(file, &self.path);
+        }
     }
 }
 
@@ -184,12 +185,8 @@ fn forget_others(folder: &Path, own: &Path, device: &Path) {
     for path in entries.map(|entry| entry.path()).filter(|path| path != own) {
         let is_of_name =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-        let free = |path: &Path| {
-            let file = File::open(path).ok()?;
-            flock(&file, FlockOperation::NonBlockingLockExclusive).ok()
-        };
-        if is_of_name && free(&path).is_some() {
-            let _ = std::fs::remove_file(&path);
+        if is_of_name && let Ok(file) = open_alone(&path, OpenOptions::new().write(true)) {
+            let _ = remove_kept(file, &path);
         }
     }
 }
@@ -216,45 +213,19 @@ impl From<io::Error> for Refusal {
 
 /// The folder for this user's locks. Other users are refused by the device itself.
 fn folder() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(folder) if Path::new(&folder).is_dir() => Path::new(&folder).join("rcflash"),
-        _ => std::env::temp_dir().join(format!("rcflash-{}", geteuid().as_raw())),
-    }
-}
-
-/// Makes the folder, and refuses one that somebody else has put there.
-fn make_own(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    if std::fs::symlink_metadata(folder)?.uid() != geteuid().as_raw() {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "the folder belongs to another user",
-        ));
-    }
-    Ok(())
+    session_folder("rcflash")
 }
 
 /// One file for all names of a device, and another one for each device that bears the name:
 /// `/dev/ttyUSB0` becomes `dev-ttyUSB0@` with its number, inode and time.
 fn file_name(device: &Path) -> String {
     let name = plain_name(device);
-    match std::fs::metadata(device) {
-        // The time is that of the inode's making or last change of owner; to read and write a
-        // device leaves it.
-        Ok(device) => format!(
-            "{name}@{:x}-{:x}-{:x}.{:x}.lock",
-            device.rdev(),
-            device.ino(),
-            device.ctime(),
-            device.ctime_nsec()
-        ),
-        Err(_) => format!("{name}@.lock"),
-    }
+    format!("{name}@{}.lock", identity(device).unwrap_or_default())
 }
 
 fn plain_name(device: &Path) -> String {
     let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
-    real.to_string_lossy().trim_start_matches('/').replace('/', "-")
+    real.to_string_lossy().trim_start_matches('/').replace(['/', '\\', ':'], "-")
 }
 
 #[cfg(test)]

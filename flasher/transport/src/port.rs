@@ -1,15 +1,14 @@
 //! Serial ports: opening a named one, and listing what there is.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::OptionalActions;
-use serialport::{ClearBuffer, FlowControl, SerialPort, SerialPortType, TTYPort};
+use host_platform::files::is_character_device;
+use host_platform::serial::Device;
+pub use host_platform::serial::is_pseudo_terminal;
+use serialport::{ClearBuffer, FlowControl, SerialPortType};
 
 use crate::busy;
 pub use crate::busy::User;
@@ -20,13 +19,9 @@ use crate::{Capabilities, ControlLine, Passed, Transport};
 const BY_ID: &str = "/dev/serial/by-id";
 
 /// An open serial port, 8 data bits, no parity, 1 stop bit.
-///
-/// `serialport` opens, locks and sets up the device. Bytes go through a descriptor of our own that
-/// never blocks: `serialport`'s write waits for a stalled device without end.
 pub struct Port {
     name: String,
-    device: File,
-    settings: TTYPort,
+    device: Device,
     capabilities: Capabilities,
     passed: Passed,
     /// The last field, so that it is let go when all else is closed.
@@ -86,8 +81,8 @@ impl Port {
     /// [`OpenError`], whose message says what to try.
     pub fn open(name: &str, baud: u32) -> Result<Self, OpenError> {
         let path = Path::new(name);
-        let kind = std::fs::metadata(path).map_err(|error| Self::explain(name, error))?.file_type();
-        if !kind.is_char_device() || busy::is_no_terminal(path) {
+        let is_device = is_character_device(path).map_err(|error| Self::explain(name, error))?;
+        if !is_device || busy::is_no_terminal(path) {
             return Err(OpenError::NotSerial(name.to_owned()));
         }
         // A program without a lock of its own is found by what it has open. A pseudo-terminal is
@@ -98,37 +93,15 @@ impl Port {
         }
         let lock =
             PortLock::take(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
-        let device = Self::open_device(name)?;
-        let mut settings = serialport::new(name, baud)
-            .flow_control(FlowControl::Hardware)
-            .open_native()
-            .map_err(|error| match error.kind() {
-                serialport::ErrorKind::NoDevice => Self::busy(name),
-                _ => Self::explain(name, error.into()),
-            })?;
-        let took = settings.baud_rate().map_err(io::Error::from);
+        let mut device = Device::open(name, baud).map_err(|error| Self::explain(name, error))?;
+        let took = device.settings().baud_rate().map_err(io::Error::from);
         took.and_then(|took| check_speed(took, baud))
             .map_err(|error| OpenError::Other(name.to_owned(), error))?;
         // Reading a line changes none; a pseudo-terminal has none to read.
-        let has_lines = settings.read_clear_to_send().is_ok();
+        let has_lines = device.settings().read_clear_to_send().is_ok();
         let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
         let passed = Passed::default();
-        Ok(Self { name: name.to_owned(), device, settings, capabilities, passed, lock })
-    }
-
-    fn open_device(name: &str) -> Result<File, OpenError> {
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        let device = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(name)
-            .map_err(|error| Self::explain(name, error))?;
-        if rustix::termios::isatty(&device) {
-            Ok(device)
-        } else {
-            Err(OpenError::NotSerial(name.to_owned()))
-        }
+        Ok(Self { name: name.to_owned(), device, capabilities, passed, lock })
     }
 
     fn busy(name: &str) -> OpenError {
@@ -141,18 +114,8 @@ impl Port {
             io::ErrorKind::NotFound => OpenError::Missing(name),
             io::ErrorKind::PermissionDenied => OpenError::Permission(name),
             io::ErrorKind::ResourceBusy => Self::busy(&name),
-            io::ErrorKind::IsADirectory => OpenError::NotSerial(name),
+            io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => OpenError::NotSerial(name),
             _ => OpenError::Other(name, error),
-        }
-    }
-
-    /// Waits until the device is ready; `false` when the time is over.
-    fn wait(&self, what: PollFlags, timeout: Duration) -> io::Result<bool> {
-        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&self.device, what)], Some(&timeout)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
         }
     }
 }
@@ -175,35 +138,24 @@ impl Transport for Port {
     }
 
     fn keep_lines_at_close(&mut self) -> io::Result<()> {
-        let mut modes = rustix::termios::tcgetattr(&self.device)?;
-        modes.control_modes &= !rustix::termios::ControlModes::HUPCL;
-        Ok(rustix::termios::tcsetattr(&self.device, OptionalActions::Now, &modes)?)
+        self.device.keep_lines_at_close()
     }
 
     fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
         let outcome = match line {
             _ if !self.capabilities.control_lines => return Err(io::ErrorKind::Unsupported.into()),
-            ControlLine::Dtr => self.settings.write_data_terminal_ready(on),
-            ControlLine::Rts => self.settings.write_request_to_send(on),
-            ControlLine::Break if on => self.settings.set_break(),
-            ControlLine::Break => self.settings.clear_break(),
+            ControlLine::Dtr => self.device.settings().write_data_terminal_ready(on),
+            ControlLine::Rts => self.device.settings().write_request_to_send(on),
+            ControlLine::Break if on => self.device.settings().set_break(),
+            ControlLine::Break => self.device.settings().clear_break(),
         };
         Ok(outcome?)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        if !self.wait(PollFlags::IN, timeout)? {
-            return Ok(0);
-        }
-        match self.device.read(buffer) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                self.passed.heard += count as u64;
-                Ok(count)
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            Err(error) => Err(error),
-        }
+        let count = self.device.read(buffer, timeout)?;
+        self.passed.heard += count as u64;
+        Ok(count)
     }
 
     fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
@@ -212,34 +164,27 @@ impl Transport for Port {
             if left.is_zero() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            if self.wait(PollFlags::OUT, left)? {
-                match self.device.write(bytes) {
-                    Ok(count) => {
-                        self.passed.sent += count as u64;
-                        bytes = &bytes[count..];
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            let count = self.device.write(bytes, left)?;
+            self.passed.sent += count as u64;
+            bytes = &bytes[count..];
         }
         Ok(())
     }
 
     fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        let before = self.settings.flow_control()?;
+        let before = self.device.settings().flow_control()?;
         let flow = if obey { FlowControl::Hardware } else { FlowControl::None };
-        self.settings.set_flow_control(flow)?;
+        self.device.settings().set_flow_control(flow)?;
         Ok(before == FlowControl::Hardware)
     }
 
     fn set_baud(&mut self, baud: u32) -> io::Result<()> {
-        self.settings.set_baud_rate(baud)?;
-        check_speed(self.settings.baud_rate()?, baud)
+        self.device.settings().set_baud_rate(baud)?;
+        check_speed(self.device.settings().baud_rate()?, baud)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
-        Ok(self.settings.clear(ClearBuffer::Output)?)
+        Ok(self.device.settings().clear(ClearBuffer::Output)?)
     }
 }
 
@@ -261,13 +206,6 @@ pub fn check_speed(took: u32, asked: u32) -> io::Result<()> {
 
 fn speed_is_near(took: u32, asked: u32) -> bool {
     u64::from(took.abs_diff(asked)) * 1000 <= u64::from(asked) * u64::from(TOLERATED)
-}
-
-/// Whether a device is one side of a pseudo-terminal.
-#[must_use]
-pub fn is_pseudo_terminal(device: &Path) -> bool {
-    let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
-    real.starts_with("/dev/pts")
 }
 
 /// A port that is there.

@@ -2,14 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{ControlModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use host_platform::pty::Pty;
 
 use super::line::Line;
 
@@ -34,10 +30,7 @@ const LATENCY: Duration = Duration::from_millis(16);
 
 /// The master side of a pseudo-terminal.
 pub struct PtyLine {
-    master: OwnedFd,
-    /// Kept open, so that a host that closes the line and comes back finds it as it was.
-    _slave: OwnedFd,
-    path: PathBuf,
+    pty: Pty,
     baud: u32,
     speed_matches: bool,
     arrived: VecDeque<u8>,
@@ -53,28 +46,12 @@ impl PtyLine {
     /// # Errors
     /// What the system said, mostly that there are too many of them.
     pub fn open(baud: u32) -> io::Result<Self> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
-        grantpt(&master)?;
-        unlockpt(&master)?;
-        let name = ptsname(&master, Vec::new())?;
-        let path = PathBuf::from(name.to_string_lossy().into_owned());
-        let slave = open(&path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
-        let mut modes = tcgetattr(&slave)?;
-        modes.make_raw();
-        modes.control_modes |= ControlModes::CRTSCTS;
-        modes.set_speed(baud)?;
-        tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        rustix::io::ioctl_fionbio(&master, true)?;
-        let arrived = VecDeque::new();
-        let unread = VecDeque::new();
         Ok(Self {
-            master,
-            _slave: slave,
-            path,
+            pty: Pty::open(baud)?,
             baud,
             speed_matches: true,
-            arrived,
-            unread,
+            arrived: VecDeque::new(),
+            unread: VecDeque::new(),
             packets: Packets::None,
             handed: Instant::now(),
         })
@@ -89,14 +66,13 @@ impl PtyLine {
     /// The path to open.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.pty.path()
     }
 
     fn read_some(&mut self) {
         let mut buffer = [0; 256];
-        if let Ok(count) = rustix::io::read(&self.master, &mut buffer) {
-            self.speed_matches =
-                tcgetattr(&self.master).map_or(true, |modes| modes.output_speed() == self.baud);
+        if let Some(count) = self.pty.read(&mut buffer) {
+            self.speed_matches = self.pty.speed().is_none_or(|speed| speed == self.baud);
             self.arrived.extend(&buffer[..count]);
         }
     }
@@ -112,10 +88,11 @@ impl PtyLine {
             };
             let front = self.unread.as_slices().0;
             let front = &front[..front.len().min(most)];
-            match rustix::io::write(&self.master, front) {
-                Ok(count) if count > 0 => drop(self.unread.drain(..count)),
-                _ => return,
+            let count = self.pty.write(front);
+            if count == 0 {
+                return;
             }
+            self.unread.drain(..count);
             self.handed = Instant::now();
         }
         if self.packets == Packets::Usb && self.handed.elapsed() >= LATENCY {
@@ -145,18 +122,15 @@ impl Line for PtyLine {
     }
 
     fn obeys_rts(&self) -> bool {
-        let obeys = |modes: Termios| modes.control_modes.contains(ControlModes::CRTSCTS);
-        tcgetattr(&self.master).map_or(true, obeys)
+        self.pty.obeys_rts().unwrap_or(true)
     }
 
     fn flush(&mut self, wait: Option<Duration>) {
         self.write_some();
         if let Some(wait) = wait
             && self.arrived.is_empty()
-            && let Ok(wait) = Timespec::try_from(wait)
         {
-            // Errors mean that nobody is there; the board goes on alone.
-            let _ = poll(&mut [PollFd::new(&self.master, PollFlags::IN)], Some(&wait));
+            self.pty.wait(wait);
         }
     }
 }

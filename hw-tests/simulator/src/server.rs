@@ -2,7 +2,7 @@
 //! TCP port.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,12 +70,19 @@ struct Measured {
 }
 
 impl SimServer {
-    /// Powers up a board with this ROM on a new pseudo-terminal.
+    /// Powers up a board with this ROM on a new pseudo-terminal, or on a TCP port of this computer
+    /// where the system has none.
     ///
     /// # Errors
     /// The system's error if no pseudo-terminal or no thread is available.
     pub fn start(spec: BoardSpec, rom: &[u8], options: ServerOptions) -> io::Result<Self> {
-        let line = PtyLine::open(spec.baud)?.with_packets(options.packets);
+        let line = match PtyLine::open(spec.baud) {
+            Ok(line) => line.with_packets(options.packets),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                return Self::listen((Ipv4Addr::LOCALHOST, 0).into(), spec, rom, options);
+            }
+            Err(error) => return Err(error),
+        };
         let path = line.path().to_owned();
         Self::start_on(line, path, spec, rom, options)
     }

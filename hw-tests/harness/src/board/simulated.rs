@@ -1,10 +1,9 @@
 //! The simulated board in a thread of its own, reached as a real one: by the path of a serial
-//! device.
+//! device, or by a TCP port where there are no pseudo-terminals.
 
 use firmware::profile::Profile;
 use program_kit::text::Show;
 use rcflash_transport::Transport;
-use rcflash_transport::port::Port;
 
 use super::{Board, BoardError, Button, Instruments};
 use board_simulator::board_spec;
@@ -42,7 +41,7 @@ impl Board for SimulatedBoard {
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        Ok(Box::new(Port::open(&self.server.path().to_string_lossy(), self.baud)?))
+        Ok(rcflash_network::open(&self.server.path().to_string_lossy(), self.baud)?)
     }
 
     fn button(&self) -> Option<Button> {

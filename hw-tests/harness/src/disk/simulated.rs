@@ -171,7 +171,7 @@ impl From<DiskFault> for io::Error {
     fn from(fault: DiskFault) -> Self {
         match fault {
             DiskFault::Full => ErrorKind::StorageFull.into(),
-            DiskFault::Broken => Self::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()),
+            DiskFault::Broken => host_platform::errors::device_failed(),
         }
     }
 }

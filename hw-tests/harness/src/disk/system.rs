@@ -4,9 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use host_platform::files::open_alone;
 use program_kit::files::{flush_folder, read_within, write_flushed};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::{Disk, DiskFile, Found};
 
@@ -35,16 +34,15 @@ impl Disk for SystemDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
-        let file = kept(file)?;
+        let mut options = OpenOptions::new();
+        let file = open_alone(path, options.read(true).append(true).create_new(true))?;
         // The name is in the folder, which is a file of its own and is flushed by itself.
         flush_folder(path)?;
         Ok(Box::new(file))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).append(true).open(path)?;
-        Ok(Box::new(kept(file)?))
+        Ok(Box::new(open_alone(path, OpenOptions::new().read(true).append(true))?))
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -57,15 +55,6 @@ impl Disk for SystemDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
-    }
-}
-
-/// Keeps a file from other processes until it is closed.
-fn kept(file: File) -> io::Result<File> {
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(ErrorKind::ResourceBusy.into()),
-        Err(error) => Err(error.into()),
     }
 }
 

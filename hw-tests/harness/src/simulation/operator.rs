@@ -218,7 +218,7 @@ impl Board for OperatedBoard {
 }
 
 fn broken() -> io::Error {
-    io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error())
+    host_platform::errors::device_failed()
 }
 
 /// The line to it.
@@ -298,5 +298,5 @@ impl Transport for OperatedLine {
 }
 
 fn gone() -> io::Error {
-    io::Error::from_raw_os_error(rustix::io::Errno::NXIO.raw_os_error())
+    host_platform::errors::no_device()
 }

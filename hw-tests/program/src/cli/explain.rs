@@ -44,7 +44,7 @@ impl std::str::FromStr for PointValues {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers: Option<Vec<u8>> = (text.split(','))
-            .map(|number| number.trim().parse().ok().filter(|value| (1..=15).contains(value)))
+            .map(|number| number.trim().parse::<u8>().ok().filter(|value| (1..=15).contains(value)))
             .collect();
         let six = numbers.and_then(|numbers| numbers.try_into().ok());
         six.map(Self).ok_or_else(|| "six numbers from 1 to 15 with commas between".to_owned())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use program_kit::exit::{Failure, Outcome, RIG};
+use program_kit::exit::{BUG, Failure, Outcome, RIG};
 use program_kit::text::Show;
 
 /// The program, and the package that it is built from.
@@ -72,18 +72,8 @@ fn build(cargo: &Path, ours: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Puts the process in this one's place, with its terminal and its signals; returns only if that
-/// fails.
-#[cfg(unix)]
-fn become_it(mut process: Command) -> std::io::Result<u8> {
-    use std::os::unix::process::CommandExt;
-
-    Err(process.exec())
-}
-
-/// Runs the process and returns its exit code.
-#[cfg(not(unix))]
-fn become_it(mut process: Command) -> std::io::Result<u8> {
-    let status = process.status()?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(program_kit::exit::BUG))
+/// Puts the process in this one's place; its exit code, where the system runs it beside this one.
+fn become_it(process: Command) -> std::io::Result<u8> {
+    let code = host_platform::process::replace_by(process)?;
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(BUG))
 }

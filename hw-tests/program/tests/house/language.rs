@@ -7,7 +7,7 @@ use crate::{FOLDERS, files, read, root};
 /// Words that begin a question or a riddle, not a noun phrase or a third-person verb.
 const ODD: [&str; 5] = ["What", "How", "Where", "Who", "Why"];
 
-fn sources(ending: &str) -> Vec<PathBuf> {
+pub(super) fn sources(ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in FOLDERS.iter().chain(&["sargon-src"]) {
         files(&root().join(folder), ending, &mut found);

@@ -4,6 +4,7 @@ mod circles;
 mod language;
 mod layers;
 mod library;
+mod platform;
 mod readme;
 
 use std::path::{Path, PathBuf};

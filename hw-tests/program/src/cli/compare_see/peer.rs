@@ -2,11 +2,12 @@
 //! fills memory: every wait has an end, lines have a longest length, and what is queued is bounded.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use host_platform::process::{end_group, own_group, shell};
 use program_kit::text::{self, visible};
 use serde_json::Value;
 
@@ -65,6 +66,7 @@ impl Peer {
     /// starts.
     pub(super) fn start(command: &str, timeout: Duration) -> Result<Self, PeerError> {
         let mut shell = shell(command);
+        own_group(&mut shell);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let failed = |error| PeerError::Start(visible(command).into_owned(), error);
         let mut child = shell.spawn().map_err(failed)?;
@@ -139,7 +141,8 @@ impl Peer {
     }
 
     fn ended(&mut self) -> PeerError {
-        self.end();
+        // The command goes with everything that it has started.
+        end_group(&mut self.child);
         let how = match self.child.try_wait() {
             Ok(Some(status)) => status.to_string(),
             _ => "it closed its output".to_owned(),
@@ -178,38 +181,13 @@ impl Peer {
             _ => Err(PeerError::Extra { command: self.command.clone(), extra }),
         }
     }
-
-    /// Ends the command and everything that it has started.
-    fn end(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = rustix::process::Pid::from_raw(self.child.id() as i32) {
-            // It may be gone already, which is as good.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        self.end();
+        // The command goes with everything that it has started.
+        end_group(&mut self.child);
     }
-}
-
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).process_group(0);
-    shell
-}
-
-#[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    shell.arg("/C").arg(command);
-    shell
 }
 
 /// Writes questions until there are no more or the command does not take them.

@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
 
 /// The terminal as it was. Kept here so that a handler of signals can put it back, too.
@@ -11,11 +13,18 @@ static BEFORE: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
 /// A terminal in raw mode; dropping it puts it back, also when a panic unwinds.
 #[derive(Debug)]
-pub(super) struct RawMode(());
+pub struct RawMode(());
 
 impl RawMode {
-    /// Puts a terminal into raw mode; `None` when it is none.
-    pub(super) fn enter(terminal: impl AsFd) -> io::Result<Option<Self>> {
+    /// Puts the terminal at standard input into raw mode; `None` when it is none.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn of_input() -> io::Result<Option<Self>> {
+        Self::enter(rustix::stdio::stdin())
+    }
+
+    fn enter(terminal: impl AsFd) -> io::Result<Option<Self>> {
         if !isatty(&terminal) {
             return Ok(None);
         }
@@ -43,6 +52,28 @@ pub fn restore() {
         // Nobody is left to tell if this fails.
         let _ = tcsetattr(terminal, OptionalActions::Now, &before);
     }
+}
+
+/// Returns input from the keyboard or a pipe; empty at its end, `None` when there is nothing now.
+///
+/// # Errors
+/// The system's error.
+pub fn take_input() -> io::Result<Option<Vec<u8>>> {
+    let stdin = rustix::stdio::stdin();
+    let now = Timespec::default();
+    match poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&now)) {
+        Ok(0) | Err(Errno::INTR) => return Ok(None),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut typed = vec![0; 256];
+    let count = match rustix::io::read(stdin, &mut typed) {
+        Ok(count) => count,
+        Err(Errno::INTR | Errno::AGAIN) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    typed.truncate(count);
+    Ok(Some(typed))
 }
 
 #[cfg(test)]

@@ -1,0 +1,8 @@
+//! Windows.
+
+pub mod errors;
+pub mod files;
+pub mod process;
+pub mod pty;
+pub mod serial;
+pub mod terminal;
