@@ -65,7 +65,10 @@ impl Socket {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_AFTER);
-        SockRef::from(&stream).set_tcp_keepalive(&probes.with_retries(PROBES))?;
+        // A system that does not know one of these times (wine 8, for one) keeps its own, and
+        // notices later.
+        let probes = probes.with_retries(PROBES);
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
         let (sender, arrived) = sync_channel(PIECES);
         let theirs = stream.try_clone()?;
         std::thread::Builder::new()

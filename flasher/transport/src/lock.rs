@@ -225,7 +225,8 @@ fn file_name(device: &Path) -> String {
 
 fn plain_name(device: &Path) -> String {
     let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
-    real.to_string_lossy().trim_start_matches('/').replace(['/', '\\', ':'], "-")
+    // Windows has more characters that a name of a file can't have, and puts them into real paths.
+    real.to_string_lossy().trim_start_matches('/').replace(|c| "/\\:?*\"<>|".contains(c), "-")
 }
 
 #[cfg(test)]
