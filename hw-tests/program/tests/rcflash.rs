@@ -155,32 +155,28 @@ fn a_choice_of_evaluator_without_one_is_refused() {
 }
 
 #[test]
-fn the_executable_for_debuggers_is_what_is_on_the_board() {
-    let (_server, port) = board();
+fn the_executable_for_debuggers_has_the_bytes_of_the_program_with_its_symbols_and_lines() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let application = path("app.elf");
-    let monitor = path("monitor.elf");
-    for arguments in
-        [&["image", "--application", "--elf", &application][..], &["image", "--elf", &monitor]]
-    {
-        let output = rcflash(arguments, b"");
+    let path = folder.path().join("program.elf").display().to_string();
+    for (kind, more, names) in [
+        (ProgramKind::Application, &["--application"][..], ["XCHNG", "xchng.asm"]),
+        (ProgramKind::Monitor, &[], ["MONITR", "monitor.asm"]),
+    ] {
+        let output = rcflash(&[&["image", "--elf", &path], more].concat(), b"");
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("with its symbols and lines"), "{}", said(&output));
+        let built = build(&profile(), kind).unwrap_or_else(|error| panic!("{error}"));
+        let id = format!("build {:08X}", built.build);
+        assert!(said(&output).contains(&id), "{}", said(&output));
+        let elf = std::fs::read(&path).expect("written");
+        let has = |text: &[u8]| elf.windows(text.len()).any(|part| part == text);
+        for run in built.program.image.runs() {
+            assert!(has(&run.bytes), "{kind:?}: the bytes from {:04X}H on", run.address);
+        }
+        assert!(has(b".debug_line\0"));
+        for name in names {
+            assert!(has(format!("{name}\0").as_bytes()), "{kind:?}: {name}");
+        }
     }
-    let output = rcflash(&["write", "--port", &port, "--no-run"], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let output = rcflash(&["verify", "--port", &port, &application], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let has = |file: &str, text: &[u8]| {
-        let elf = std::fs::read(file).expect("written");
-        elf.windows(text.len()).any(|part| part == text)
-    };
-    for name in [&b"XCHNG\0"[..], b"xchng.asm\0", b".debug_line\0"] {
-        assert!(has(&application, name), "{}", String::from_utf8_lossy(name));
-    }
-    let rom = build(&profile(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    assert!(has(&monitor, &rom.bytes[..0x38]), "the ROM's first bytes are one stretch of it");
-    let output = rcflash(&["image", "--behaviour", "fast", "--elf", &monitor], b"");
+    let output = rcflash(&["image", "--behaviour", "fast", "--elf", &path], b"");
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }
