@@ -12,6 +12,7 @@ use tdlasm::image::{HexError, Image, parse_intel_hex};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::SectionKind;
 use tdlasm::object::{ObjectError, read_executable};
+use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
 use tdlasm::{Failure, Options, assemble};
 
@@ -86,6 +87,9 @@ pub enum ProgramError {
     /// The entry is neither a label nor a number.
     #[error("the program has no label {0} to begin at")]
     NoEntry(String),
+    /// The project file that holds for the source can't be used.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
     /// The monitor can't be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -138,14 +142,20 @@ impl ProgramFile {
     ) -> Result<(KnownProgram, Option<u16>), ProgramError> {
         // A file that is missing is a matter of files, not an error in source.
         read(&self.path)?;
-        let options = Options {
+        let mut options = Options {
             defines: self.defines.clone(),
             include_dirs: self.include.clone(),
             lines: true,
             ..Options::default()
         };
-        let assembly = assemble(&DiskLoader, std::slice::from_ref(&self.path), &options)
-            .map_err(ProgramError::Assembly)?;
+        let mut files = vec![self.path.clone()];
+        if let Some(path) = Project::find(&self.path) {
+            let project = Project::read(&path)?;
+            let program = project.program_of(&self.path);
+            project.add_to(&mut options, program);
+            files = program.map_or(files, |program| program.files.clone());
+        }
+        let assembly = assemble(&DiskLoader, &files, &options).map_err(ProgramError::Assembly)?;
         let program = link(&assembly.modules, &self.layout(profile)?)
             .map_err(|errors| ProgramError::Link(self.path.clone(), errors))?;
         *warnings = tdlasm::diag::render::human(&assembly.diagnostics, &assembly.sources, false);

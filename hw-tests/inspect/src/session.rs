@@ -157,7 +157,9 @@ pub(super) fn program_failure(error: ProgramError) -> Failure {
     match error {
         ProgramError::Build(error) => error.into(),
         ProgramError::Read(..) => Failure::new(RIG, error),
-        ProgramError::Kind(_) | ProgramError::NoEntry(_) => Failure::new(USAGE, error),
+        ProgramError::Kind(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
+            Failure::new(USAGE, error)
+        }
         _ => Failure::new(WRONG, error),
     }
 }

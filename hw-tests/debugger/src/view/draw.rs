@@ -110,9 +110,12 @@ impl View {
     }
 
     fn draw_right(&self, frame: &mut Frame<'_>, area: Rect) {
-        let rows = [REGISTER_ROWS, ARRAY_ROWS, BOARD_ROWS].map(Constraint::Length);
-        let [registers, array, board, rest] =
-            Layout::vertical(rows.into_iter().chain([Constraint::Min(0)])).areas(area);
+        // The registers come first: 24 rows have no room for all, and flags are always looked at.
+        let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
+        let [registers, below] = Layout::vertical(halves).areas(area);
+        let rows = [ARRAY_ROWS, BOARD_ROWS].map(Constraint::Length);
+        let [array, board, rest] =
+            Layout::vertical(rows.into_iter().chain([Constraint::Min(0)])).areas(below);
         panel(frame, registers, "Registers", show::registers(&self.debugger));
         let sides = show::array(&self.debugger);
         if sides.is_empty() {

@@ -180,6 +180,24 @@ fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
 }
 
 #[test]
+fn the_project_file_says_what_a_program_is_made_of() {
+    let bench = Bench::new();
+    bench.write(
+        "tdl.toml",
+        "[[program]]\nfiles = [\"head.asm\", \"tail.asm\"]\ndefine = { FIVE = 5 }\n",
+    );
+    let head = bench.write("head.asm", "START:\tMVI A,FIVE\n\tCALL TAIL\n");
+    let tail = bench.write("tail.asm", "TAIL:\tMVI B,7\n\tHLT\n\t.END START\n");
+    for file in [&head, &tail] {
+        let out = bench.script(file, "break TAIL\nrun\nprint A\n", &[]);
+        assert!(out.contains("tail.asm:1") && out.contains("= 5"), "{out}");
+    }
+    bench.write("tdl.toml", "nonsense = 1\n");
+    let (code, _, said) = hw_tests(&["debug", &head.display().to_string()]);
+    assert!(code == Some(2) && said.contains("nonsense"), "{code:?} {said}");
+}
+
+#[test]
 fn programs_that_are_none_are_refused_where_they_are_wrong() {
     let bench = Bench::new();
     let wrong = bench.write("wrong.asm", "\t.LOC .PROG.\n\tNONSENSE\n\t.END\n");

@@ -53,6 +53,11 @@ fn source_registers_array_and_time_are_drawn() {
     // A knight, a rook and a queen attack e5, which White reads in this order.
     assert!(row(&rows, "White  3").contains("White  3: N R Q"));
     assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
+    // The smallest terminal that is promised shows all registers, and the way out.
+    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
+    for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
+        row(&small, text);
+    }
     assert!(press(&mut view, "s"));
     // LXI takes 10 T-states.
     row(&drawn(&view), "+10 T-states");
