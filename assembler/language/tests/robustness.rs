@@ -272,3 +272,17 @@ fn a_macro_of_fifty_thousand_arguments_is_cut_in_time() {
     let text = format!(".DEFINE M[{}]=[\n .BYTE {}\n]\n .END\n", names.join(","), names.join("+"));
     assert_eq!(codes(text), Vec::<&str>::new());
 }
+
+#[test]
+fn calls_in_a_macro_that_ends_its_module_are_listed() {
+    // The file's text is closed at `.PRGEND`, and the calls that were begun in it go on.
+    for rest in
+        [" ]\n .PRGEND\n .LOC 5\n]\n REC 4\n .END\n", " ] .EXTERN EX5\n .PRGEND S0\n]\n REC 4"]
+    {
+        let text = format!(" .DEFINE REC[N]=[\n .IFG N,[\n REC \\N-1\n{rest}");
+        let loader = MemoryLoader::new().with("bad.asm", text);
+        let options = Options { listing: true, ..Options::default() };
+        let listing = listed(&run(&loader, &["bad.asm".into()], &options), Style::Tdl);
+        assert!(listing.contains("REC 4"), "{listing}");
+    }
+}

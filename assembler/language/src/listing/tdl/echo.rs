@@ -168,7 +168,8 @@ impl<'a> Echo<'a> {
     /// Returns how much of a macro's text is the head of the statement that calls it: a call in an
     /// operand has the statement read again from its start.
     fn head_length(&self, source: &Source, call: u32) -> u32 {
-        let Some(caller) = self.open.last().map(|open| open.source) else { return 0 };
+        // Not the text that is open: a `.PRGEND` in a macro closes it, and calls in it go on.
+        let caller = self.sources.source_at(call);
         let line = caller.line_start(caller.line(call - caller.base)) as usize;
         let before = &caller.text[line..(call - caller.base) as usize];
         let is_operator = before.trim_ascii().is_empty() || before.trim_ascii().ends_with(b":");
