@@ -7,12 +7,15 @@ const child = require("node:child_process");
 const fs = require("node:fs");
 const Module = require("node:module");
 const path = require("node:path");
-const { test } = require("node:test");
+const { test: plain } = require("node:test");
 const { loadWASM, OnigScanner, OnigString } = require("vscode-oniguruma");
 const { INITIAL, Registry, parseRawGrammar } = require("vscode-textmate");
 
 const ROOT = path.join(__dirname, "../../..");
 const manifest = require("./package.json");
+
+/** A test that fails when it takes too long; nothing here takes a minute. */
+const test = (name, body) => plain(name, { timeout: 60_000 }, body);
 
 test("vsce packages it, with what it needs and nothing else", () => {
   const packages = process.env.NODE_PATH;

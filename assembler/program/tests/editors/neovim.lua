@@ -1,4 +1,9 @@
 -- A source with one error in Neovim with the configuration of docs/editors: run by tests/headless.rs.
+-- An error in this script would leave the editor waiting.
+vim.defer_fn(function()
+  vim.cmd("cquit 2")
+end, 120000)
+
 local function check(holds, what)
   if not holds then
     io.stderr:write("FAILED: " .. what .. "\n" .. vim.inspect(vim.diagnostic.get(0)) .. "\n")

@@ -8,9 +8,12 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
-const { after, afterEach, beforeEach, test } = require("node:test");
+const { after, afterEach, beforeEach, test: plain } = require("node:test");
 const lsp = require("vscode-languageserver-protocol/node");
 const { complaints } = require("./typed.js");
+
+/** A test that fails when it takes too long; nothing here takes a minute. */
+const test = (name, body) => plain(name, { timeout: 60_000 }, body);
 
 const ROOT = fs.realpathSync(path.join(__dirname, "../../../.."));
 const uri = (file) => pathToFileURL(file).href;

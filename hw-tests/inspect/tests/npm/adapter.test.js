@@ -6,9 +6,12 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { after, afterEach, beforeEach, test } = require("node:test");
+const { after, afterEach, beforeEach, test: plain } = require("node:test");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
 const { complaints } = require("../../../../assembler/program/tests/npm/typed.js");
+
+/** A test that fails when it takes too long; nothing here takes a minute. */
+const test = (name, body) => plain(name, { timeout: 60_000 }, body);
 
 const FIGURE_1 = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 const SARGON = path.join(__dirname, "../../../../sargon-src");
