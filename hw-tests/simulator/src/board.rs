@@ -214,21 +214,17 @@ impl<L: Line> SimBoard<L> {
         let probe = self.probe.as_ref().filter(|_| self.service.is_none());
         let ends = probe.map_or(self.service, Probe::ends_call);
         let watched = probe.map_or(&[][..], Probe::watched);
-        let tick = |bus: &mut BoardBus, time| {
-            let now = bus.now.get() + u64::from(time);
-            bus.now.set(now);
-            now < bus.until.get()
-        };
         if ends.is_none() && watched.is_empty() {
-            self.cpu.run(&mut self.bus, |_, bus, time| tick(bus, time));
+            self.cpu.run(&mut self.bus, |_, bus, time| bus.clock.tick(time));
         } else {
             let ends = ends.map_or(NOWHERE, u32::from);
             self.cpu.run(&mut self.bus, |cpu, bus, time| {
-                let is_watched = watched.get(usize::from(cpu.pc())).is_some_and(Option::is_some);
-                tick(bus, time) && u32::from(cpu.sp()) != ends && !is_watched
+                bus.clock.tick(time)
+                    && u32::from(cpu.sp()) != ends
+                    && watched.get(usize::from(cpu.pc())).is_none_or(Option::is_none)
             });
         }
-        self.clock = self.bus.now.get();
+        self.clock = self.bus.clock.now();
         self.settle(self.cpu.sp(), false, self.clock - begun);
     }
 
@@ -283,7 +279,7 @@ impl<L: Line> SimBoard<L> {
 
     fn step_on(&mut self, execute: impl FnOnce(&mut Cpu, &mut BoardBus, Option<u8>) -> u32) {
         self.observe();
-        self.bus.now.set(self.clock);
+        self.bus.clock.set(self.clock);
         let sp = self.cpu.sp();
         let vector = self.interrupt.then(|| self.bus.vector());
         let time = u64::from(execute(&mut self.cpu, &mut self.bus, vector));
@@ -410,7 +406,7 @@ impl<L: Line> SimBoard<L> {
     /// Lets the devices catch up, moves characters between the serial chip and the line, and finds
     /// out when to look again.
     fn serve_devices(&mut self) {
-        self.bus.now.set(self.clock);
+        self.bus.clock.set(self.clock);
         if let Some(sent) = self.bus.advance(self.clock) {
             let heard = self.across(sent);
             self.line.transmit(heard);

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::clock::Clock;
 use super::ctc::Ctc;
 use super::memory::{Memory, RomChip};
 use super::uart::Uart;
@@ -19,10 +20,7 @@ pub struct BoardBus {
     pub(super) uart: RefCell<Uart>,
     /// A CTC at 88h to 8Bh, whose first output clocks the serial chip.
     ctc: Option<Ctc>,
-    /// Start of the running instruction, in T-states.
-    pub(super) now: Cell<u64>,
-    /// The time at which the board has to look up from running instructions.
-    pub(super) until: Cell<u64>,
+    pub(super) clock: Clock,
     /// Whether a device was touched since this was last looked at.
     pub(super) touched: Cell<bool>,
     /// Whether RETI has run since this was last looked at.
@@ -35,8 +33,7 @@ impl BoardBus {
             memory,
             uart: RefCell::new(uart),
             ctc,
-            now: Cell::new(0),
-            until: Cell::new(0),
+            clock: Clock::default(),
             touched: Cell::new(false),
             returned: Cell::new(false),
         }
@@ -45,15 +42,14 @@ impl BoardBus {
     /// Prepares for running instructions until a time.
     #[inline]
     pub(super) fn begin(&mut self, now: u64, until: u64) {
-        self.now.set(now);
-        self.until.set(until);
+        self.clock.start(now, until);
         self.memory.look(now);
     }
 
     /// Has the board look up from running instructions, since a device was touched.
     fn touch(&self) {
         self.touched.set(true);
-        self.until.set(0);
+        self.clock.stop();
     }
 
     /// Puts bytes into memory, ROM as well: what a programmer or a test does, not the processor.
@@ -65,13 +61,13 @@ impl BoardBus {
     /// Returns the content of memory at an address, without a bus cycle that a chip would notice.
     #[must_use]
     pub fn peek(&self, address: u16) -> u8 {
-        self.memory.peek(address, self.now.get())
+        self.memory.peek(address, self.clock.now())
     }
 
     /// A copy of all that the processor sees, from address 0.
     #[must_use]
     pub fn memory(&self) -> Box<[u8; 0x1_0000]> {
-        self.memory.all(self.now.get())
+        self.memory.all(self.clock.now())
     }
 
     /// A copy of `count` bytes of memory from `address`, wrapping at FFFFh.
@@ -224,12 +220,12 @@ impl Bus for Watched<'_> {
 impl Bus for BoardBus {
     #[inline(always)]
     fn read(&self, address: u16) -> u8 {
-        self.memory.read(address, self.now.get())
+        self.memory.read(address, self.clock.now())
     }
 
     #[inline(always)]
     fn write(&mut self, address: u16, value: u8) {
-        self.memory.write(address, value, self.now.get());
+        self.memory.write(address, value, self.clock.now());
     }
 
     fn input(&self, port: u16) -> u8 {
@@ -244,14 +240,14 @@ impl Bus for BoardBus {
             return value;
         }
         match (&self.ctc, port) {
-            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), self.now.get()),
+            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), self.clock.now()),
             _ => FLOATING,
         }
     }
 
     fn output(&mut self, port: u16, value: u8) {
         let port = port as u8;
-        let now = self.now.get();
+        let now = self.clock.now();
         if self.uart.get_mut().output(port, value, now) {
             self.touch();
         } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {
@@ -268,6 +264,6 @@ impl Bus for BoardBus {
         if signal == Signal::Returned {
             self.returned.set(true);
         }
-        self.until.set(0);
+        self.clock.stop();
     }
 }

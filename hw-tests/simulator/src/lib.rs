@@ -7,7 +7,7 @@
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
 //! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
 //! | what is at the other end of the serial line | `line`, `pty`, `network` |
-//! | processor, bus and clock together | `board` |
+//! | processor, bus and clock together | `board`, `clock` |
 //! | exact times of chosen routines | `probe` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
@@ -16,6 +16,7 @@ mod at28c256;
 mod banks;
 mod board;
 mod bus;
+mod clock;
 mod ctc;
 mod eprom;
 mod line;
