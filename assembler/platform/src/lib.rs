@@ -7,9 +7,12 @@
 //! | [`terminal`] | the user's terminal, raw | termios | crossterm, a thread |
 //! | [`process`] | groups, shells, who is alive | process groups, `sh` | `taskkill`, `cmd` |
 //! | [`pty`] | pseudo-terminals | `openpt` | none |
+//! | [`net`] | connections that are asked after | keep-alive | keep-alive |
 //! | [`errors`] | errors as devices make them, for tests | errno | Win32 |
 //!
 //! Windows is built and run under wine, macOS is type-checked (`.ci/cross`).
+
+pub mod net;
 
 #[cfg(unix)]
 #[path = "unix/mod.rs"]

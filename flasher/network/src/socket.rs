@@ -8,11 +8,11 @@ use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
+use host_platform::net::keep_alive;
 use program_kit::text::visible;
 use rcflash_transport::Passed;
 use rcflash_transport::lock::PortLock;
 use rcflash_transport::port::OpenError;
-use socket2::{SockRef, TcpKeepalive};
 
 use crate::Address;
 
@@ -64,11 +64,7 @@ impl Socket {
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_AFTER);
-        // A system that does not know one of these times (wine 8, for one) keeps its own, and
-        // notices later.
-        let probes = probes.with_retries(PROBES);
-        let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
+        keep_alive(&stream, PROBE_AFTER, PROBE_AFTER, PROBES);
         let (sender, arrived) = sync_channel(PIECES);
         let theirs = stream.try_clone()?;
         std::thread::Builder::new()

@@ -8,10 +8,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use socket2::TcpKeepalive;
+use host_platform::net::keep_alive;
 
 use super::packet::packed;
 
+/// The quiet after which the system asks for the other end, the time between two questions, and how
+/// many of them stay without an answer.
+const QUIET: Duration = Duration::from_secs(30);
+const PROBE: Duration = Duration::from_secs(5);
+const PROBES: u32 = 6;
 /// The time a connection may stay without a byte: gdb speaks at once.
 const SILENCE: Duration = Duration::from_secs(10);
 /// The time a refused gdb may take to hang up, and how often it is read meanwhile.
@@ -99,20 +104,12 @@ fn refuse(stream: &mut TcpStream) {
     }
 }
 
-/// Probes of a connection on which nothing comes: one whose other end is gone without a word ends
-/// within a minute, and makes room for the next.
-fn keep_alive() -> TcpKeepalive {
-    let keep = TcpKeepalive::new().with_time(Duration::from_secs(30));
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    let keep = keep.with_interval(Duration::from_secs(5)).with_retries(6);
-    keep
-}
-
 /// Waits until a connection speaks; `None` for one that does not, or is gone.
 fn first_byte(stream: TcpStream) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     let peer = stream.peer_addr()?;
     stream.set_nodelay(true)?;
-    socket2::SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
+    // One whose other end is gone without a word ends within a minute, and makes room for the next.
+    keep_alive(&stream, QUIET, PROBE, PROBES);
     stream.set_read_timeout(Some(SILENCE))?;
     let speaks = stream.peek(&mut [0]).is_ok_and(|count| count > 0);
     stream.set_read_timeout(None)?;
