@@ -108,7 +108,7 @@ impl Cpu {
 }
 
 /// H and P/V while input or output repeats: they are of the count as the processor changes it once
-/// more. Found out by David Banks and others, 2021 and after, and judged by z80full.
+/// more. Found out by David Banks; the exercisers look at flags only after the last byte.
 fn repeated_port_flags(flags: u8, value: u8, left: u8) -> u8 {
     let (next, half) = match (flags & C != 0, flags & N != 0) {
         (false, _) => (left, flags & H),

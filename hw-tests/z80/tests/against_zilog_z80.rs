@@ -254,9 +254,9 @@ fn registers(cpu: &Other) -> Registers {
 /// The flags that an opcode is known to set differently there, and whether MEMPTR is another.
 fn known(code: &[u8]) -> (u8, bool) {
     match code {
-        // While they repeat, Y and X are bits of PC (z80full).
+        // While they repeat, Y and X are bits of PC (tests/interrupts.rs).
         [0xED, 0xB0 | 0xB1 | 0xB8 | 0xB9, ..] => (YX, false),
-        // H and P/V are those of the count changed once more, and MEMPTR follows PC (z80full,
+        // H and P/V are those of the count changed once more, and MEMPTR follows PC (there, and
         // z80memptr).
         [0xED, 0xB2 | 0xB3 | 0xBA | 0xBB, ..] => (YX | H | PV, true),
         // P/V is 0 if an interrupt is accepted right after, but there already if one is asked for.

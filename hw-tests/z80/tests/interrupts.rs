@@ -126,3 +126,40 @@ fn a_repeated_instruction_is_interrupted_between_two_bytes() {
     assert_eq!(memory.0[0x8FFE..0x9000], [0x03, 0x00], "the service returns to LDIR itself");
     assert_eq!(cpu.registers().bc, 2);
 }
+
+/// F after one round of a block instruction at an address, with more rounds to come.
+fn flags_within(address: u16, code: u8, start: Registers, byte: u8) -> u8 {
+    let (mut cpu, mut memory) = with(&[]);
+    memory.0[usize::from(address)..][..2].copy_from_slice(&[0xED, code]);
+    memory.0[usize::from(start.hl)] = byte;
+    cpu.set_registers(&Registers { pc: address, ..start });
+    assert_eq!(cpu.step(&mut memory, None), 21);
+    assert_eq!(cpu.pc(), address);
+    cpu.registers().af as u8
+}
+
+#[test]
+fn between_two_bytes_undocumented_flags_are_bits_of_the_address() {
+    let start = Registers { bc: 9, de: 0x8000, hl: 0x7000, ..Registers::default() };
+    for (address, expected) in [(0x0000, 0x00), (0x0800, 0x08), (0x2000, 0x20), (0xFF00, 0x28)] {
+        for code in [0xB0, 0xB8, 0xB1, 0xB9] {
+            assert_eq!(flags_within(address, code, start, 0x55) & 0x28, expected, "{code:02X}");
+        }
+    }
+}
+
+/// By David Banks' measurements of the chip: H and P/V are those of B changed once more, up or down
+/// by the sign of the byte, if the sum of the byte and L has a carry. Worked out by hand.
+#[test]
+fn between_two_bytes_of_otir_half_carry_and_parity_are_those_of_another_count() {
+    let cases = [
+        (0x11, 0x8F, 0x80, 0x17), // sum 110h, parity of 0 xor 10h odd, of 0Fh and 7 odd
+        (0x11, 0x8F, 0x70, 0x05), // sum 100h, parity of 0 xor 10h odd, of 11h and 7 odd
+        (0x11, 0x1F, 0x10, 0x00), // sum 30h, parity of 0 xor 10h odd, of 10h and 7 even
+        (0x14, 0x20, 0x00, 0x04), // sum 21h, parity of 1 xor 13h even, of 13h and 7 even
+    ];
+    for (b, l, byte, expected) in cases {
+        let start = Registers { bc: b << 8, hl: 0x7000 | l, ..Registers::default() };
+        assert_eq!(flags_within(0, 0xB3, start, byte), expected, "{b:02X} {l:02X} {byte:02X}");
+    }
+}
