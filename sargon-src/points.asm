@@ -30,7 +30,7 @@ BOOK:   .BLKB 2                 ; lost and won as in the program of 1978, in hal
 ;   Exit:     PTSL to BOOK; ALLST = the statuses of all squares together
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
-;   Stack:    24 bytes with XCHNG; else 14 and what the routine at HL takes
+;   Stack:    32 bytes with POSITION; else 14 and what the routine at HL takes
 ;   Cycles:   3000..400000
 POINTS: SHLD BATTLE
         LXI H,0                 ; forgets the position before

@@ -6,7 +6,7 @@
 ; is held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
 
         .IDENT ACIA
-        .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
+        .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
         .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1
@@ -26,7 +26,7 @@ CONTRL: .BLKB 1         ; what the control register holds
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    2 bytes
-;   Cycles:   253
+;   Cycles:   200
 UINIT:  CALL RINIT              ; before the chip can interrupt
         MVI A,RESET             ; a master reset: the 68B50 has no reset pin
         OUT UARTC
@@ -40,8 +40,8 @@ UINIT:  CALL RINIT              ; before the chip can interrupt
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    12 bytes
-;   Cycles:   103..616
+;   Stack:    10 bytes
+;   Cycles:   171..461
 USERV:  PUSH PSW
         PUSH H
         IN UARTC
@@ -67,18 +67,24 @@ USERV:  PUSH PSW
         JMPR ..DONE
 ..SENT: RRC                     ; bit 1: the transmitter is empty
         JRNC ..DONE
-        LDA CONTRL
-        CPI SEND                ; is its interrupt on?
-        CZ FEED
-        JMPR ..DONE
-
-; FEED - gives the transmitter the next byte; with none left its interrupt goes off.
-FEED:   CALL TXNEXT
-        JRNC ..NONE             ; nothing is left to send
+        LHLD TXOUT              ; TXNEXT in line: half of what a call of it would cost
+        LDA TXIN
+        CMP L
+        JRZ ..NONE
+        MOV A,M
         OUT UARTD               ; which also takes the interrupt back
-        RET
-..NONE: MVI A,LISTEN            ; or it would interrupt again and again
-        JMPR SETCTL
+        INR L
+        SHLD TXOUT
+        POP H
+        POP PSW
+        EI
+        RETI
+..NONE: LDA CONTRL
+        CPI SEND                ; is its interrupt on?
+        JRNZ ..DONE
+        MVI A,LISTEN            ; or it would interrupt again and again
+        CALL SETCTL
+        JMPR ..DONE
 
 ; HOLDUP - holds the host off, and the transmitter: this chip cannot do one without the other.
 ;   Entry:    interrupts off
@@ -100,41 +106,42 @@ SETCTL: STA CONTRL
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    0 bytes
-;   Cycles:   31..79
+;   Cycles:   31..78
 LETGO:  LDA CONTRL
         CPI HOLD                ; is the host held off?
         RNZ
-        MVI A,SEND              ; if there is nothing to send, FEED turns it off
+        MVI A,SEND              ; if there is nothing to send, USERV turns it off
         JMPR SETCTL
 
-; PUTC - puts a byte into the transmit ring, waiting while that is full.
-;   Entry:    A = the byte; interrupts on
-;   Exit:     it will be sent
+; TXGO - has the transmitter start if it rests.
+;   Entry:    interrupts off
+;   Exit:     what is in the transmit ring will be sent
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   31..78
+TXGO:   LDA CONTRL
+        CPI LISTEN              ; while the host is held off, sending rests as well
+        RNZ
+        MVI A,SEND              ; its interrupt comes at once
+        JMPR SETCTL
+
+; TXREST - waits until the next interrupt; while the host is held off, sends a byte instead if the
+; chip takes one.
+;   Entry:    the transmit ring is not empty; interrupts off
+;   Exit:     interrupts on
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    6 bytes
-;   Cycles:   214 when there is room
-PUTC:   PUSH H
-        PUSH B
-        MOV B,A
-..WAIT: DI                      ; the service must not see TXIN half set
-        LHLD TXIN
-        MOV M,B                 ; there is always room for one
-        INR L
-        LDA TXOUT
-        CMP L                   ; but not for the next, if it comes up to the reader
-        JRNZ ..ROOM
-        CALL POLL               ; held off, the ring would never empty by itself
+;   Cycles:   as long as it takes
+TXREST: LDA CONTRL
+        CPI HOLD                ; held off, the ring would never empty by itself
+        JRZ ..POLL
+        EI                      ; takes effect after HLT has begun, so no interrupt slips through
+        HLT
+        RET
+..POLL: CALL POLL
         EI                      ; a moment for the service
-        JMPR ..WAIT
-..ROOM: SHLD TXIN
-        LDA CONTRL              ; does the transmitter rest?
-        CPI LISTEN
-        MVI A,SEND
-        CZ SETCTL               ; its interrupt comes at once
-        EI
-        POP B
-        POP H
         RET
 
 ; UDRAIN - waits until everything has left the transmit ring and the chip.

@@ -5,7 +5,7 @@
         .IDENT APP
         .INTERN IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS
-        .EXTERN SETUP,NOSPCE,CRCINI,C16INI,WINDOW,STACK
+        .EXTERN SETUP,NOSPCE,CRCINI,C16INI,STACK
         .IFN HOSTED,[
         .EXTERN HOST,UOTHER
         ]
@@ -86,9 +86,12 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
         .WORD DOHOME
         .BYTE 0
 
+; The window: two of the longest frames. With the three that the ring has room for it would hold
+; the host off in most runs, and with it the 68B50's transmitter, in the midst of replies.
+ASKING  == 500
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
-        .WORD WINDOW,C.CHKS,0
+        .WORD ASKING,C.CHKS,0
         .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+FAULT78*C.1978
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER

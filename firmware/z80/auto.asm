@@ -28,7 +28,7 @@ LF      == 0AH
 ;   Exit:     only if nothing is to be started
 ;   Errors:   a damaged program is not started
 ;   Clobbers: everything
-;   Stack:    12 bytes
+;   Stack:    16 bytes
 ;   Cycles:   98..8500000 and 120 a byte of the program
 AUTO:   LXI H,SLOT
         LXI D,MAGIC             ; the header's first four bytes

@@ -55,8 +55,8 @@ ANSWER: LXI D,5                 ; bytes of an entry
 ;   Exit:     the reply is on its way
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
-;   Stack:    16 bytes
-;   Cycles:   20000..60000
+;   Stack:    18 bytes
+;   Cycles:   5000..60000
 DOIDNT: CALL NEWRPL
         XCHG                    ; DE = P.DATA
         LXI H,IDENT
@@ -72,7 +72,7 @@ DOIDNT: CALL NEWRPL
 ;   Exit:     never
 ;   Errors:   none
 ;   Clobbers: everything
-;   Stack:    16 bytes
+;   Stack:    20 bytes
 ;   Cycles:   165000
 DOHOME: CALL NEWRPL
         CALL PUTFRM
@@ -91,7 +91,7 @@ DOHOME: CALL NEWRPL
 ;   Exit:     A = 0
 ;   Errors:   none
 ;   Clobbers: AF, BC, HL
-;   Stack:    14 bytes
+;   Stack:    16 bytes
 ;   Cycles:   10000..40000
 BANNER: LXI H,NEWLIN
         CALL PUTS
@@ -119,7 +119,7 @@ BANNER: LXI H,NEWLIN
 ;   Exit:     A = 0, HL at the zero
 ;   Errors:   none
 ;   Clobbers: F
-;   Stack:    12 bytes
+;   Stack:    14 bytes
 ;   Cycles:   300 a character if the ring has room
 PUTS:   MOV A,M
         ORA A

@@ -2,10 +2,12 @@
 
         .IDENT FRAME
         .INTERN GETFRM,PUTFRM,SENDFM,PUTERR,NEWRPL,REQ,R.LEN,R.TYPE,R.DATA,RPL,P.LEN,P.TYPE,P.DATA
-        .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER
+        .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER,RXIN,RXOUT,RXWAIT,RXPAGE
+        .EXTERN TXIN,TXOUT,TXGO,TXREST,TOLD
         .INSERT wire.asm
 
 CR      == 0DH
+SLICE   == 64           ; bytes encoded at a time, as soon as the ring has room for them
 
         .LOC .DATA.
 REQ:                    ; the request, decoded while it comes in
@@ -17,9 +19,20 @@ RPL:                    ; the reply
 P.LEN:  .BLKB 1
 P.SEQ:  .BLKB 1
 P.TYPE: .BLKB 1
-P.DATA: .BLKB MAXPAY+2
+P.DATA: .BLKB MAXPAY+3          ; with room for SENDFM
 
         .LOC .PROG.
+; FETCH - takes the byte at DE from the receive ring into A; DE is after it then. RXOUT is left
+; as it is, but for its page.
+        .DEFINE FETCH=[
+        LDA RXIN
+        CMP E
+        CZ RXWAIT               ; perhaps none is there
+        LDAX D
+        INR E
+        CZ RXPAGE
+]
+
 ; GETFRM - waits for the next good frame. Damaged ones are answered, a carriage return outside a
 ; frame gets the banner.
 ;   Entry:    interrupts on
@@ -35,46 +48,50 @@ GETFRM: CALL GETC
         JRNZ GETFRM
         LXI H,REQ
         MVI B,MAXENC            ; room for bytes, one more than a frame can have
-..OPEN: CALL GETC               ; how many bytes follow up to the next zero, and one
+        LDED RXOUT              ; no call for each byte
+..OPEN: FETCH                   ; how many bytes follow up to the next zero, and one
         ORA A
         JRZ ..OPEN              ; two delimiters in a row
 ..GRP:  MOV C,A                 ; one more than the bytes of this group
 ..COPY: DCR C
         JRZ ..ZERO              ; the group is complete
-        CALL GETC
+        FETCH
         ORA A                   ; no byte of a group is 0
         JRZ ..BAD               ; the frame ends within a group
         MOV M,A
         INX H
         DJNZ ..COPY
-..LONG: CALL GETC               ; too long: its bytes are let go
+..LONG: FETCH                   ; too long: its bytes are let go
         ORA A
         JRNZ ..LONG
         JMPR ..BAD
-..ZERO: CALL GETC
+..ZERO: FETCH
         ORA A
         JRZ ..END               ; the last group's zero is not there
         MVI M,0                 ; a group stands for its bytes and a zero
         INX H
         DJNZ ..GRP              ; no more than a frame has room for
         JMPR ..LONG
-..END:  MVI A,MAXENC
+..END:  SDED RXOUT
+        MVI A,MAXENC
         SUB B                   ; how many are left over
         MOV B,A                 ; bytes of the frame
         CALL GOODFM
         RZ
-..BAD:  XRA A                   ; neither SEQ nor TYPE can be trusted
+        JMPR ..SAY
+..BAD:  SDED RXOUT
+..SAY:  XRA A                   ; neither SEQ nor TYPE can be trusted
         STA R.SEQ               ; for the error reply
         STA R.TYPE
         LXI H,OVRUN
         ORA M                   ; was it the receiver that lost a byte?
         MVI M,0
+        LXI D,0
         MVI C,E.DMGD
-        JRZ ..SAY
+        JRZ ..ERR
         MVI C,E.OVRN
-..SAY:  LXI D,0
-        CALL PUTERR
-        JMPR GETFRM
+..ERR:  CALL PUTERR
+        JMP GETFRM
 
 ; GOODFM - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
 GOODFM: LDA R.LEN
@@ -139,67 +156,101 @@ PUTERR: LXI H,P.DATA
 ;   Exit:     it will be sent, under the request's SEQ
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
-;   Stack:    8 bytes
-;   Cycles:   4100..140000 when the ring has room
+;   Stack:    18 bytes
+;   Cycles:   1757..35000 when the ring has room
 PUTFRM: LDA R.SEQ               ; the host finds the request by it
         STA P.SEQ
         LXI H,RPL               ; falls into SENDFM
 
-; SENDFM - sends a frame.
-;   Entry:    HL = LEN, SEQ, TYPE and the payload, and two bytes of room
+; SENDFM - sends a frame. It is encoded into the transmit ring, a slice at a time; each slice leaves
+; up to its last whole group.
+;   Entry:    HL = LEN, SEQ, TYPE and the payload, and three bytes of room
 ;   Exit:     it will be sent
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
-;   Stack:    8 bytes
-;   Cycles:   4100..140000 when the ring has room
+;   Stack:    18 bytes
+;   Cycles:   1728..35000 when the ring has room
 SENDFM: MOV A,M
         ADI BODY-2              ; LEN, SEQ, TYPE and the payload
         MOV C,A
         MVI B,0
         PUSH H
         PUSH B
-        CALL CRC16              ; it is appended where the two bytes of room are
+        CALL CRC16              ; it is appended where the room is
         POP B
         MOV M,E                 ; HL is after the payload
         INX H
         MOV M,D
-        INR C                   ; the check is stuffed like the rest
-        INR C
-        MOV D,C                 ; bytes to encode
+        INX H
+        MVI M,0                 ; ends the last group
+        POP H
+        MOV A,C
+        ADI 3                   ; the check and that zero
+..AGIN: PUSH H
+        PUSH PSW                ; A = bytes to encode
+        MOV B,A
+        XRA A
+        STA TOLD                ; PLACE sets it
+        CALL PUTC               ; the delimiter before the frame
+        LDED TXIN
+        MOV C,E                 ; where the first group's code goes
+        INR E                   ; the ring is one page
+..LOOK: DI                      ; or the interrupt waited for may come before HLT
+        LDA TOLD                ; has PLACE used the ring meanwhile?
+        ORA A
+        JRNZ ..ONCE
+..NEXT: LDA TXOUT
+        SUB E                   ; how many the ring has room for
+        CMP B
+        JRNC ..ALL              ; for all that are left
+        CPI SLICE
+        JRNC ..SOME
+        CALL TXREST
+        JMPR ..LOOK
+..ALL:  MOV A,B
+..SOME: EI
+        SUB B                   ; minus those left after this slice
+        PUSH PSW
+        ADD B
+        MOV B,A                 ; bytes of this slice
+..BYTE: MOV A,M
+        ORA A
+        JRZ ..ZERO
+        STAX D
+        INX H
+        INR E
+        DJNZ ..BYTE
+        JMPR ..OUT
+..ZERO: MOV A,E
+        SUB C                   ; the code is one more than the bytes
+        MOV E,C
+        STAX D
+        ADD E
+        MOV C,A                 ; the next code stands for this zero
+        MOV E,A
+        INR E
+        INX H
+        DJNZ ..BYTE
+..OUT:  POP PSW
+        NEG
+        MOV B,A                 ; bytes left
+        DI
+        LDA TOLD
+        ORA A
+        JRNZ ..ONCE
+        MOV A,C                 ; up to the code that is not known yet
+        STA TXIN
+        CALL TXGO
+        MOV A,B
+        ORA A
+        JRNZ ..NEXT             ; with interrupts off, so that PLACE cannot come between
+        EI
+        POP PSW
         POP H
         XRA A
-        CALL PUTC               ; the delimiter before the frame
-..GRP:  CALL SPAN
-        MOV A,C
-        CALL PUTC               ; the group's code
-..COPY: DCR C
-        JRZ ..ZERO              ; the bytes of the group are out
-        MOV A,M
-        CALL PUTC
-        INX H
-        DCR D
-        JMPR ..COPY
-..ZERO: MOV A,D
-        ORA A                   ; was that the last group?
-        JRZ ..END
-        INX H                   ; the zero itself is not sent
-        DCR D
-        JMPR ..GRP
-..END:  JMP PUTC                ; A is 0: the delimiter
-
-; SPAN - C = one more than the bytes at HL before the next zero, of D bytes at most.
-SPAN:   PUSH H
-        MVI C,1                 ; the code is one more than the bytes
-        MOV B,D
-        INR B
-..NEXT: DCR B
-        JRZ ..DONE
-        MOV A,M
-        ORA A                   ; a zero ends the group
-        JRZ ..DONE
-        INX H
-        INR C
-        JMPR ..NEXT
-..DONE: POP H
-        RET
+        JMP PUTC                ; the delimiter, in the place of the next code
+..ONCE: EI
+        POP PSW
+        POP H
+        JMPR ..AGIN             ; the whole frame once more
         .END

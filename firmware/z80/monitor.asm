@@ -220,7 +220,7 @@ DOREAD: LDA R.DATA+2
 ;   Exit:     never
 ;   Errors:   none
 ;   Clobbers: everything
-;   Stack:    18 bytes
+;   Stack:    20 bytes
 ;   Cycles:   170000
 DORUN:  CALL NEWRPL
         LDED R.DATA

@@ -5,7 +5,7 @@
 ; before it goes on.
 
         .IDENT PLACE
-        .INTERN ZEROS,MISSED,ASKED
+        .INTERN ZEROS,MISSED,ASKED,TOLD
         .EXTERN RXIN,OVRUN,SENDFM,UDRAIN
         .INSERT wire.asm
 
@@ -14,7 +14,8 @@ ZLAST:  .BLKB 1         ; low half of where the last zero was put
 ZCOUNT: .BLKB 1         ; zeros in a row
 FOUND:  .BLKW 1         ; where the program was
 ASKED:  .BLKB 1         ; not 0 from then on until that was told
-PLCFRM: .BLKB BODY+2    ; the frame that tells it
+TOLD:   .BLKB 1         ; set when it has been told: what was being sent is broken off
+PLCFRM: .BLKB BODY+3    ; the frame that tells it
 
         .LOC .PROG.
 ; MISSED - for the service: a byte is lost.
@@ -86,7 +87,7 @@ ASK:    LDA ASKED
 ;   Exit:     the place is told
 ;   Errors:   none
 ;   Clobbers: nothing
-;   Stack:    20 bytes
+;   Stack:    28 bytes
 ;   Cycles:   up to 170000
 PLACE:  PUSH H                  ; room for the address on the stack
         LHLD FOUND
@@ -113,6 +114,8 @@ PLACE:  PUSH H                  ; room for the address on the stack
         POP H
         POP D
         POP B
+        MVI A,1
+        STA TOLD                ; SENDFM, if that was under way, sends its frame once more
         XRA A                   ; from here on it may be asked again
         DI                      ; until RET nobody may ask again
         STA ASKED

@@ -4,12 +4,12 @@
 ; else is done for most bytes. The service never enters the page that is being emptied: 768 bytes
 ; fit at least.
 ;
-; A driver provides HOLDUP, which holds the host off, and LETGO, which lets it go on if it is held
-; off.
+; A driver provides HOLDUP, which holds the host off, LETGO, which lets it go on if it is held off,
+; TXGO, which has the transmitter start if it rests, and TXREST, which waits for it.
 
         .IDENT RING
-        .INTERN RXIN,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC
-        .EXTERN HOLDUP,LETGO,ASKED
+        .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE,PUTC
+        .EXTERN HOLDUP,LETGO,ASKED,TXGO,TXREST
 
 ; What the host may send before it has an answer: three of the longest frames.
 WINDOW  == 750
@@ -70,7 +70,7 @@ NEWPGE: INR H
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   44..79
+;   Cycles:   79 when there is one
 TXNEXT: LHLD TXOUT
         LDA TXIN                ; only low bytes differ within a page
         CMP L
@@ -102,43 +102,83 @@ UTEST:  LDA RXOUT
 ;   Exit:     A = the byte
 ;   Errors:   none
 ;   Clobbers: F
-;   Stack:    4 bytes
-;   Cycles:   105..366 when a byte is there
-GETC:   PUSH H
-..WAIT: LHLD RXOUT
-; The service may change the pointer meanwhile, but never to a place with nothing after it.
+;   Stack:    8 bytes
+;   Cycles:   119..415 when a byte is there
+GETC:   PUSH D
+        LDED RXOUT
         LDA RXIN
-        CMP L
-        JRZ ..SAME
-..TAKE: MOV A,M
-        INR L
-        JRZ ..PAGE
-        SHLD RXOUT
-        POP H
+        CMP E
+        CZ RXWAIT               ; perhaps none is there
+        LDAX D
+        INR E
+        CZ RXPAGE
+        SDED RXOUT
+        POP D
         RET
-..SAME: DI                      ; none may come between the test and HLT
-        LDA RXIN                ; asked again without interrupts, so that none is missed
-        CMP L
+
+; RXWAIT - waits until there is a byte in the receive ring, halted.
+;   Entry:    DE = where it will be; interrupts on
+;   Exit:     it is there
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   47..83 when it is there
+RXWAIT: DI                      ; none may come between the test and HLT
+        LDA RXIN
+        CMP E
         JRNZ ..SOME
         LDA RXIN+1
-        CMP H
+        CMP D
         JRNZ ..SOME             ; whole pages are full
         EI                      ; takes effect after HLT has begun, so no byte slips through
         HLT
-        JMPR ..WAIT
+        JMPR RXWAIT
 ..SOME: EI
-        JMPR ..TAKE
-..PAGE: INR H
-        RES B.WRAP,H            ; from the last page to the first
+        RET
+
+; RXPAGE - goes on to the next page of the receive ring.
+;   Entry:    DE = the place after the last one taken, less 256; interrupts on
+;   Exit:     DE = the page, RXOUT too; the host may send if there is room
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    4 bytes
+;   Cycles:   105..221
+RXPAGE: PUSH PSW
+        INR D
+        RES B.WRAP,D            ; from the last page to the first
         DI
-        SHLD RXOUT
-        MOV L,A                 ; the byte, while A is needed
+        SDED RXOUT
         LDA RXIN+1
-        SUB H
+        SUB D
         ANI 2                   ; Z: 0 or 1 page apart, of four round the ring
         CZ LETGO                ; less than two pages are left
         EI
-        MOV A,L
+        POP PSW
+        RET
+
+; PUTC - puts a byte into the transmit ring, waiting while that is full.
+;   Entry:    A = the byte; interrupts on
+;   Exit:     it will be sent
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    12 bytes
+;   Cycles:   181 when there is room
+PUTC:   PUSH H
+        PUSH B
+        MOV B,A
+..WAIT: DI                      ; the service must not see TXIN half set
+        LHLD TXIN
+        MOV M,B                 ; there is always room for one
+        INR L
+        LDA TXOUT
+        CMP L                   ; but not for the next, if it comes up to the reader
+        JRNZ ..ROOM
+        CALL TXREST
+        JMPR ..WAIT
+..ROOM: SHLD TXIN
+        CALL TXGO
+        EI
+        POP B
         POP H
         RET
         .END

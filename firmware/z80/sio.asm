@@ -7,7 +7,7 @@
 ; transmitter.
 
         .IDENT SIO
-        .INTERN UINIT,USERV,PUTC,UDRAIN,HOLDUP,LETGO
+        .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
         .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Write register 0: the number of the register that is written or read next, or a command.
@@ -41,7 +41,7 @@ REGLEN  == .-REGS
 ;   Errors:   none
 ;   Clobbers: AF, BC, HL
 ;   Stack:    2 bytes
-;   Cycles:   414
+;   Cycles:   388
 UINIT:  CALL RINIT
         STA SENDS               ; A is 0: the transmitter rests
         MVI A,LISTEN
@@ -56,14 +56,14 @@ UINIT:  CALL RINIT
 ;   Exit:     interrupts on, by RETI
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
-;   Stack:    12 bytes
-;   Cycles:   112..1300
+;   Stack:    10 bytes
+;   Cycles:   180..512
 USERV:  PUSH PSW
         PUSH H
-..NEXT: IN UARTC
+        IN UARTC
         RRC                     ; bit 0: a character is there
         JRNC ..SENT             ; nothing received
-        MVI A,1
+..TAKE: MVI A,1
         OUT UARTC               ; read register 1 is next
         IN UARTC                ; errors of the character that is next
         ANI LOST
@@ -76,7 +76,13 @@ USERV:  PUSH PSW
         INR L
         JRZ ..PAGE
 ..PUT:  SHLD RXIN
-        JMPR ..NEXT             ; up to three may wait in the chip
+..NEXT: IN UARTC                ; up to three may wait in the chip
+        RRC
+        JRC ..TAKE
+..DONE: POP H                   ; the transmitter interrupts again if it has to
+        POP PSW
+        EI                      ; takes effect after RETI: no second level
+        RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
 ..GONE: CALL MISSED             ; the program hears of it by OVRUN
@@ -87,24 +93,23 @@ USERV:  PUSH PSW
         JMPR ..GONE
 ..SENT: BIT B.SENT,A            ; the transmitter is empty?
         JRZ ..DONE
-        LDA SENDS
-        ORA A                   ; is an interrupt to come from it?
-        CNZ FEED
-..DONE: POP H
-        POP PSW
-        EI                      ; takes effect after RETI: no second level
-        RETI
-
-; FEED - gives the transmitter the next byte; with none left it takes the interrupt back.
-FEED:   CALL TXNEXT
-        JRNC ..NONE             ; nothing is left to send
+        LHLD TXOUT              ; TXNEXT in line: half of what a call of it would cost
+        LDA TXIN
+        CMP L
+        JRZ ..NONE
+        MOV A,M
         OUT UARTD
-        RET
+        INR L
+        SHLD TXOUT
+        POP H
+        POP PSW
+        EI
+        RETI
 ..NONE: XRA A
         STA SENDS
         MVI A,TXOFF             ; or it would interrupt again
         OUT UARTC
-        RET
+        JMPR ..DONE
 
 ; HOLDUP - holds the host off.
 ;   Entry:    interrupts off
@@ -129,42 +134,41 @@ SETRTS: STA REG5
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    0 bytes
-;   Cycles:   31..110
+;   Cycles:   31..109
 LETGO:  LDA REG5
         CPI HOLD                ; is the host held off?
         RNZ
         MVI A,LISTEN
         JMPR SETRTS
 
-; PUTC - puts a byte into the transmit ring, waiting while that is full.
-;   Entry:    A = the byte; interrupts on
-;   Exit:     it will be sent
+; TXGO - has the transmitter start if it rests.
+;   Entry:    interrupts off
+;   Exit:     what is in the transmit ring will be sent
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    6 bytes
-;   Cycles:   148..301 when there is room
-PUTC:   PUSH H
-        PUSH B
-        MOV B,A
-..WAIT: DI                      ; the service must not see TXIN half set
-        LHLD TXIN
-        MOV M,B                 ; there is always room for one
-        INR L
-        LDA TXOUT
-        CMP L                   ; but not for the next, if it reaches the reader
-        JRNZ ..ROOM
-        EI                      ; as in GETC
+;   Stack:    4 bytes
+;   Cycles:   28..185
+TXGO:   LDA SENDS
+        ORA A                   ; is an interrupt to come?
+        RNZ
+        PUSH H
+        CALL TXNEXT
+        POP H                   ; POP leaves carry
+        RNC                     ; nothing is left to send
+        OUT UARTD               ; none: the first byte starts the transmitter
+        MVI A,1
+        STA SENDS               ; now one is
+        RET
+
+; TXREST - waits until the next interrupt.
+;   Entry:    the transmit ring is not empty; interrupts off
+;   Exit:     interrupts on
+;   Errors:   none
+;   Clobbers: none
+;   Stack:    0 bytes
+;   Cycles:   as long as it takes
+TXREST: EI                      ; takes effect after HLT has begun, so no interrupt slips through
         HLT
-        JMPR ..WAIT
-..ROOM: SHLD TXIN               ; before FEED, which takes from there
-        LXI H,SENDS
-        MOV A,M                 ; is an interrupt to come?
-        MVI M,1                 ; it is, from here on
-        ORA A
-        CZ FEED                 ; none: the first byte starts the transmitter
-        EI
-        POP B
-        POP H
         RET
 
 ; UDRAIN - waits until everything has left the transmit ring and the chip.

@@ -28,7 +28,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("TRACE", include_str!("../../../sargon-src/trace.asm")),
     ("RINIT", include_str!("../../../firmware/z80/ring.asm")),
     ("GETC", include_str!("../../../firmware/z80/ring.asm")),
-    ("PUTC", include_str!("../../../firmware/z80/acia.asm")),
+    ("PUTC", include_str!("../../../firmware/z80/ring.asm")),
     ("SETPCE", include_str!("../../../firmware/z80/positn.asm")),
     ("NEWARR", include_str!("../../../firmware/z80/positn.asm")),
     ("NOPINS", include_str!("../../../firmware/z80/positn.asm")),

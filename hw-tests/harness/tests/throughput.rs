@@ -105,22 +105,37 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
     }
 }
 
-/// The board's time for some positions.
-fn time_for(full: bool) -> Duration {
+/// Positions of games a second of the board's own time, and the share of the line from it.
+fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
+    const COUNT: u32 = 120;
+    let profile = Profile::named(board).expect("it ships");
     let board = Choice::Direct { rom: None };
-    let profile = Profile::named("rc2014-classic").expect("it ships");
     let plan = Plan { board, full, ..Plan::simulated(profile) };
     let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
     let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
-    let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(60);
+    let cases = corpus::shipped().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
     let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
     let began = rig.board_time().expect("it is simulated");
-    run_cases(&mut rig, cases, options, |result| assert_eq!(result.verdict, Verdict::Pass));
-    rig.board_time().expect("it is simulated") - began
+    run_cases(&mut rig, cases.take(COUNT as usize), options, |result| {
+        assert_eq!(result.verdict, Verdict::Pass);
+    });
+    let took = rig.board_time().expect("it is simulated") - began;
+    let hearing = rig.load().expect("the board has a clock").hearing;
+    (f64::from(COUNT) / took.as_secs_f64(), hearing)
 }
 
 #[test]
-fn checks_take_less_than_a_third_of_the_boards_time() {
-    assert!(3 * time_for(false) < time_for(true));
+fn positions_by_checks_and_byte_for_byte_come_as_fast_as_promised() {
+    for name in Profile::names() {
+        let (by_checks, _) = positions_a_second(name, false);
+        assert!(by_checks >= 60.0, "on {name} {by_checks:.1} positions a second by checks");
+        let (full, hearing) = positions_a_second(name, true);
+        let used = hearing * 100.0;
+        println!("{name}: {by_checks:.1}, byte for byte {full:.1}, the line {used:.1} % used");
+        assert!(
+            full >= 30.0 && used >= 95.0,
+            "on {name} {full:.1} in full, {used:.1} % of the line"
+        );
+    }
 }

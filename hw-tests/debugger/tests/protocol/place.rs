@@ -1,6 +1,8 @@
 //! Zeros on the line: where the program is, told by a board that waits, that works, and that is
 //! stuck.
 
+use std::collections::BTreeSet;
+
 use firmware::ProgramKind;
 use firmware_wire::{CALL, ExhaustRequest, Reply, Request, Tally};
 
@@ -58,11 +60,11 @@ fn a_board_that_waits_tells_so_and_goes_on() {
             (Board::application(name), ProgramKind::Application),
         ];
         for (mut board, kind) in programs {
-            let getc = symbol(name, kind, "GETC");
+            let wait = symbol(name, kind, "RXWAIT");
             for _ in 0..40 {
                 let said = board.replies(&CALL); // the ring's pages end at other zeros each time
                 let [(0, Reply::Place(at))] = said[..] else { panic!("{name}: {said:?}") };
-                assert!((getc..getc + 40).contains(&at), "{name}: {at:04X}h");
+                assert!((wait..wait + 20).contains(&at), "{name}: {at:04X}h");
                 board.answers();
             }
         }
@@ -127,6 +129,29 @@ fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
             let [(0, Reply::Place(_)), (9, tally)] = &said[..] else { panic!("{said:?}") };
             assert_eq!(*tally, quiet, "{name}, {moment}");
         }
+    }
+}
+
+#[test]
+fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
+    let pieces: [u8; 32] = std::array::from_fn(|at| if at % 2 == 0 { 0xA2 } else { 0x35 });
+    let request = Request::Position { squares: pieces };
+    for name in BOARDS {
+        let mut board = Board::application(name);
+        let quiet = board.replies(&request.frame(3).expect("it fits a frame").encode());
+        assert!(quiet.len() > 4, "{quiet:?}");
+        let is_place = |said: &(u8, Reply)| matches!(said, (0, Reply::Place(_)));
+        let mut places = BTreeSet::new();
+        for moment in 0..150 {
+            let frame = request.frame(3).expect("it fits a frame").encode();
+            board.0.line_mut().to_board.extend(frame);
+            board.0.run_for(30_000 + moment * 7_001);
+            let said = board.replies(&CALL); // and what the board has sent before
+            places.extend(said.iter().position(is_place));
+            let (told, others): (Vec<_>, Vec<_>) = said.into_iter().partition(is_place);
+            assert_eq!((told.len(), others), (1, quiet.clone()), "{name}, {moment}");
+        }
+        assert!(places.len() > 4, "{name}: after {places:?} frames");
     }
 }
 

@@ -129,6 +129,17 @@ impl LiveBoard {
         }
     }
 
+    /// Both questions about a position at once.
+    pub(crate) fn examination_question(&self, position: CheckedPosition) -> Question {
+        Question {
+            what: EXAMINING,
+            request: Request::Examine(position),
+            work: self.work(POSITION_BUDGET),
+            frames: POSITION_FRAMES,
+            judge: progress_with_points,
+        }
+    }
+
     pub(crate) fn checks_question(&self, positions: Vec<CheckedPosition>) -> Question {
         let work = self.work(positions.len() as u64 * POSITION_BUDGET);
         let request = Request::Checks { status: self.standard().status, positions };
@@ -234,6 +245,14 @@ fn progress(replies: &[Reply]) -> Progress {
     let is_complete =
         usize::from(end.parts) + 1 == replies.len() && usize::from(end.squares) == squares;
     if is_complete { Progress::Complete } else { Progress::Broken }
+}
+
+/// The same where the request named the last move: without POINTS's bytes the end is not whole.
+fn progress_with_points(replies: &[Reply]) -> Progress {
+    match replies.last() {
+        Some(Reply::PositionEnd(end)) if end.points.is_none() => Progress::Broken,
+        _ => progress(replies),
+    }
 }
 
 /// The squares and the end of a complete answer.

@@ -41,7 +41,13 @@ impl LiveBoard {
     /// Whether positions are asked for by their checks first.
     #[must_use]
     pub fn asks_for_checks(&self) -> bool {
-        !self.plan.full && self.application.further & further::CHECKS != 0
+        !self.plan.full && self.examines_at_once()
+    }
+
+    /// Whether a request for a position may name the last move, so that POINTS needs none of its
+    /// own, for which the board would examine the position again.
+    pub(crate) fn examines_at_once(&self) -> bool {
+        self.application.further & further::CHECKS != 0
     }
 
     /// The most positions in a question for checks: as many as leave room for a second question, so

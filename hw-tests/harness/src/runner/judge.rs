@@ -12,8 +12,20 @@ use crate::residues::{exchange, squares};
 use sargon_cases::{Case, Subject};
 use sargon_reference::{Behaviour, examine_as, exchange_as};
 
-/// Holds the board's word on one of a case's questions against the reference.
+/// Holds the board's word on a case's questions against the reference: on one of them, or on both
+/// about a position at once.
 pub(super) fn judge(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
+    let first = judge_one(case, standard, said);
+    let CaseAnswer::Position(seen) = said else { return first };
+    match seen.end.points {
+        Some(points) if first.verdict == Verdict::Pass => {
+            join(first, judge_one(case, standard, &CaseAnswer::Points(points)))
+        }
+        _ => first,
+    }
+}
+
+fn judge_one(case: &Case, standard: Standard, said: &CaseAnswer) -> CaseResult {
     let is_mended = standard.behaviour == Behaviour::Mended;
     let mut result = CaseResult::new(case, Verdict::Pass);
     match (&case.subject, said) {

@@ -1,5 +1,5 @@
-//! The questions of a case: two wherever the application answers both, so that all of the evaluator
-//! is judged.
+//! The questions of a case: what the application answers of both, in one request where it can, so
+//! that all of the evaluator is judged.
 
 use firmware_wire::capability;
 use rcflash_link::Question;
@@ -13,7 +13,8 @@ use sargon_reference::Behaviour;
 pub(super) struct Questions {
     /// The right answers and their check, where the board is first asked for that.
     pub(super) expected: Option<Box<Expected>>,
-    /// Every square of a position, or the residue of an array.
+    /// Every square of a position, with the sum of its residues where that is told at once, or the
+    /// residue of an array.
     pub(super) first: Question,
     /// The question about the sum of the residues, or about the steps of the exchange.
     pub(super) second: Option<Question>,
@@ -26,10 +27,16 @@ impl Questions {
             Subject::Position { position, .. } => {
                 let expected = Expected::new(position, live.standard());
                 let (mover, moved) = expected.last_move;
+                let at_once = live.examines_at_once();
+                let first = if at_once {
+                    live.examination_question(expected.request)
+                } else {
+                    live.position_question(position)
+                };
                 let points = || live.points_question(position, mover, moved);
-                let second = live.can(capability::POINTS).then(points);
+                let second = (!at_once && live.can(capability::POINTS)).then(points);
                 let expected = live.asks_for_checks().then(|| Box::new(expected));
-                Self { expected, first: live.position_question(position), second }
+                Self { expected, first, second }
             }
             Subject::Array { piece, array, .. } => {
                 let is_bounded = live.behaviour() == Behaviour::Mended && live.own.is_empty();
