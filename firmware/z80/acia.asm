@@ -7,7 +7,7 @@
 
         .IDENT ACIA
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1
 ; stop bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -26,7 +26,7 @@ CONTRL: .BLKB 1         ; what the control register holds
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    2 bytes
-;   Cycles:   200
+;   Cycles:   242
 UINIT:  CALL RINIT              ; before the chip can interrupt
         MVI A,RESET             ; a master reset: the 68B50 has no reset pin
         OUT UARTC
@@ -137,9 +137,7 @@ TXGO:   LDA CONTRL
 TXREST: LDA CONTRL
         CPI HOLD                ; held off, the ring would never empty by itself
         JRZ ..POLL
-        EI                      ; takes effect after HLT has begun, so no interrupt slips through
-        HLT
-        RET
+        JMP IDLE
 ..POLL: CALL POLL
         EI                      ; a moment for the service
         RET

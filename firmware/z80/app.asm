@@ -4,7 +4,7 @@
 
         .IDENT APP
         .INTERN IDENT,IDLEN,BUILD,NAME
-        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS
+        .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS,DOIDLE
         .EXTERN SETUP,NOSPCE,CRCINI,C16INI,STACK
         .IFN HOSTED,[
         .EXTERN HOST,UOTHER
@@ -84,6 +84,8 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
         .WORD DOIDNT
         .BYTE T.RSET,0,0
         .WORD DOHOME
+        .BYTE T.IDLE,0,0
+        .WORD DOIDLE
         .BYTE 0
 
 ; The window: two of the longest frames. With the three that the ring has room for it would hold
@@ -91,7 +93,7 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
 ASKING  == 500
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
-        .WORD ASKING,C.CHKS,0
+        .WORD ASKING,C.CHKS+C.IDLE,0
         .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+FAULT78*C.1978
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER

@@ -2,10 +2,10 @@
 ; several positions.
 
         .IDENT POSITN
-        .INTERN DOXCHG,DOPOSN,DOCHKS,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR,ENDING
+        .INTERN DOXCHG,DOPOSN,DOCHKS,DOIDLE,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR,ENDING
         .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1,PINPAG
         .EXTERN POINTS,ALLST,MOVER,PTSL,CRCARR,CRCTAL,CRC32,CHECK,FLIP
-        .EXTERN NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
+        .EXTERN WAITS,NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
 
@@ -412,6 +412,22 @@ ONECHK: LDED FROM               ; UNPACK reads at DE
         XCHG
         STC                     ; as UNPACK does
         RET
+
+; DOIDLE - answers IDLE.
+;   Entry:    nothing
+;   Exit:     the reply is on its way
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    18 bytes
+;   Cycles:   1900..10000
+DOIDLE: CALL NEWRPL
+        XCHG                    ; DE = P.DATA
+        LXI H,WAITS
+        LXI B,4
+        MOV A,C
+        STA P.LEN
+        LDIR                    ; the service does not change them
+        JMP PUTFRM
 
 ; FOLD - plays the battle for a square out for POINTS, and takes its record into the check, the
 ; array first.

@@ -8,7 +8,8 @@
 ; TXGO, which has the transmitter start if it rests, and TXREST, which waits for it.
 
         .IDENT RING
-        .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE,PUTC
+        .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE
+        .INTERN PUTC,IDLE,WAITS
         .EXTERN HOLDUP,LETGO,ASKED,TXGO,TXREST
 
 ; What the host may send before it has an answer: three of the longest frames.
@@ -24,21 +25,27 @@ RXOUT:  .BLKW 1         ; where the next byte is taken
 TXIN:   .BLKW 1
 TXOUT:  .BLKW 1
 OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
+WAITS:  .BLKB 4         ; how often the program has waited in IDLE
+        .BLKB 1         ; what these carry, after 2^32 times
 
         .LOC .PROG.
 ; RINIT - empties the rings.
 ;   Entry:    interrupts off
-;   Exit:     nothing received, nothing to send, nothing lost, no place asked for; A = 0
+;   Exit:     nothing received, nothing to send, nothing lost, no place asked for, nothing waited
+;             for; A = 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   124
+;   Cycles:   166
 RINIT:  LXI H,RXRING
         SHLD RXIN
         SHLD RXOUT
         LXI H,TXRING
         SHLD TXIN
         SHLD TXOUT
+        LXI H,0
+        SHLD WAITS
+        SHLD WAITS+2
         XRA A
         STA OVRUN
         STA ASKED
@@ -121,7 +128,7 @@ GETC:   PUSH D
 ;   Exit:     it is there
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    0 bytes
+;   Stack:    4 bytes
 ;   Cycles:   47..83 when it is there
 RXWAIT: DI                      ; none may come between the test and HLT
         LDA RXIN
@@ -130,10 +137,27 @@ RXWAIT: DI                      ; none may come between the test and HLT
         LDA RXIN+1
         CMP D
         JRNZ ..SOME             ; whole pages are full
-        EI                      ; takes effect after HLT has begun, so no byte slips through
-        HLT
+        CALL IDLE
         JMPR RXWAIT
 ..SOME: EI
+        RET
+
+; IDLE - waits for the next interrupt, and counts that: by it a host knows a board that is never
+; without work from one that waits for the line or for the host.
+;   Entry:    interrupts off
+;   Exit:     interrupts on; WAITS is one more
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    2 bytes
+;   Cycles:   as long as it takes
+IDLE:   PUSH H
+        LXI H,WAITS-1
+..NEXT: INX H
+        INR M                   ; 0: carries into the next byte
+        JRZ ..NEXT
+        POP H
+        EI                      ; takes effect after HLT has begun, so no interrupt slips through
+        HLT
         RET
 
 ; RXPAGE - goes on to the next page of the receive ring.

@@ -8,7 +8,7 @@
 
         .IDENT SIO
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -41,7 +41,7 @@ REGLEN  == .-REGS
 ;   Errors:   none
 ;   Clobbers: AF, BC, HL
 ;   Stack:    2 bytes
-;   Cycles:   388
+;   Cycles:   430
 UINIT:  CALL RINIT
         STA SENDS               ; A is 0: the transmitter rests
         MVI A,LISTEN
@@ -164,12 +164,10 @@ TXGO:   LDA SENDS
 ;   Entry:    the transmit ring is not empty; interrupts off
 ;   Exit:     interrupts on
 ;   Errors:   none
-;   Clobbers: none
-;   Stack:    0 bytes
+;   Clobbers: F
+;   Stack:    2 bytes
 ;   Cycles:   as long as it takes
-TXREST: EI                      ; takes effect after HLT has begun, so no interrupt slips through
-        HLT
-        RET
+TXREST: JMP IDLE
 
 ; UDRAIN - waits until everything has left the transmit ring and the chip.
 ;   Entry:    interrupts on

@@ -6,6 +6,7 @@ PROTO   == 1            ; version
 ; Requests; a reply has bit 7 set as well.
 T.IDNT  == 01H
 T.RSET  == 02H
+T.IDLE  == 03H
 T.WRIT  == 10H
 T.CRC   == 11H
 T.READ  == 12H
@@ -74,3 +75,4 @@ C.PNTS  == 40H
 C.TRCE  == 80H
 ; More of the application's, where the monitor tells what WRITE accepts.
 C.CHKS  == 01H
+C.IDLE  == 02H

@@ -121,6 +121,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("PROTO", wire::VERSION),
         ("T.IDNT", kind::IDENT),
         ("T.RSET", kind::RESET),
+        ("T.IDLE", kind::IDLE),
         ("T.WRIT", kind::WRITE),
         ("T.CRC", kind::CRC),
         ("T.READ", kind::READ),
@@ -163,6 +164,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.CHKS", kind::CHECKS),
         ("POSLEN", wire::CHECKED as u8),
         ("C.CHKS", wire::further::CHECKS as u8),
+        ("C.IDLE", wire::further::IDLE as u8),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {

@@ -66,6 +66,8 @@ pub mod kind {
     pub const IDENT: u8 = 0x01;
     /// Jump to 0000h.
     pub const RESET: u8 = 0x02;
+    /// Tell how often the program has waited.
+    pub const IDLE: u8 = 0x03;
     /// Store bytes.
     pub const WRITE: u8 = 0x10;
     /// Compute a check over memory.
@@ -130,6 +132,8 @@ pub mod capability {
 pub mod further {
     /// Answers CHECKS, and POSITION with the last move.
     pub const CHECKS: u16 = 0x01;
+    /// Answers IDLE.
+    pub const IDLE: u16 = 0x02;
 }
 
 /// Bits of a square's status.

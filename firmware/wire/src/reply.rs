@@ -15,6 +15,8 @@ pub enum Reply {
     Identity(Identity),
     /// To RESET.
     Resetting,
+    /// To IDLE: the number of times that the program has waited, halted until the next interrupt.
+    Waited(u32),
     /// To WRITE: where, and how many bytes.
     Written {
         /// First address.
@@ -112,6 +114,7 @@ impl Reply {
         let reply = match (kind, payload) {
             (kind::IDENT, _) => return Identity::parse(payload).map(Self::Identity),
             (kind::RESET, []) => Self::Resetting,
+            (kind::IDLE, &[a, b, c, d]) => Self::Waited(u32::from_le_bytes([a, b, c, d])),
             (kind::WRITE, &[low, high, count]) => {
                 Self::Written { address: u16::from_le_bytes([low, high]), count }
             }
@@ -143,7 +146,7 @@ impl Reply {
             (kind::PLACE, &[low, high]) => Self::Place(u16::from_le_bytes([low, high])),
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (
-                kind::IDENT..=kind::RESET
+                kind::IDENT..=kind::IDLE
                 | kind::WRITE..=kind::RUN
                 | kind::EXCHANGE
                 | kind::TRACE

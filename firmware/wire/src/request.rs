@@ -11,6 +11,8 @@ pub enum Request {
     Identify,
     /// Jump to 0000h.
     Reset,
+    /// Tell how often the program has waited.
+    Idle,
     /// Store bytes from an address on.
     Write {
         /// First address.
@@ -110,6 +112,7 @@ impl Request {
         match self {
             Self::Identify => kind::IDENT,
             Self::Reset => kind::RESET,
+            Self::Idle => kind::IDLE,
             Self::Write { .. } => kind::WRITE,
             Self::Crc { .. } => kind::CRC,
             Self::Read { .. } => kind::READ,
@@ -147,7 +150,7 @@ impl Request {
     pub fn payload(&self) -> Vec<u8> {
         let at = |address: &u16| address.to_le_bytes();
         match self {
-            Self::Identify | Self::Reset => Vec::new(),
+            Self::Identify | Self::Reset | Self::Idle => Vec::new(),
             Self::Write { address, data } => [&at(address)[..], data].concat(),
             Self::Crc { address, length } => [at(address), at(length)].concat(),
             Self::Read { address, count } => [&at(address)[..], &[*count]].concat(),

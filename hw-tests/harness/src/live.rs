@@ -8,7 +8,7 @@ mod recover;
 mod under_way;
 mod watch;
 
-pub use load::{Limit, Load};
+pub use load::{Limit, LineLoad, Load};
 pub use recover::Recovery;
 pub use under_way::CaseReply;
 
@@ -233,6 +233,8 @@ pub struct LiveBoard {
     behaviour: Behaviour,
     watch: Watch,
     began: Mark,
+    /// How often the board had waited when it was last asked.
+    waits: Option<u32>,
     plan: Plan,
     programs: Arc<Programs>,
     /// Dropped last: the line goes before the board does.
@@ -300,10 +302,12 @@ impl LiveBoard {
             application: ready.application,
             watch,
             began: Mark::default(),
+            waits: None,
             plan: plan.clone(),
             programs,
             board,
         };
+        live.note_waits();
         live.began = live.mark();
         live
     }

@@ -12,7 +12,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
 use hil_harness::board::Choice;
-use hil_harness::live::{Limit, LiveBoard, Plan};
+use hil_harness::live::{Limit, LiveBoard, Load, Plan};
 use hil_harness::runner::{Options, Verdict, run_cases};
 use rcflash_link::Link;
 use rcflash_link::loader::{reach_monitor, update};
@@ -91,15 +91,18 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
         let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
         let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
-        let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(60);
+        let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(200);
         let stop = AtomicBool::new(false);
         let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
         let mut passed = 0;
         run_cases(&mut rig, cases, options, |result| {
             passed += u32::from(result.verdict == Verdict::Pass);
         });
-        assert_eq!(passed, 60);
+        assert_eq!(passed, 200);
+        rig.note_waits();
         let load = rig.load().expect("the board has a clock");
+        // For the characters of the first request, while nothing is there to work on.
+        assert!(load.waits.is_some_and(|waits| waits < 0.05), "on {name}: {load}");
         let busy = load.processor.is_some_and(|busy| (0.95..=1.0).contains(&busy));
         assert!(busy && load.limit() == Some(Limit::Processor), "on {name}: {load}");
     }
@@ -121,7 +124,12 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
         assert_eq!(result.verdict, Verdict::Pass);
     });
     let took = rig.board_time().expect("it is simulated") - began;
-    let hearing = rig.load().expect("the board has a clock").hearing;
+    rig.note_waits();
+    let load = rig.load().expect("the board has a clock");
+    // What the board says of itself leads to the same limit as its clock.
+    let told = Load { processor: None, line: load.line.filter(|_| full), ..load };
+    assert_eq!(told.limit(), load.limit(), "{load}");
+    let hearing = load.line.expect("it has a speed").hearing;
     (f64::from(COUNT) / took.as_secs_f64(), hearing)
 }
 

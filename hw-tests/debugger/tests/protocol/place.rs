@@ -60,7 +60,7 @@ fn a_board_that_waits_tells_so_and_goes_on() {
             (Board::application(name), ProgramKind::Application),
         ];
         for (mut board, kind) in programs {
-            let wait = symbol(name, kind, "RXWAIT");
+            let wait = symbol(name, kind, "IDLE");
             for _ in 0..40 {
                 let said = board.replies(&CALL); // the ring's pages end at other zeros each time
                 let [(0, Reply::Place(at))] = said[..] else { panic!("{name}: {said:?}") };

@@ -208,6 +208,9 @@ fn put_all(
     reporter.report.note_rig(&live);
     let began = (here.clock)();
     let course = put(settings, &mut live, cases, keeper, here)?;
+    if course.ended == RunEnd::Complete {
+        live.note_waits();
+    }
     reporter.report.note_course(&course, &live);
     reporter.report.rounds = settings.is_soak().then(|| keeper.overview.counts());
     keeper.end(report::incomplete(&course.ended))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use firmware_wire::{
     CheckedPosition, ExhaustRequest, PointsReply, PositionEnd, Reply, Request, SquareRecord,
-    StepRecord,
+    StepRecord, further,
 };
 use rcflash_link::{LinkError, Progress, Question};
 
@@ -218,6 +218,20 @@ impl LiveBoard {
             moved: moved.map_or(0, encode::square),
         };
         Question::new(GATHERING, request, self.work(POSITION_BUDGET))
+    }
+
+    /// Notes how often the board has waited so far, if it can tell.
+    pub fn note_waits(&mut self) {
+        if self.application.further & further::IDLE == 0 {
+            return;
+        }
+        // A line that fails here fails at the next case, too, where it is reported.
+        let told =
+            self.link.ask("asking how often the board has waited", &Request::Idle, Duration::ZERO);
+        self.waits = match told {
+            Ok(Reply::Waited(times)) => Some(times),
+            _ => None,
+        };
     }
 
     /// Asks what has a single reply.

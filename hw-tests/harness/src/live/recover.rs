@@ -92,6 +92,7 @@ impl LiveBoard {
             return Err(SetupError::WrongApplication(Box::new(ready.application)));
         }
         self.link.set_window(ready.application.window);
+        self.began.forget_waits();
         self.board.note_ready(&ready);
         Ok(())
     }

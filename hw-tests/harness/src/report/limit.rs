@@ -3,39 +3,44 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::live::{Limit, Load};
+use crate::live::{Limit, LineLoad, Load};
 
 /// The fields of `limit`.
 #[derive(Serialize, Deserialize)]
 struct Shares {
-    /// The name of the share that is the limit, or `other`.
+    /// The name of the limit, or `other`.
     #[serde(skip_deserializing)]
     by: &'static str,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     processor: Option<f64>,
-    #[serde(rename = "out")]
-    sending: f64,
-    #[serde(rename = "in")]
-    hearing: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waits: Option<f64>,
+    #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+    sending: Option<f64>,
+    #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    hearing: Option<f64>,
 }
 
 impl Serialize for Load {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self { processor, sending, hearing } = *self;
+        let Self { processor, waits, line } = *self;
         let by = match self.limit() {
             Some(Limit::Processor) => "processor",
             Some(Limit::Sending) => "out",
             Some(Limit::Hearing) => "in",
             None => "other",
         };
-        Shares { by, processor, sending, hearing }.serialize(to)
+        let sending = line.map(|line| line.sending);
+        let hearing = line.map(|line| line.hearing);
+        Shares { by, processor, waits, sending, hearing }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Load {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Shares { processor, sending, hearing, .. } = Shares::deserialize(from)?;
-        Ok(Self { processor, sending, hearing })
+        let Shares { processor, waits, sending, hearing, .. } = Shares::deserialize(from)?;
+        let line = sending.zip(hearing).map(|(sending, hearing)| LineLoad { sending, hearing });
+        Ok(Self { processor, waits, line })
     }
 }
 
@@ -45,19 +50,24 @@ mod tests {
 
     #[test]
     fn a_share_that_was_used_up_is_named_and_all_are_read_back() {
+        let line = |sending, hearing| Some(LineLoad { sending, hearing });
         let cases = [
-            ("processor", Some(0.9375), 0.25, 0.375),
-            ("out", Some(0.5), 0.9375, 0.375),
-            ("in", Some(0.5), 0.75, 0.9375),
-            ("other", Some(0.5), 0.75, 0.875),
-            ("other", None, 0.125, 0.25),
+            ("processor", Some(0.9375), None, line(0.25, 0.375)),
+            ("out", Some(0.5), Some(0.5), line(0.9375, 0.375)),
+            ("in", Some(0.5), None, line(0.75, 0.9375)),
+            ("other", Some(0.5), None, line(0.75, 0.875)),
+            ("other", None, None, line(0.125, 0.25)),
+            ("processor", None, Some(0.0625), None),
+            ("other", None, Some(0.5), None),
         ];
-        for (by, processor, sending, hearing) in cases {
-            let load = Load { processor, sending, hearing };
+        for (by, processor, waits, line) in cases {
+            let load = Load { processor, waits, line };
             let json = serde_json::to_value(load).expect("JSON");
             assert_eq!(json["by"], by);
-            assert_eq!(json.get("processor").is_some(), processor.is_some(), "{json}");
-            assert_eq!((&json["out"], &json["in"]), (&sending.into(), &hearing.into()));
+            let share = |name: &str| json.get(name).and_then(serde_json::Value::as_f64);
+            let both = line.map(|line| (line.sending, line.hearing));
+            assert_eq!((share("processor"), share("waits")), (processor, waits), "{json}");
+            assert_eq!(share("out").zip(share("in")), both, "{json}");
             assert_eq!(serde_json::from_value::<Load>(json).expect("a load"), load);
         }
     }

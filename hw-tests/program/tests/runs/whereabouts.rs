@@ -37,7 +37,7 @@ fn a_board_behind_a_port_tells_where_it_is_stuck() {
     let server = SimServer::start(board_spec(&profile), &monitor.bytes, ServerOptions::default());
     let server = server.expect("a pseudo-terminal");
     let mut rig = over_a_port(&server, profile, application);
-    assert!(rig.whereabouts().contains(", RXWAIT+"), "it waits for a request");
+    assert!(rig.whereabouts().contains(", IDLE+"), "it waits for a request");
 
     // Requests enough to fill the board's receive ring, so that it holds the host off.
     let request = Request::Exchange { piece: 2, array: [0; 14] };
