@@ -110,7 +110,7 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
 
 /// Positions of games a second of the board's own time, and the share of the line from it.
 fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
-    const COUNT: u32 = 120;
+    const COUNT: u32 = 240;
     let profile = Profile::named(board).expect("it ships");
     let board = Choice::Direct { rom: None };
     let plan = Plan { board, full, ..Plan::simulated(profile) };

@@ -289,6 +289,12 @@ impl Session {
         }
         self.frame(kind::TRACE, vec![1; 15]);
         self.frame(kind::WRITE, vec![0; 3]);
+        self.ask(&Request::Idle);
+        // Asked for its place while a reply leaves: what is sent meanwhile is part of no frame.
+        let request = Request::Position { squares: [0xA2; 32] }.frame(1).expect("it fits");
+        for wait in [150, 300, 450] {
+            self.say(&[&request.encode()[..], &vec![1; wait], &CALL].concat());
+        }
         for array in [[0xFF; 14], [1; 14], [6; 14]] {
             self.ask(&Request::Exchange { piece: 5, array });
             self.ask(&Request::Trace { piece: 0x85, stake: 9, array });

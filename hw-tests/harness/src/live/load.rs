@@ -15,9 +15,9 @@ const MOST: f64 = 1.05;
 /// The share from which on something is the limit: replies that wait for one another, rests of USB
 /// adapters and the end of a run take some of the time.
 const FULL: f64 = 0.9;
-/// Waits for a character below which a board is taken to have been at work nearly all the time: one
-/// that waits for the line or for requests does so for a third of the characters at least.
-const SELDOM: f64 = 0.1;
+/// Waits for a character below which a board is taken to have been at work nearly all the time. At
+/// 99 % of the line from it there are seven for 100 characters (docs/BENCHMARKS.md), else more.
+const SELDOM: f64 = 0.05;
 
 /// A part that was used nearly all the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -57,7 +57,7 @@ mod tests {
             ("in", Some(0.5), None, line(0.75, 0.9375)),
             ("other", Some(0.5), None, line(0.75, 0.875)),
             ("other", None, None, line(0.125, 0.25)),
-            ("processor", None, Some(0.0625), None),
+            ("processor", None, Some(0.03125), None),
             ("other", None, Some(0.5), None),
         ];
         for (by, processor, waits, line) in cases {
