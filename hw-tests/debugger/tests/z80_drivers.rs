@@ -240,7 +240,7 @@ impl Bench {
 }
 
 impl Measured {
-    /// What was measured of the same routine on two boards.
+    /// The measurements of the same routine on two boards.
     fn and(self, other: Self) -> Self {
         Self {
             calls: self.calls.min(other.calls),

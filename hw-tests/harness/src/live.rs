@@ -233,7 +233,7 @@ pub struct LiveBoard {
     behaviour: Behaviour,
     watch: Watch,
     began: Mark,
-    /// How often the board had waited when it was last asked.
+    /// The count of the board's waits when it was last asked.
     waits: Option<u32>,
     plan: Plan,
     programs: Arc<Programs>,

@@ -36,7 +36,7 @@ pub struct Load {
     /// The share of the time that the processor was outside HALT, from 0 to 1; where its T-states
     /// can be counted.
     pub processor: Option<f64>,
-    /// How often the board's program waited, by its own count, for each character on the line.
+    /// The waits of the board's program, by its own count, for each character on the line.
     pub waits: Option<f64>,
     /// The shares of the time with a character on the line, where the board's time is this
     /// computer's.
