@@ -18,6 +18,8 @@ use crate::telnet::{BINARY, COM_PORT, Decoder, Heard, Options, escape};
 const ANSWER: Duration = Duration::from_secs(5);
 /// The time that the words of a server may take which has closed the connection.
 const FAREWELL: Duration = Duration::from_millis(500);
+/// Most bytes of the board that are kept while something else is waited for: minutes of a line.
+const MOST_HEARD: usize = 1 << 20;
 /// Most characters of a server's words that are shown.
 const WORDS: usize = 80;
 
@@ -119,6 +121,10 @@ impl RemotePort {
 
     /// Takes in what comes within `timeout`; `false` when nothing came.
     fn hear(&mut self, timeout: Duration) -> io::Result<bool> {
+        if self.heard.len() > MOST_HEARD {
+            let problem = "the server sends without end and does not answer";
+            return Err(io::Error::new(ErrorKind::InvalidData, problem));
+        }
         let mut buffer = [0; 4096];
         let count = self.socket.read(&mut buffer, timeout)?;
         for byte in &buffer[..count] {
@@ -267,5 +273,36 @@ impl Transport for RemotePort {
 
     fn discard_unsent(&mut self) -> io::Result<()> {
         self.ask(comport::PURGE, &[comport::PURGE_TO_BOARD]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_sends_without_end_fills_no_memory() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let place = listener.local_addr().expect("its number");
+        let server = thread::spawn(move || {
+            let (mut client, _) = listener.accept().expect("a client");
+            let mut sent = 0_usize;
+            while client.write_all(&[b'x'; 4096]).is_ok() {
+                sent += 4096;
+            }
+            sent
+        });
+        let address = Address::parse(&format!("rfc2217://{place}")).expect("an address");
+        let address = address.expect("one of a network");
+        let error = RemotePort::open(&address, 115_200).err().expect("it never answers");
+        let expected = "the server sends without end and does not answer";
+        assert!(error.to_string().contains(expected), "{error}");
+        // What the system keeps between the two is the rest.
+        let sent = server.join().expect("it ends with its client");
+        assert!(sent < 64 << 20, "{sent}");
     }
 }

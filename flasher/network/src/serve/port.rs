@@ -138,7 +138,11 @@ mod tests {
     use std::io;
     use std::time::{Duration, Instant};
 
+    use spoilt_inputs::{Seeds, each};
+
     use super::*;
+    use crate::comport::message;
+    use crate::telnet::{Decoder, Heard, Options};
 
     /// A port that writes down what is done to it.
     #[derive(Default)]
@@ -219,6 +223,39 @@ mod tests {
         let baud_again = value(&115_200_u32.to_be_bytes());
         assert_eq!(answers, [baud, baud_again, value(&[8]), value(&[8]), value(&[3])]);
         assert_eq!(port.done, ["baud 300000", "Dtr false"], "a question changes nothing");
+    }
+
+    #[test]
+    fn any_bytes_of_a_client_are_data_requests_or_nothing() {
+        let session = [
+            &[255, 251, 44, 255, 253, 44, 255, 253, 0][..],
+            &message(comport::SET_BAUD, &9600_u32.to_be_bytes()),
+            &message(comport::SET_CONTROL, &[control::BREAK_ON]),
+            b"a program\xFF\xFF",
+            &message(comport::PURGE, &[comport::PURGE_BOTH]),
+            &message(comport::SIGNATURE, b""),
+        ]
+        .concat();
+        let words: &[&[u8]] = &[&[255, 250, 44], &[255, 240], &[255, 255], &[255, 254], &[200, 1]];
+        let mut answered = 0;
+        each(&Seeds { inputs: &[&session], words }, 2000, |bytes| {
+            let (mut decoder, mut options) = (Decoder::default(), Options::default());
+            let (mut port, mut state) = (Noted::default(), PortRequests::new(115_200));
+            for heard in bytes.iter().filter_map(|byte| decoder.push(*byte)) {
+                let Heard::Sub(content) = heard else {
+                    if let Heard::Option(verb, option) = heard {
+                        assert!(options.hear(verb, option).len() <= 3);
+                    }
+                    continue;
+                };
+                let Some((number, value)) = comport::parse(&content) else { continue };
+                if state.obey(&mut port, number, value) != Answer::None {
+                    assert!(number <= u8::MAX - comport::SERVER, "it has no number for the answer");
+                    answered += 1;
+                }
+            }
+        });
+        assert!(answered > 1000, "{answered}");
     }
 
     #[test]
