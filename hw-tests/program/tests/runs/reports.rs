@@ -107,16 +107,18 @@ fn a_run_that_passes_is_reported_square_by_square() {
 
 #[test]
 fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
-    let written = Written::by(&["--direct", "--full", "--tag", "document"]);
+    // Often enough that the first request's way to the board does not count.
+    let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
+    let written = Written::by(&times("40"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
-    let busy = load.processor.expect("its T-states are counted");
-    assert!(written.text("report.json").contains(r#""limit":{"by":"processor","#), "{load}");
-    assert!((0.85..=1.0).contains(&busy), "{load}");
-    assert!(load.waits.is_some_and(|waits| (0.1..1.0).contains(&waits)), "{load}");
+    // Replies of 350 bytes to requests of 40: the line from the board is what they wait for.
+    assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
+    assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
+    assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
     let line = load.line.expect("it has a speed");
     // What the same cases add when they are put once more has nothing of the upload in it.
-    let twice = Written::by(&["--direct", "--full", "--tag", "document", "--repeat", "2"]).report();
+    let twice = Written::by(&times("80")).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters =
         report.board.expect("a board").baud as f64 / 10.0 * passed.occupied.as_secs_f64();
