@@ -211,12 +211,24 @@ impl Lines {
 
     /// Returns the number of a file, which is added if it is new.
     pub(crate) fn file_number(&mut self, name: &Arc<str>) -> u32 {
-        let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
-        known.unwrap_or_else(|| {
+        // Most lines are of the file of the line before, however many files there are.
+        if let Some(last) = self.rows.last()
+            && Arc::ptr_eq(&self.files[last.file as usize], name)
+        {
+            return last.file;
+        }
+        let number = number_among(&self.files, name);
+        if number as usize == self.files.len() {
             self.files.push(Arc::clone(name));
-            self.files.len() - 1
-        }) as u32
+        }
+        number
     }
+}
+
+/// Returns the number of a file among others, or the first one that is free.
+pub(crate) fn number_among(files: &[Arc<str>], name: &Arc<str>) -> u32 {
+    let known = files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
+    known.unwrap_or(files.len()) as u32
 }
 
 /// Consecutive bytes of a section that one line of source made.

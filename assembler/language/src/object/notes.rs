@@ -26,7 +26,7 @@ use gimli::write::{EndianVec, Result, Writer};
 use gimli::{EndianSlice, LittleEndian, Reader};
 
 use crate::module::{
-    Base, Binding, LineRow, Lines, Module, Place, SectionKind, SymbolValue, Target,
+    Base, Binding, LineRow, Lines, Module, Place, SectionKind, SymbolValue, Target, number_among,
 };
 
 const FORMAT: u8 = 2;
@@ -108,13 +108,6 @@ impl Told {
     fn of(files: Vec<Arc<str>>) -> Self {
         Self { files, file: None, line: 0 }
     }
-
-    /// The number of a file, or the first one that is free.
-    #[expect(clippy::cast_possible_truncation, reason = "no program has 2^32 files")]
-    fn number(&self, name: &Arc<str>) -> u32 {
-        let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
-        known.unwrap_or(self.files.len()) as u32
-    }
 }
 
 /// The notes of a module whose symbols have these numbers and this check in ELF's table.
@@ -181,7 +174,8 @@ impl Output {
             let mut head = zigzag(number - expected) << SYMBOL_FLAGS;
             expected = number + 1;
             let is_label = matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _));
-            let file = symbol.place.as_ref().map(|place| self.told.number(&place.file));
+            let file =
+                symbol.place.as_ref().map(|place| number_among(&self.told.files, &place.file));
             let other = file.is_some() && file != self.told.file;
             for (is_so, flag) in [
                 (symbol.binding == Binding::Entry, IS_ENTRY),
