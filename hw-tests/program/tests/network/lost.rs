@@ -1,17 +1,15 @@
 //! A run whose connection is lost and comes back.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
+use crate::listened::Listened;
 use crate::proxy::Proxy;
 use crate::sim::Board;
 use crate::{hw_tests, servers};
 
 /// A run that has lost its connection.
 struct Losing {
-    run: Child,
-    said: BufReader<ChildStderr>,
+    run: Listened,
     proxy: Proxy,
 }
 
@@ -20,30 +18,16 @@ impl Losing {
         let proxy = Proxy::new(place, Duration::from_millis(5));
         let mut command = hw_tests();
         command.args(["run", "--count", "100", "--port", &proxy.address(scheme)]).args(more);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut run = command.spawn().expect("it starts");
-        let said = BufReader::new(run.stderr.take().expect("it is piped"));
-        let mut losing = Self { run, said, proxy };
-        losing.hear("Sargon exchange evaluator");
-        losing.proxy.cut();
-        losing.hear("the port is gone; waiting up to");
-        losing
-    }
-
-    /// Waits until it has said this.
-    fn hear(&mut self, words: &str) {
-        let mut line = String::new();
-        while !line.contains(words) {
-            line.clear();
-            assert!(self.said.read_line(&mut line).expect("text") > 0, "it ended before '{words}'");
-        }
+        let mut run = Listened::start(command);
+        run.hear("Sargon exchange evaluator");
+        proxy.cut();
+        run.hear("the port is gone; waiting up to");
+        Self { run, proxy }
     }
 
     /// Its exit code, and what it said until then.
-    fn ended(mut self) -> (Option<i32>, String) {
-        let mut rest = String::new();
-        self.said.read_to_string(&mut rest).expect("text");
-        let output = self.run.wait_with_output().expect("it ends");
+    fn ended(self) -> (Option<i32>, String) {
+        let (output, rest) = self.run.ended();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &rest)
     }
 }

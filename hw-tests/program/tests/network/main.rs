@@ -1,6 +1,8 @@
 //! Boards behind a network: `rcflash serve`, Debian's ser2net and pyserial's server of RFC 2217,
 //! with delay, loss of the connection and reconnection.
 
+#[path = "../common/listened.rs"]
+mod listened;
 mod lost;
 mod peers;
 #[path = "../common/programs.rs"]

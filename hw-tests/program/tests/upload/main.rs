@@ -2,6 +2,8 @@
 
 #[path = "../common/cable.rs"]
 mod cable;
+#[path = "../common/listened.rs"]
+mod listened;
 #[path = "../common/programs.rs"]
 mod programs;
 mod reconnect;

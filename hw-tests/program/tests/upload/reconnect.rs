@@ -1,9 +1,8 @@
 //! A run of the corpus whose adapter is unplugged and plugged in again.
 
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use board_simulator::{Pace, ServerOptions, SimServer, board_spec};
 use firmware::ProgramKind;
@@ -11,6 +10,7 @@ use firmware::build::build;
 use firmware::profile::Profile;
 
 use crate::cable::Cable;
+use crate::listened::Listened;
 
 /// A board at its own clock, so that cases take a while.
 fn board() -> SimServer {
@@ -22,8 +22,7 @@ fn board() -> SimServer {
 
 /// A run that has lost its port.
 struct Losing {
-    run: Child,
-    said: BufReader<ChildStderr>,
+    run: Listened,
     port: PathBuf,
     server: SimServer,
     _folder: tempfile::TempDir,
@@ -39,32 +38,19 @@ impl Losing {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
         command.args(["run", "--count", "100", "--port"]).arg(&port).args(more);
         command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut run = command.spawn().expect("it starts");
-        let said = BufReader::new(run.stderr.take().expect("it is piped"));
-        let mut losing = Self { run, said, port, server, _folder: folder };
-        losing.hear("Sargon exchange evaluator");
+        let mut run = Listened::start(command);
+        run.hear("Sargon exchange evaluator");
         // The name goes first: the device's own may be another test's by then.
-        std::fs::remove_file(&losing.port).expect("it is there");
+        std::fs::remove_file(&port).expect("it is there");
         cable.carried();
-        losing.hear("the port is gone; waiting up to");
-        losing
-    }
-
-    /// Waits until it has said this.
-    fn hear(&mut self, words: &str) {
-        let mut line = String::new();
-        while !line.contains(words) {
-            line.clear();
-            assert!(self.said.read_line(&mut line).expect("text") > 0, "it ended before '{words}'");
-        }
+        run.hear("the port is gone; waiting up to");
+        Self { run, port, server, _folder: folder }
     }
 
     /// Its end, what it said until then, and the board, to which a cable may be joined.
-    fn ended(mut self) -> (Output, String, SimServer) {
-        let mut rest = String::new();
-        self.said.read_to_string(&mut rest).expect("text");
-        (self.run.wait_with_output().expect("it ends"), rest, self.server)
+    fn ended(self) -> (Output, String, SimServer) {
+        let (output, rest) = self.run.ended();
+        (output, rest, self.server)
     }
 }
 
@@ -92,7 +78,7 @@ fn a_run_whose_adapter_stays_away_ends_after_the_time_that_was_given() {
 #[test]
 fn the_user_need_not_wait_for_that() {
     let losing = Losing::new(&[]);
-    let id = rustix::process::Pid::from_child(&losing.run);
+    let id = rustix::process::Pid::from_child(&losing.run.run);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
     assert_eq!(losing.ended().0.status.code(), Some(130));
 }
