@@ -1,6 +1,8 @@
 //! The contracts above the Z80 routines, checked by running them: what they clobber, the stack they
 //! take and their T-states, over positions of the corpus, for each of the three evaluators.
 
+mod contract;
+
 use std::collections::BTreeMap;
 
 use board_simulator::board_spec;
@@ -13,6 +15,8 @@ use firmware_wire::{ExhaustRequest, Frame, Request, kind};
 use sargon_cases::encode;
 use sargon_cases::{Subject, shipped};
 use sargon_reference::{Position, Verdict, examine};
+
+use contract::{Measured, field};
 
 /// The sources of the routines with contracts.
 const SOURCES: &[(&str, &str)] = &[
@@ -80,26 +84,8 @@ struct Contract {
     exact: bool,
 }
 
-/// A field of the contract of a routine: the text after `; Field:` up to the next field.
-fn field(source: &str, name: &str, field: &str) -> String {
-    let start =
-        source.find(&format!("; {name} - ")).unwrap_or_else(|| panic!("{name}: no contract"));
-    let contract = &source[start..];
-    let at =
-        contract.find(&format!(";   {field}:")).unwrap_or_else(|| panic!("{name}: no {field}"));
-    contract[at..]
-        .lines()
-        .next()
-        .and_then(|line| line.split_once(':'))
-        .expect("a field")
-        .1
-        .trim()
-        .into()
-}
-
 fn number(text: &str) -> u64 {
-    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().unwrap_or_else(|_| panic!("'{text}' does not start with a number"))
+    contract::number(text).unwrap_or_else(|| panic!("'{text}' does not start with a number"))
 }
 
 /// The part of a field that is for this behaviour: "MENDED; as in 1978 FAULTY; fast FAST", or fewer
@@ -146,15 +132,6 @@ struct Call {
     lowest: u16,
 }
 
-/// The measurements of a routine.
-#[derive(Debug, Default, Clone, Copy)]
-struct Measured {
-    calls: u64,
-    least: u64,
-    most: u64,
-    stack: u16,
-}
-
 struct Bench {
     board: SimBoard<QueueLine>,
     contracts: Vec<Contract>,
@@ -172,7 +149,7 @@ impl Bench {
         let contracts = contracts(app, behaviour);
         let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
         let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
-        let measured = vec![Measured { least: u64::MAX, ..Measured::default() }; contracts.len()];
+        let measured = vec![Measured::NONE; contracts.len()];
         Self { board, contracts, entries, calls: Vec::new(), measured }
     }
 
@@ -217,11 +194,7 @@ impl Bench {
     fn finish(&mut self, call: &Call, now: &Registers) {
         let Contract { name, clobbers, .. } = &self.contracts[call.contract];
         let took = self.board.clock() - self.board.service_time() - call.clock;
-        let measured = &mut self.measured[call.contract];
-        measured.calls += 1;
-        measured.least = measured.least.min(took);
-        measured.most = measured.most.max(took);
-        measured.stack = measured.stack.max(call.entry.sp - call.lowest);
+        self.measured[call.contract].take(took, call.entry.sp - call.lowest);
         if let Some(outer) = self.calls.last_mut() {
             outer.lowest = outer.lowest.min(call.lowest);
         }

@@ -2,6 +2,8 @@
 //! takes every way through them: T-states, stack and clobbered registers, in the interrupt service
 //! too.
 
+mod contract;
+
 use std::collections::BTreeMap;
 
 use board_simulator::{QueueLine, Registers, SimBoard, Stop, board_spec};
@@ -11,6 +13,8 @@ use firmware::profile::Profile;
 use firmware_wire::{CALL, ExhaustRequest, Request};
 use sargon_cases::encode;
 use sargon_reference::parse_fen;
+
+use contract::{Measured, field, number};
 
 const ACIA: &str = include_str!("../../../firmware/z80/acia.asm");
 const SIO: &str = include_str!("../../../firmware/z80/sio.asm");
@@ -49,12 +53,7 @@ struct Contract {
 
 impl Contract {
     fn of(name: &'static str, source: &str) -> Self {
-        let start = source.find(&format!("\n; {name} - ")).expect("a contract");
-        let field = |field: &str| {
-            let at = source[start..].find(&format!(";   {field}:")).expect("a field") + start;
-            let line = source[at..].lines().next().unwrap_or_default();
-            line.split_once(':').unwrap_or_default().1.trim().to_owned()
-        };
+        let field = |name_of_field| field(source, name, name_of_field);
         let text = field("Cycles");
         let (least, most) = text.split_once("..").unwrap_or((&text, &text));
         let waits = ["when", "up to", "as long"].iter().any(|word| text.contains(word));
@@ -78,11 +77,6 @@ impl Contract {
     }
 }
 
-fn number(text: &str) -> Option<u64> {
-    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
-}
-
 /// A call under way.
 struct Call {
     contract: usize,
@@ -90,15 +84,6 @@ struct Call {
     clock: u64,
     lowest: u16,
     in_service: bool,
-}
-
-/// The measurements of a routine.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    calls: u64,
-    least: u64,
-    most: u64,
-    stack: u16,
 }
 
 struct Bench {
@@ -119,8 +104,7 @@ impl Bench {
         let contracts: Vec<_> = names.map(|(name, source)| Contract::of(name, source)).collect();
         let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
         let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
-        let none = Measured { calls: 0, least: u64::MAX, most: 0, stack: 0 };
-        let measured = vec![none; contracts.len()];
+        let measured = vec![Measured::NONE; contracts.len()];
         let line = QueueLine::default();
         let mut board = SimBoard::new(board_spec(&profile), &monitor.bytes, line);
         while board.run_for(TURN) != Stop::Idle {} // the monitor has mapped RAM then
@@ -205,11 +189,7 @@ impl Bench {
 
     fn finish(&mut self, call: &Call, now: &Registers) {
         let took = self.clock(call.in_service) - call.clock;
-        let measured = &mut self.measured[call.contract];
-        measured.calls += 1;
-        measured.least = measured.least.min(took);
-        measured.most = measured.most.max(took);
-        measured.stack = measured.stack.max(call.entry.sp - call.lowest);
+        self.measured[call.contract].take(took, call.entry.sp - call.lowest);
         if let Some(outer) = self.calls.last_mut().filter(|o| o.in_service == call.in_service) {
             outer.lowest = outer.lowest.min(call.lowest);
         }
