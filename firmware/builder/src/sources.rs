@@ -7,8 +7,8 @@ use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
 /// Files that others insert.
 const INSERTED: &[(&str, &str)] = &[
-    ("sargon.asm", include_str!("../../../sargon-src/sargon.asm")),
-    ("names.asm", include_str!("../../../sargon-src/names.asm")),
+    sargon_source::SARGON,
+    sargon_source::NAMES,
     ("wire.asm", include_str!("../../z80/wire.asm")),
 ];
 
@@ -50,31 +50,29 @@ const APPLICATION: &[(&str, &str)] = &[
     ("crc32.asm", include_str!("../../z80/crc32.asm")),
     ("crcrec.asm", include_str!("../../z80/crcrec.asm")),
     ("analys.asm", include_str!("../../z80/analys.asm")),
-    ("tables.asm", include_str!("../../../sargon-src/tables.asm")),
-    ("data.asm", include_str!("../../../sargon-src/data.asm")),
-    ("newlst.asm", include_str!("../../../sargon-src/newlst.asm")),
-    ("attack.asm", include_str!("../../../sargon-src/attack.asm")),
-    ("atksav.asm", include_str!("../../../sargon-src/atksav.asm")),
-    ("pnck.asm", include_str!("../../../sargon-src/pnck.asm")),
-    ("pinfnd.asm", include_str!("../../../sargon-src/pinfnd.asm")),
-    ("nextad.asm", include_str!("../../../sargon-src/nextad.asm")),
-    ("points.asm", include_str!("../../../sargon-src/points.asm")),
-    ("trace.asm", include_str!("../../../sargon-src/trace.asm")),
+    sargon_source::TABLES,
+    sargon_source::DATA,
+    sargon_source::NEWLST,
+    sargon_source::ATTACK,
+    sargon_source::ATKSAV,
+    sargon_source::PNCK,
+    sargon_source::PINFND,
+    sargon_source::NEXTAD,
+    sargon_source::POINTS,
+    sargon_source::TRACE,
 ];
 
 /// The application's further file where a monitor of another make starts it.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
 /// XCHNG of the evaluators mended and of 1978.
-pub(crate) const XCHNG: (&str, &str) = ("xchng.asm", include_str!("../../../sargon-src/xchng.asm"));
+pub(crate) const XCHNG: (&str, &str) = sargon_source::XCHNG;
 
 /// XCHNG of the fast evaluator, which does not call NEXTAD.
-pub(crate) const FAST_XCHNG: (&str, &str) =
-    ("xchfst.asm", include_str!("../../../sargon-src/xchfst.asm"));
+pub(crate) const FAST_XCHNG: (&str, &str) = sargon_source::XCHFST;
 
 /// The fast evaluator's finding of attackers.
-pub(crate) const SPREAD: (&str, &str) =
-    ("spread.asm", include_str!("../../../sargon-src/spread.asm"));
+pub(crate) const SPREAD: (&str, &str) = sargon_source::SPREAD;
 
 /// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[

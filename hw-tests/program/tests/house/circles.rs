@@ -4,7 +4,7 @@
 //! itself defines belongs to all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{crates, files, read};
 
@@ -108,11 +108,19 @@ fn circle(graph: &Graph, from: &str) -> Option<Vec<String>> {
     None
 }
 
+/// The folder of a crate's source, which its manifest may name.
+fn source(folder: &Path) -> PathBuf {
+    let manifest: toml::Table = read(&folder.join("Cargo.toml")).parse().expect("a manifest");
+    let root = manifest.get("lib").and_then(|lib| lib.get("path")).and_then(toml::Value::as_str);
+    let root = folder.join(root.unwrap_or("src/lib.rs"));
+    root.parent().expect("a folder").to_owned()
+}
+
 #[test]
 fn no_modules_of_a_crate_use_each_other() {
     let mut circles = Vec::new();
     for folder in crates() {
-        let graph = graph(&folder.join("src"));
+        let graph = graph(&source(&folder));
         let found = graph.keys().filter_map(|name| circle(&graph, name));
         circles.extend(found.map(|way| format!("{}: {}", folder.display(), way.join(" -> "))));
     }

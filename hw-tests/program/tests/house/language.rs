@@ -9,7 +9,7 @@ const ODD: [&str; 5] = ["What", "How", "Where", "Who", "Why"];
 
 pub(super) fn sources(ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for folder in FOLDERS.iter().chain(&["sargon-src"]) {
+    for folder in FOLDERS {
         files(&root().join(folder), ending, &mut found);
     }
     assert!(!found.is_empty());

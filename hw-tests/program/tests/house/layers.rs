@@ -60,9 +60,9 @@ fn judges_know_nothing_of_what_they_judge() {
     for (from, to) in [
         ("board-simulator", "sargon-reference"),
         ("board-simulator", "rcflash-link"),
-        ("sargon-analysis", "firmware"),
-        ("firmware", "rcflash-transport"),
-        ("firmware", "tdlasm-rewrite"),
+        ("sargon-analysis", "rc2014-firmware"),
+        ("rc2014-firmware", "rcflash-transport"),
+        ("rc2014-firmware", "tdlasm-rewrite"),
         ("rcflash-link", "tdlasm"),
         ("board-debugger", "rcflash-link"),
         ("hil-harness", "tdlasm-server"),

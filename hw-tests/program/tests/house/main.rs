@@ -4,13 +4,14 @@ mod circles;
 mod language;
 mod layers;
 mod library;
+mod packages;
 mod platform;
 mod readme;
 
 use std::path::{Path, PathBuf};
 
 /// The folders that hold crates.
-const FOLDERS: [&str; 4] = ["assembler", "firmware", "flasher", "hw-tests"];
+const FOLDERS: [&str; 5] = ["assembler", "firmware", "flasher", "hw-tests", "sargon-src"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
