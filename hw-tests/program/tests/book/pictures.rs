@@ -37,33 +37,23 @@ fn centre(square: Square) -> (i32, i32) {
     (EDGE + file * SIDE + SIDE / 2, (7 - rank) * SIDE + SIDE / 2 + 4)
 }
 
+/// The outlines of pieces, which the page `docs/try` draws, too: name, and data of an SVG path.
+const PIECES: &str = include_str!("../../../../docs/pictures/pieces.txt");
+
 /// Returns the outline of a piece around the middle of its square, as the data of an SVG path.
 ///
-/// Drawn here, so that no font decides how a picture looks.
+/// Drawn for this project, so that no font decides how a picture looks.
 fn outline(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Pawn => {
-            "M-10 15h20v-4h-4c-1-5-2-8-2-10h3v-3h-3a5 5 0 1 0-8 0h-3v3h3c0 2-1 5-2 10h-4z"
-        }
-        Kind::Knight => {
-            "M-10 15h20c0-9 1-17-4-22-3-3-6-4-8-4l-1-4-3 4c-4 2-6 7-8 12l3 4 4-2c2-1 4-1 6-3 0 4-7 6-9 15z"
-        }
-        Kind::Bishop => {
-            "M-11 15h22v-4h-5c2-3 3-5 3-8 0-5-4-9-7-12a3 3 0 1 0-4 0c-3 3-7 7-7 12 0 3 1 5 3 8h-5z"
-        }
-        Kind::Rook => {
-            "M-12 15h24v-4h-3v-4l-2-2v-9l3-3v-7h-5v3h-3v-3h-4v3h-3v-3h-5v7l3 3v9l-2 2v4h-3z"
-        }
-        Kind::Queen => {
-            "M-11 15h22v-4h-2l4-18-6 8-3-12-4 11-4-11-3 12-6-8 4 18h-2z\
-             M15-9a2 2 0 1 1-4 0 2 2 0 1 1 4 0zM6-13a2 2 0 1 1-4 0 2 2 0 1 1 4 0z\
-             M-2-13a2 2 0 1 1-4 0 2 2 0 1 1 4 0zM-11-9a2 2 0 1 1-4 0 2 2 0 1 1 4 0z"
-        }
-        Kind::King => {
-            "M-10 15h20v-4h-1c3-4 5-7 5-11 0-5-5-7-9-5-2 1-3 2-4 4v-8h4v-3h-4v-4h-2v4h-4v3h4v8\
-             c-1-2-2-3-4-4-4-2-9 0-9 5 0 4 2 7 5 11h-1z"
-        }
-    }
+    let name = match kind {
+        Kind::Pawn => "pawn",
+        Kind::Knight => "knight",
+        Kind::Bishop => "bishop",
+        Kind::Rook => "rook",
+        Kind::Queen => "queen",
+        Kind::King => "king",
+    };
+    let mut lines = PIECES.lines().filter_map(|line| line.split_once(' '));
+    lines.find(|(piece, _)| *piece == name).expect("the file has every piece").1
 }
 
 /// Whoever would capture or guard on the square, by looking outwards from it; also who stands

@@ -1,0 +1,83 @@
+// The page's side of the worker: requests with numbers, one reply each, and events.
+
+/** @typedef {import("../worker.js").Methods} Methods */
+/** @typedef {import("../worker.js").Event} WorkerEvent */
+
+/**
+ * A failure that the worker reported; the message is what the programs print.
+ */
+export class ToolchainError extends Error {
+  /** @param {{ message: string, line?: number, column?: number }} error */
+  constructor(error) {
+    super(error.message);
+    this.name = "ToolchainError";
+    this.column = error.column;
+  }
+}
+
+export class Toolchain {
+  /** @param {string | URL} url */
+  constructor(url) {
+    /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
+    this.waiting = new Map();
+    /** @type {Set<(event: WorkerEvent) => void>} */
+    this.listeners = new Set();
+    this.last = 0;
+    this.worker = new Worker(url, { type: "module" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => {
+      this.tell({ event: "broken", message: event.message || "the worker could not be loaded" });
+    };
+  }
+
+  /** @param {any} data */
+  receive(data) {
+    if ("event" in data) return this.tell(data);
+    const request = this.waiting.get(data.id);
+    this.waiting.delete(data.id);
+    if (data.error) request?.reject(new ToolchainError(data.error));
+    else request?.resolve(data.result);
+  }
+
+  /** @param {WorkerEvent} event */
+  tell(event) {
+    for (const listener of this.listeners) listener(event);
+    if (event.event !== "broken") return;
+    for (const { reject } of this.waiting.values()) reject(new Error(event.message));
+    this.waiting.clear();
+  }
+
+  /**
+   * Calls back for each event; the result ends that.
+   * @param {(event: WorkerEvent) => void} listener
+   */
+  listen(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /**
+   * Sends a request; its number is what `stop` takes.
+   * @template {keyof Methods} M
+   * @param {M} method
+   * @param {Methods[M]["params"]} params
+   * @returns {{ id: number, reply: Promise<Methods[M]["result"]> }}
+   */
+  start(method, params) {
+    const id = ++this.last;
+    const reply = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
+    this.worker.postMessage({ id, method, params });
+    return { id, reply };
+  }
+
+  /**
+   * Sends a request and waits for its reply.
+   * @template {keyof Methods} M
+   * @param {M} method
+   * @param {Methods[M]["params"]} params
+   * @returns {Promise<Methods[M]["result"]>}
+   */
+  call(method, params) {
+    return this.start(method, params).reply;
+  }
+}

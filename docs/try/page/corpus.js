@@ -1,0 +1,143 @@
+// A run of the corpus, on the simulated board or a real one: progress, verdicts by tag, the first difference.
+
+import { button, grouped, h, messageOf, put, replace } from "./dom.js";
+import { linkTo } from "./state.js";
+
+/** @typedef {import("../worker.js").CorpusSummary} CorpusSummary */
+/** @typedef {{ id: number, reply: Promise<CorpusSummary> }} Run */
+
+export class CorpusPanel {
+  /**
+   * @param {import("./client.js").Toolchain} toolchain
+   * @param {{ begin: (filter: string[]) => Run, cancel?: () => void }} wishes
+   */
+  constructor(toolchain, wishes) {
+    this.toolchain = toolchain;
+    this.wishes = wishes;
+    /** @type {Run | null} */
+    this.run = null;
+    this.start = button("Run the corpus", () => void this.begin(), { class: "main" });
+    this.end = button("Cancel", () => void this.cancel(), { disabled: true });
+    this.filter = h("input", { type: "text", placeholder: "all", size: 12 });
+    this.bar = h("progress", { max: 1, value: 0, "aria-label": "Cases done", hidden: true });
+    this.said = h("p", { role: "status" });
+    this.result = h("div", { class: "wide-table" });
+    this.element = h(
+      "div",
+      { class: "corpus" },
+      h(
+        "div",
+        { class: "bar" },
+        this.start,
+        this.end,
+        h("label", { class: "field" }, h("span", {}, "Only cases with"), this.filter),
+      ),
+      this.bar,
+      this.said,
+      this.result,
+    );
+    toolchain.listen((event) => {
+      if (event.event === "corpus" && event.request === this.run?.id)
+        this.progress(event.done, event.total);
+    });
+  }
+
+  /**
+   * @param {number} done
+   * @param {number} total
+   */
+  progress(done, total) {
+    this.bar.max = total;
+    this.bar.value = done;
+    this.bar.textContent = `${done} of ${total}`;
+  }
+
+  async begin() {
+    const filter = this.filter.value.split(/[\s,]+/).filter(Boolean);
+    this.busy(true);
+    this.said.textContent = "Running…";
+    replace(this.result);
+    try {
+      this.run = this.wishes.begin(filter);
+      this.show(await this.run.reply);
+    } catch (error) {
+      this.said.textContent = messageOf(error);
+    } finally {
+      this.run = null;
+      this.busy(false);
+    }
+  }
+
+  async cancel() {
+    if (!this.run) return;
+    if (this.wishes.cancel) this.wishes.cancel();
+    else await this.toolchain.call("stop", { request: this.run.id });
+  }
+
+  /** @param {boolean} running */
+  busy(running) {
+    this.start.disabled = running;
+    this.end.disabled = !running;
+    this.bar.hidden = !running;
+    if (running) this.bar.removeAttribute("value");
+  }
+
+  /** @param {CorpusSummary} summary */
+  show(summary) {
+    const { counts } = summary;
+    const verdict = counts.pass === counts.cases ? "PASS" : counts.fail ? "FAIL" : "INCOMPLETE";
+    this.said.textContent =
+      `${verdict}: ${counts.pass} of ${counts.cases} cases agree on ${grouped(counts.squares)} squares, ` +
+      `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
+    this.said.className = verdict === "PASS" ? "same" : "differs";
+    if (summary.first) put(this.result, firstDifference(summary.first));
+    put(
+      this.result,
+      h(
+        "table",
+        {},
+        h("caption", {}, "Verdicts by tag"),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ...["tag", "cases", "pass", "fail", "other"].map((name) =>
+              h("th", { scope: "col" }, name),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          ...summary.byTag.map((row) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, row.tag),
+              ...[row.cases, row.pass, row.fail, row.other].map((value) => h("td", {}, value)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+/** @param {NonNullable<CorpusSummary["first"]>} first */
+function firstDifference(first) {
+  return h(
+    "div",
+    { class: "note" },
+    h("p", {}, h("strong", {}, `First that did not pass: ${first.id} (${first.verdict})`)),
+    first.why && h("p", {}, first.why),
+    h("ul", {}, ...first.differences.slice(0, 20).map((line) => h("li", {}, line))),
+    first.fen &&
+      h(
+        "p",
+        {},
+        h("a", { href: linkTo({ view: "exchange", fen: first.fen }) }, "Look at its position"),
+      ),
+  );
+}

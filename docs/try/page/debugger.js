@@ -1,0 +1,245 @@
+// Stepping through the Z80 code, forward and back: registers, flags, the attackers array, calls.
+
+import { button, grouped, h, hex, messageOf, put, replace } from "./dom.js";
+
+/** @typedef {import("../worker.js").DebugState} DebugState */
+/** @typedef {import("../worker.js").Motion} Motion */
+/** @typedef {import("../worker.js").Methods} Methods */
+
+/** Buttons: motion, text, key within the panel. */
+const MOTIONS = /** @type {[Motion, string, string][]} */ ([
+  ["restart", "⏮ Restart", "r"],
+  ["backGo", "◀◀ Back to a stop", "B"],
+  ["backLine", "◀ Line back", "b"],
+  ["back", "‹ Instruction back", ","],
+  ["step", "› Instruction", "."],
+  ["lineInto", "▶ Into", "i"],
+  ["line", "▶ Next line", "n"],
+  ["out", "⤴ Out", "o"],
+  ["go", "▶▶ Continue", "c"],
+]);
+
+export class DebugPanel {
+  /**
+   * @param {import("./client.js").Toolchain} toolchain
+   * @param {{ begin: () => Methods["debug.start"]["params"], stops: () => import("../worker.js").BreakpointWish[],
+   *   onPlace: (place: { file: string, line: number } | null) => void, what: string }} wishes
+   */
+  constructor(toolchain, wishes) {
+    this.toolchain = toolchain;
+    this.wishes = wishes;
+    this.running = 0;
+    /** @type {DebugState | null} */
+    this.state = null;
+    this.start = button(wishes.what, () => void this.begin(), { class: "main" });
+    this.pause = button(
+      "Pause",
+      () => void this.toolchain.call("stop", { request: this.running }),
+      { disabled: true },
+    );
+    this.motions = MOTIONS.map(([motion, text, key]) =>
+      button(text, () => void this.move(motion), {
+        disabled: true,
+        title: `Key ${key}`,
+        "aria-keyshortcuts": key,
+        "data-motion": motion,
+      }),
+    );
+    this.said = h("p", { role: "status" });
+    this.shown = h("div", { class: "debug-state" });
+    this.element = h(
+      "div",
+      {
+        class: "debugger",
+        keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      },
+      h("div", { class: "bar" }, this.start, this.pause),
+      h("div", { class: "bar", role: "group", "aria-label": "Motions" }, ...this.motions),
+      h(
+        "p",
+        { class: "hint" },
+        "Keys in here: n next line, i into, o out, c continue, b line back, B back to a stop, . and , by instruction, r restart.",
+      ),
+      this.said,
+      this.shown,
+    );
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.state) return;
+    const found = MOTIONS.find(([, , key]) => key === event.key);
+    if (!found || this.running) return;
+    event.preventDefault();
+    void this.move(found[0]);
+  }
+
+  async begin() {
+    await this.ask(() => this.toolchain.start("debug.start", this.wishes.begin()));
+    await this.setStops();
+  }
+
+  /** Hands the editor's breakpoints to the board. */
+  async setStops() {
+    if (!this.state) return;
+    try {
+      await this.toolchain.call("debug.breakpoints", { breakpoints: this.wishes.stops() });
+    } catch (error) {
+      this.said.textContent = messageOf(error);
+    }
+  }
+
+  /** @param {Motion} motion */
+  move(motion) {
+    return this.ask(() => this.toolchain.start("debug.move", { motion }));
+  }
+
+  /** @param {() => { id: number, reply: Promise<DebugState> }} send */
+  async ask(send) {
+    const { activeElement } = document;
+    this.enable(false);
+    try {
+      const run = send();
+      this.running = run.id;
+      this.show(await run.reply);
+    } catch (error) {
+      this.said.textContent = messageOf(error);
+    }
+    this.running = 0;
+    this.enable(this.state !== null);
+    // A button that was disabled for a moment loses the focus.
+    if (activeElement instanceof HTMLElement && this.element.contains(activeElement))
+      activeElement.focus();
+  }
+
+  /** @param {boolean} still */
+  enable(still) {
+    for (const motion of this.motions) motion.disabled = !still;
+    this.pause.disabled = still || this.state === null;
+  }
+
+  /** Forgets the board, as after another program was made. */
+  forget() {
+    this.state = null;
+    this.enable(false);
+    this.said.textContent = "";
+    replace(this.shown);
+    this.wishes.onPlace(null);
+  }
+
+  /** @param {DebugState} state */
+  show(state) {
+    const before = this.state;
+    this.state = state;
+    const place = state.place ? `${state.place.file}:${state.place.line}` : "";
+    this.said.textContent = [state.message, place, state.label].filter(Boolean).join(" · ");
+    replace(
+      this.shown,
+      h(
+        "pre",
+        { class: "instruction" },
+        `${hex(state.instruction.address, 4)}  ${state.instruction.text}`,
+      ),
+      state.place && h("pre", { class: "line" }, state.place.text),
+      registers(state, before),
+      arrayView(state, before),
+      roles(state),
+      calls(state),
+      h(
+        "p",
+        {},
+        `${grouped(state.elapsed)} T-states since the start, ${grouped(state.turn)} instructions`,
+      ),
+    );
+    this.wishes.onPlace(state.place);
+  }
+}
+
+/**
+ * @param {DebugState} state
+ * @param {DebugState | null} before
+ */
+function registers(state, before) {
+  const one = (/** @type {[string, number]} */ [name, value]) => {
+    const digits = name.replace("'", "").length > 1 ? 4 : 2;
+    const changed = before && before.registers[name] !== value;
+    return h(
+      "div",
+      { class: changed ? "cell changed" : "cell" },
+      h("dt", {}, name),
+      h("dd", {}, hex(value, digits)),
+    );
+  };
+  return h(
+    "div",
+    {},
+    h("h4", {}, "Registers"),
+    h(
+      "dl",
+      { class: "cells" },
+      ...Object.entries(state.registers).map(one),
+      h("div", { class: "cell" }, h("dt", {}, "flags"), h("dd", {}, state.flags || "none")),
+    ),
+  );
+}
+
+/**
+ * @param {DebugState} state
+ * @param {DebugState | null} before
+ */
+function arrayView(state, before) {
+  if (!state.array) return null;
+  const names = ["count", "pawns", "knights", "bishops", "rooks", "queen", "king"];
+  const side = (/** @type {string} */ title, /** @type {number} */ from) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, title),
+      ...names.map((_, index) => {
+        const value = state.array?.bytes[from + index] ?? 0;
+        const changed = before?.array && before.array.bytes[from + index] !== value;
+        return h("td", { class: changed ? "changed" : "" }, hex(value, 2));
+      }),
+    );
+  return h(
+    "div",
+    { class: "wide-table" },
+    h(
+      "table",
+      { class: "bytes" },
+      h("caption", {}, `Attackers array at ${hex(state.array.address, 4)}`),
+      h(
+        "thead",
+        {},
+        h("tr", {}, h("td", {}), ...names.map((name) => h("th", { scope: "col" }, name))),
+      ),
+      h("tbody", {}, side("White", 0), side("Black", 7)),
+    ),
+  );
+}
+
+/** @param {DebugState} state */
+function roles(state) {
+  if (state.roles.length === 0) return null;
+  return h(
+    "dl",
+    { class: "cells roles" },
+    ...state.roles.map((role) =>
+      h(
+        "div",
+        { class: "cell" },
+        h("dt", {}, `${role.meaning} (${role.register})`),
+        h("dd", {}, role.value),
+      ),
+    ),
+  );
+}
+
+/** @param {DebugState} state */
+function calls(state) {
+  if (state.calls.length === 0) return null;
+  const list = h("ol", { class: "calls" });
+  for (const call of state.calls)
+    put(list, h("li", {}, `${call.routine}, called from ${call.site}`));
+  return h("details", {}, h("summary", {}, `Calls (${state.calls.length})`), list);
+}

@@ -1,0 +1,173 @@
+// Task 2, the evaluator's source: edit it, run the corpus with it, step through it, see its T-states by line.
+
+import { CorpusPanel } from "./corpus.js";
+import { DebugPanel } from "./debugger.js";
+import { button, choice, debounce, grouped, h, messageOf, put } from "./dom.js";
+import { Sources } from "./sources.js";
+import { BEHAVIOURS, current, onChange, update } from "./state.js";
+
+/** @typedef {import("../worker.js").Behaviour} Behaviour */
+/** @typedef {import("../worker.js").SourceFile} SourceFile */
+
+const KEPT = "tdl-try-sources-";
+
+export class EvaluatorView {
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./client.js").Toolchain} toolchain
+   */
+  constructor(host, toolchain) {
+    this.toolchain = toolchain;
+    /** @type {SourceFile[]} */
+    this.originals = [];
+    this.keepLater = debounce(500, () => this.keep());
+    this.sources = new Sources(toolchain, {
+      label: "Source of the evaluator",
+      sources: () => ({ files: this.sources.editor.files(), behaviour: current().behaviour }),
+      onEdit: () => this.edited(),
+      onStops: () => void this.debug.setStops(),
+    });
+    this.corpus = new CorpusPanel(toolchain, {
+      begin: (filter) =>
+        toolchain.start("corpus", { ...this.program(), ...(filter.length ? { filter } : {}) }),
+    });
+    this.debug = new DebugPanel(toolchain, {
+      what: "Stop at XCHNG for the square",
+      begin: () => ({ fen: current().fen, square: current().square, ...this.program() }),
+      stops: () => this.sources.editor.breakpoints(),
+      onPlace: (place) => this.sources.editor.setNext(place),
+    });
+    this.behaviour = choice(
+      "Evaluator",
+      BEHAVIOURS.map((name) => [name, name]),
+      (name) => update({ behaviour: /** @type {Behaviour} */ (name) }),
+    );
+    this.position = h("code", {}, `${current().square} of ${current().fen}`);
+    this.measured = h("p", { role: "status" });
+    this.changed = h("span", { role: "status", class: "hint" });
+    this.build(host);
+    onChange((state, changed) => {
+      if (changed.has("behaviour")) void this.load();
+      this.position.textContent = `${state.square} of ${state.fen}`;
+    });
+    void this.load();
+  }
+
+  /** @param {HTMLElement} host */
+  build(host) {
+    const left = h(
+      "div",
+      { class: "column" },
+      h(
+        "div",
+        { class: "bar" },
+        this.behaviour.element,
+        this.sources.files,
+        button("Back to the original", () => this.restore()),
+        this.changed,
+      ),
+      this.sources.element,
+    );
+    const right = h(
+      "div",
+      { class: "column" },
+      h("h2", {}, "Corpus"),
+      this.corpus.element,
+      h("h2", {}, "T-states by line"),
+      h(
+        "div",
+        { class: "bar" },
+        button("Measure on the position", () => void this.measure()),
+        button("Hide", () => this.sources.editor.setTimes(new Map())),
+      ),
+      this.measured,
+      h("h2", {}, "Step by step"),
+      h("p", { class: "hint" }, "Position: ", this.position),
+      this.debug.element,
+    );
+    put(host, h("div", { class: "two wide" }, left, right));
+  }
+
+  /** The evaluator as it is in the editor: only files that were changed go along. */
+  program() {
+    const files = this.sources.editor
+      .files()
+      .filter(({ name, text }) => this.originalOf(name) !== text);
+    return { behaviour: current().behaviour, ...(files.length ? { files } : {}) };
+  }
+
+  /** @param {string} name */
+  originalOf(name) {
+    return this.originals.find((file) => file.name === name)?.text;
+  }
+
+  async load() {
+    const { behaviour } = current();
+    this.behaviour.select.value = behaviour;
+    this.debug.forget();
+    this.measured.textContent = "";
+    try {
+      const { files } = await this.toolchain.call("sources", { behaviour });
+      if (behaviour !== current().behaviour) return;
+      this.originals = files;
+      const kept = this.kept();
+      await this.sources.setFiles(
+        files.map((file) => ({ name: file.name, text: kept.get(file.name) ?? file.text })),
+      );
+      this.sayChanged();
+    } catch (error) {
+      this.changed.textContent = messageOf(error);
+    }
+  }
+
+  edited() {
+    this.keepLater();
+    if (this.debug.state) this.debug.forget();
+  }
+
+  /** Texts that were changed in this visit, by name. */
+  kept() {
+    try {
+      const text = sessionStorage.getItem(KEPT + current().behaviour);
+      return new Map(/** @type {[string, string][]} */ (JSON.parse(text ?? "[]")));
+    } catch {
+      return new Map();
+    }
+  }
+
+  keep() {
+    const changed = (this.program().files ?? []).map(({ name, text }) => [name, text]);
+    try {
+      sessionStorage.setItem(KEPT + current().behaviour, JSON.stringify(changed));
+    } catch {
+      // A full or forbidden store: the texts last as long as the page.
+    }
+    this.sayChanged();
+  }
+
+  sayChanged() {
+    const names = (this.program().files ?? []).map(({ name }) => name);
+    const text = names.length ? `Changed: ${names.join(", ")}` : "As in the repository.";
+    if (this.changed.textContent !== text) this.changed.textContent = text;
+  }
+
+  restore() {
+    void this.sources.setFiles(this.originals).then(() => this.keep());
+  }
+
+  async measure() {
+    const { fen } = current();
+    this.measured.textContent = "Running…";
+    try {
+      const { files, total } = await this.toolchain.call("tstates", { fen, ...this.program() });
+      this.sources.editor.setTimes(
+        new Map(
+          files.map((file) => [file.name, new Map(file.lines.map((line) => [line.line, line]))]),
+        ),
+      );
+      this.measured.textContent = `${grouped(total)} T-states in all; the gutter has them by line.`;
+    } catch (error) {
+      this.measured.textContent = messageOf(error);
+    }
+  }
+}

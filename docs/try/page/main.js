@@ -1,0 +1,75 @@
+// The page: which task is shown, the worker that all tasks share, and the theme. Tasks beside the first are
+// loaded when they are first shown.
+
+import { Toolchain } from "./client.js";
+import { h, messageOf, replace } from "./dom.js";
+import { ExchangeView } from "./exchange.js";
+import { current, linkTo, onChange } from "./state.js";
+import { themeSwitch } from "./theme.js";
+
+/** @typedef {import("./state.js").View} View */
+
+const toolchain = new Toolchain(new URL("worker.js", document.baseURI));
+const status = element("status");
+
+/** @type {Record<Exclude<View, "exchange">, (host: HTMLElement) => Promise<unknown>>} */
+const LATER = {
+  evaluator: async (host) => new (await import("./evaluator.js")).EvaluatorView(host, toolchain),
+  program: async (host) => new (await import("./program.js")).ProgramView(host, toolchain),
+  board: async (host) => new (await import("./realboard.js")).RealBoardView(host, toolchain),
+};
+const begun = new Set(["exchange"]);
+
+/** @param {string} id */
+function element(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no ${id}`);
+  return found;
+}
+
+function showView() {
+  const { view } = current();
+  for (const section of document.querySelectorAll("main > section")) {
+    /** @type {HTMLElement} */ (section).hidden = section.id !== view;
+  }
+  for (const link of document.querySelectorAll("nav a")) {
+    const of = /** @type {View} */ (link.getAttribute("data-view"));
+    link.setAttribute("href", linkTo({ view: of }));
+    if (of === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (view !== "exchange" && !begun.has(view)) void begin(view);
+}
+
+/** @param {Exclude<View, "exchange">} view */
+async function begin(view) {
+  begun.add(view);
+  const host = element(view);
+  const waiting = h("p", { role: "status" }, "Loading…");
+  host.append(waiting);
+  try {
+    await LATER[view](host);
+    waiting.remove();
+  } catch (error) {
+    replace(
+      waiting,
+      `This part of the page could not be loaded: ${messageOf(error)}. Load the page again.`,
+    );
+  }
+}
+
+toolchain.listen((event) => {
+  if (event.event === "ready") {
+    document.documentElement.dataset.toolchain = "ready";
+    status.textContent = `Toolchain ${event.figures.version}, ${event.figures.commit}`;
+  }
+  if (event.event === "broken") {
+    document.documentElement.dataset.toolchain = "broken";
+    status.className = "problem";
+    status.textContent = `The toolchain does not run: ${event.message}`;
+  }
+});
+themeSwitch(/** @type {HTMLButtonElement} */ (element("theme")));
+new ExchangeView(element("exchange"), toolchain);
+onChange(showView);
+showView();

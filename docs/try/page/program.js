@@ -1,0 +1,11 @@
+// A task that is not there yet.
+
+export class ProgramView {
+  /**
+   * @param {HTMLElement} host
+   * @param {unknown} _toolchain
+   */
+  constructor(host, _toolchain) {
+    host.append("This part of the page is not there yet.");
+  }
+}

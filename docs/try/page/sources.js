@@ -1,0 +1,116 @@
+// Sources in the editor together with what the toolchain says of them: a list of files, messages with their
+// places, and what is known about the name at the cursor. Both tasks with an editor have one.
+
+import { debounce, h, messageOf, put, replace, setOptions, button } from "./dom.js";
+import { Editor } from "./editor.js";
+import { markdown } from "./markdown.js";
+
+/** @typedef {import("../worker.js").SourceFile} SourceFile */
+/** @typedef {import("../worker.js").Sources} SourceSet */
+
+/** Milliseconds of quiet after which texts are assembled. */
+const QUIET = 250;
+
+export class Sources {
+  /**
+   * @param {import("./client.js").Toolchain} toolchain
+   * @param {{ label: string, sources: () => SourceSet, onStops?: () => void, onEdit?: () => void }} wishes
+   */
+  constructor(toolchain, wishes) {
+    this.toolchain = toolchain;
+    this.wishes = wishes;
+    this.select = h("select", { change: () => this.editor.show(this.select.value) });
+    this.files = h("label", { class: "field" }, h("span", {}, "File"), this.select);
+    this.host = h("div", { class: "editor" });
+    this.count = h("p", { role: "status", class: "count" });
+    this.list = h("ul", { class: "messages" });
+    this.about = h("div", { class: "about" });
+    this.element = h(
+      "div",
+      {},
+      this.host,
+      h(
+        "p",
+        { class: "hint" },
+        "F12 goes to a definition, F8 to the next message, Ctrl+Space completes, F9 sets a breakpoint.",
+      ),
+      this.count,
+      this.list,
+      h("section", { "aria-label": "About the name at the cursor" }, this.about),
+    );
+    this.later = debounce(QUIET, () => void this.check());
+    this.round = 0;
+    this.editor = new Editor(this.host, toolchain, {
+      label: wishes.label,
+      onEdit: () => {
+        wishes.onEdit?.();
+        this.later();
+      },
+      onShow: (file) => {
+        this.select.value = file;
+        void this.editor?.colour().catch(() => undefined);
+      },
+      onCursor: (place) => void this.describe(place),
+      onStops: () => wishes.onStops?.(),
+    });
+  }
+
+  /** @param {SourceFile[]} files */
+  setFiles(files) {
+    setOptions(
+      this.select,
+      files.map(({ name }) => [name, name]),
+    );
+    this.editor.setFiles(files);
+    this.select.value = this.editor.file;
+    return this.check();
+  }
+
+  /** Assembles what is in the editor, and shows what there is to say. */
+  async check() {
+    const round = ++this.round;
+    try {
+      const { messages } = await this.toolchain.call("check", this.wishes.sources());
+      if (round !== this.round) return;
+      this.editor.setMessages(messages);
+      this.showMessages(messages);
+      await this.editor.colour();
+    } catch (error) {
+      if (round === this.round) this.count.textContent = messageOf(error);
+    }
+  }
+
+  /** @param {import("../worker.js").Message[]} messages */
+  showMessages(messages) {
+    const errors = messages.filter((message) => message.severity === "error").length;
+    const others = messages.length - errors;
+    const text =
+      messages.length === 0
+        ? "Assembles without messages."
+        : `${errors} errors, ${others} other messages.`;
+    if (this.count.textContent !== text) this.count.textContent = text;
+    this.count.classList.toggle("problem", errors > 0);
+    replace(
+      this.list,
+      ...messages.slice(0, 50).map((message) =>
+        h(
+          "li",
+          { class: message.severity },
+          button(`${message.file}:${message.line}:${message.column}`, () => {
+            this.editor.show(message.file, message.line, message.column);
+            this.editor.view.focus();
+          }),
+          h("span", {}, `${message.severity} ${message.code}: ${message.message}`),
+          message.help && h("span", { class: "hint" }, message.help),
+        ),
+      ),
+    );
+  }
+
+  /** @param {import("../worker.js").Place} place */
+  async describe(place) {
+    const found = await this.toolchain.call("hover", place).catch(() => null);
+    replace(this.about);
+    if (found) put(this.about, markdown(found.markdown));
+  }
+}

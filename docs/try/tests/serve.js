@@ -1,0 +1,39 @@
+// A file server for the tests: the folder of the built page, at a free port of this computer.
+
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".wasm": "application/wasm",
+};
+
+/**
+ * Serves a folder; returns the address and what ends it.
+ * @param {string} folder
+ */
+export async function serve(folder) {
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://x").pathname));
+    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
+    const there = await stat(file).catch(() => null);
+    if (!there?.isFile()) return response.writeHead(404).end();
+    const type =
+      TYPES[/** @type {keyof typeof TYPES} */ (extname(file))] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type, "content-length": there.size });
+    createReadStream(file).pipe(response);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
