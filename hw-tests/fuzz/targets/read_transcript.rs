@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let never = AtomicBool::new(false);
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &never };
+    let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &never };
     run_cases(&mut live, CASES.iter().cloned(), options, |result| {
         assert_ne!(result.verdict, Verdict::Fail);
     });

@@ -1,6 +1,7 @@
 //! Hardware-in-the-loop regression: boards, rigs, the runner with its verdicts, and reports.
 
 pub mod answers;
+pub mod baseline;
 pub mod board;
 pub mod campaign;
 mod checks;

@@ -56,7 +56,7 @@ struct Batch {
 /// Puts cases to two boards, both at work at the same time, up to the first in which they differ.
 /// `stop`, which ends the rigs' waits, is set afterwards.
 pub fn compare(rigs: [&mut LiveBoard; 2], cases: &[Case], stop: &AtomicBool) -> Compared {
-    let options = Options { repeat: 1, fail_fast: false, interrupted: stop };
+    let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: stop };
     let sides = rigs.map(|live| {
         move |cases: &[Case]| {
             let mut results = Vec::with_capacity(cases.len());

@@ -24,7 +24,7 @@ use firmware_wire::status;
 use program_kit::text::Show;
 use rcflash_link::LinkStats;
 
-use crate::runner::{CaseResult, Conclusion, Counts, Course, RunEnd, Verdict, shortfall};
+use crate::runner::{CaseResult, Compared, Conclusion, Counts, Course, RunEnd, Verdict, shortfall};
 
 /// Differences shown for one case.
 const DIFFERENCES_SHOWN: usize = 6;
@@ -39,6 +39,9 @@ const FLAGS: [(u8, &str); 2] = [(status::OVERFLOW, "overflow"), (status::SHORT, 
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
     all: Counts,
+    news: Counts,
+    /// With a baseline: cases that are known, new, and mended.
+    compared: Option<[u64; 3]>,
     by_tag: BTreeMap<String, Counts>,
     flags: [Lines; FLAGS.len()],
     troubles: Lines,
@@ -77,8 +80,10 @@ impl Overview {
     }
 
     /// Takes one more result in.
-    pub fn add(&mut self, result: &CaseResult) {
+    pub fn add(&mut self, result: &CaseResult, compared: Option<Compared>) {
         self.all.add(result);
+        self.news.add_news(result);
+        self.note_comparison(compared);
         for tag in &result.tags {
             self.by_tag.entry(tag.clone()).or_default().add(result);
         }
@@ -92,7 +97,7 @@ impl Overview {
         if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
             self.troubles.add(CASES_SHOWN, || trouble(result));
         }
-        if !self.inspection.as_ref().is_some_and(Inspection::has_square) {
+        if !result.known && !self.inspection.as_ref().is_some_and(Inspection::has_square) {
             let found = Inspection::of(result, &self.options);
             let is_better =
                 self.inspection.is_none() || found.as_ref().is_some_and(Inspection::has_square);
@@ -100,6 +105,29 @@ impl Overview {
                 self.inspection = found;
             }
         }
+    }
+
+    fn note_comparison(&mut self, compared: Option<Compared>) {
+        let Some(compared) = compared else { return };
+        let [known, new, mended] = self.compared.get_or_insert_default();
+        match compared {
+            Compared::Quiet => {}
+            Compared::Known => *known += 1,
+            Compared::New => *new += 1,
+            Compared::Mended => *mended += 1,
+        }
+    }
+
+    /// All verdicts, with those that are known from the baseline as passes.
+    #[must_use]
+    pub fn news(&self) -> Counts {
+        self.news
+    }
+
+    /// The line on the baseline; nothing if there is none.
+    #[must_use]
+    pub fn comparison(&self) -> String {
+        self.compared.map_or(String::new(), |counts| format!("baseline: {}\n", compared(counts)))
     }
 
     /// All verdicts.
@@ -142,6 +170,11 @@ impl Overview {
     }
 }
 
+/// The numbers of cases that are known from a baseline, new, and mended.
+fn compared([known, new, mended]: [u64; 3]) -> String {
+    format!("{known} known, {new} new, {mended} no longer there")
+}
+
 /// The last lines after a wrong answer: the commands that look into it.
 #[must_use]
 pub fn advice(inspection: &Inspection) -> String {
@@ -155,7 +188,8 @@ pub fn advice(inspection: &Inspection) -> String {
 /// A case that did not pass.
 fn trouble(result: &CaseResult) -> String {
     let fen = result.fen.as_deref().unwrap_or("").shown();
-    let mut text = format!("{} {} {fen}\n", result.verdict, result.id.shown());
+    let known = if result.known { " (known)" } else { "" };
+    let mut text = format!("{}{known} {} {fen}\n", result.verdict, result.id.shown());
     if let Some(why) = &result.why {
         let _ = writeln!(text, "    {}", why.shown());
     }
@@ -193,13 +227,19 @@ pub fn incomplete(ended: &RunEnd) -> Option<String> {
     }
 }
 
-/// The last lines: what came of it, and how board and line fared.
+/// The last lines: what came of it, and how board and line fared. The counts are those of all
+/// verdicts, and those in which what is known from the baseline is taken for a pass.
 #[must_use]
-pub fn summary(counts: Counts, course: &Course, stats: LinkStats, took: Duration) -> String {
+pub fn summary(
+    [counts, news]: [Counts; 2],
+    course: &Course,
+    stats: LinkStats,
+    took: Duration,
+) -> String {
     let why = incomplete(&course.ended);
-    let conclusion = Conclusion::of(counts, why.is_some());
+    let conclusion = Conclusion::of(news, why.is_some());
     let why = match why {
-        None if conclusion == Conclusion::Incomplete => format!(": {}", shortfall(counts)),
+        None if conclusion == Conclusion::Incomplete => format!(": {}", shortfall(news)),
         why => why.map_or(String::new(), |why| format!(": {}", why.shown())),
     };
     let verdict = format!("{conclusion}{why}");
@@ -255,7 +295,7 @@ mod tests {
 
     fn verdict(results: &[CaseResult], ended: RunEnd) -> String {
         let course = Course { ended, ..Course::default() };
-        summary(Counts::of(results), &course, LinkStats::default(), Duration::ZERO)
+        summary([Counts::of(results); 2], &course, LinkStats::default(), Duration::ZERO)
     }
 
     #[test]

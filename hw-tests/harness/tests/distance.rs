@@ -153,7 +153,7 @@ fn run(profile: &Profile, way: Duration, full: bool) -> (Duration, LinkStats) {
     let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = corpus::shipped().expect("it ships").into_iter().filter(is_played).take(200);
     let stop = AtomicBool::new(false);
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+    let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
     let began = rig.now();
     run_cases(&mut rig, cases, options, |result| assert_eq!(result.verdict, Verdict::Pass));
     (rig.now() - began, rig.stats())

@@ -93,7 +93,7 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
         let cases = corpus::shipped().expect("it ships").into_iter().filter(played).take(200);
         let stop = AtomicBool::new(false);
-        let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+        let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
         let mut passed = 0;
         run_cases(&mut rig, cases, options, |result| {
             passed += u32::from(result.verdict == Verdict::Pass);
@@ -118,7 +118,7 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = corpus::shipped().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+    let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
     let began = rig.board_time().expect("it is simulated");
     run_cases(&mut rig, cases.take(COUNT as usize), options, |result| {
         assert_eq!(result.verdict, Verdict::Pass);

@@ -11,7 +11,7 @@ use super::Settings;
 use crate::disk::Disk;
 use crate::report::{Gathered, Overview};
 use crate::results::{Clock, End, Head, Log, Ready, ResultsError};
-use crate::runner::{CaseResult, Verdict};
+use crate::runner::{CaseResult, Compared, Earlier, Verdict};
 use sargon_cases::Case;
 
 /// Most cases that a soak run writes down; only such that did not pass are.
@@ -25,6 +25,7 @@ pub struct Keeper {
     pub overview: Overview,
     /// The cases for the report, if there is one.
     pub(super) gathered: Option<Gathered>,
+    baseline: Option<Arc<Earlier>>,
     clock: Clock,
     log: Option<Log>,
     finished: BTreeSet<String>,
@@ -42,6 +43,7 @@ impl Keeper {
         Self {
             overview: Overview::new(settings.inspect.clone()),
             gathered: settings.report.as_ref().map(|_| Gathered::default()),
+            baseline: settings.baseline.clone(),
             clock,
             log: None,
             finished: BTreeSet::new(),
@@ -68,15 +70,17 @@ impl Keeper {
         } else {
             Log::create(disk, path, head, settings.force, clock)?
         });
-        for result in earlier {
-            self.note(&result);
+        for mut result in earlier {
+            self.note(&mut result);
             self.finished.insert(result.id);
         }
         Ok(())
     }
 
-    fn note(&mut self, result: &CaseResult) {
-        self.overview.add(result);
+    fn note(&mut self, result: &mut CaseResult) {
+        let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
+        result.known = compared == Some(Compared::Known);
+        self.overview.add(result, compared);
         if let Some(gathered) = &mut self.gathered {
             gathered.add(result);
         }
@@ -101,8 +105,8 @@ impl Keeper {
     }
 
     /// Takes one more result in; `false` if it could not be written down.
-    pub(super) fn take(&mut self, result: CaseResult) -> bool {
-        self.note(&result);
+    pub(super) fn take(&mut self, mut result: CaseResult) -> bool {
+        self.note(&mut result);
         // After a failure the file ends where it is whole: nothing is added to it any more.
         if self.failed.is_none()
             && let Err(error) = self.write(&result)
@@ -152,7 +156,7 @@ impl Keeper {
     /// Writes down that the run did not come to its end, and which cases had no turn.
     pub(super) fn broke_off(&mut self, why: &str, left: &[Case]) {
         for case in left {
-            self.note(&CaseResult::new(case, Verdict::NotRun));
+            self.note(&mut CaseResult::new(case, Verdict::NotRun));
         }
         // The reason is reported anyway, and is graver than a file that lacks its end.
         let _ = self.end(Some(why.to_owned()));

@@ -20,7 +20,7 @@ use crate::disk::Disk;
 use crate::live::{LiveBoard, Load, Plan, SetupError};
 use crate::report::{self, Overview};
 use crate::results::{Clock, FORMAT, Head, Ready, digest};
-use crate::runner::{Course, Options, RunEnd, exit_code, run_cases};
+use crate::runner::{Course, Earlier, Options, RunEnd, exit_code, run_cases};
 use sargon_cases::{Case, shuffle};
 
 /// The run to make, and its files.
@@ -46,6 +46,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// The number of cases to run, over and over.
     pub count: Option<u64>,
+    /// The earlier run whose troubles are known.
+    pub baseline: Option<Arc<Earlier>>,
     /// The results file.
     pub results: Option<PathBuf>,
     /// Whether the results file is continued.
@@ -134,7 +136,7 @@ impl Done {
     /// Returns the exit code.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.overview.counts(), &self.course.ended)
+        exit_code(self.overview.news(), &self.course.ended)
     }
 }
 
@@ -181,7 +183,7 @@ fn not_ready(error: SetupError) -> Failure {
 /// Gives a failure the exit code that the reports agree with: a wrong answer of an earlier run
 /// stays one.
 fn with_its_code(failure: Failure, keeper: &Keeper) -> Failure {
-    let code = if keeper.overview.counts().fail > 0 { WRONG } else { failure.code };
+    let code = if keeper.overview.news().fail > 0 { WRONG } else { failure.code };
     Failure { code, ..failure }
 }
 
@@ -285,7 +287,8 @@ fn put_once(
     let stop = Arc::clone(&here.stop);
     let clock = Arc::clone(&here.clock);
     let Settings { repeat, fail_fast, .. } = *settings;
-    let options = Options { repeat, fail_fast, interrupted: &stop };
+    let baseline = settings.baseline.as_deref();
+    let options = Options { repeat, fail_fast, baseline, interrupted: &stop };
     let mut put = Vec::with_capacity(cases.len());
     let feed = cases
         .iter()

@@ -71,6 +71,8 @@ impl<'a> Reporter<'a> {
         let Some(folder) = &self.settings.report else { return Ok(()) };
         let cases = gathered.finish(if is_broken_off { &self.settings.cases } else { &[] });
         let took = (self.clock)().saturating_duration_since(self.began);
+        let baseline = self.settings.baseline.as_deref();
+        self.report.baseline = baseline.map(|earlier| earlier.compare_all(&cases));
         self.report.note_cases(cases, took, &self.settings.inspect);
         Ok(write(&self.report, self.disk, folder)?)
     }

@@ -114,7 +114,8 @@ impl Judge {
             Err(error) => return Some(("the start".to_owned(), error.to_string())),
         };
         let interrupted = AtomicBool::new(false);
-        let options = Options { repeat: 1, fail_fast: true, interrupted: &interrupted };
+        let options =
+            Options { repeat: 1, fail_fast: true, baseline: None, interrupted: &interrupted };
         let mut failure = None;
         let course = run_cases(&mut live, self.cases.iter().cloned(), options, |result| {
             if failure.is_none() && !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::Report;
-use crate::runner::Counts;
+use super::{Report, compared};
+use crate::runner::{Comparison, Counts};
 
 impl Report {
     /// Returns program, board and settings of the run, as names and values.
@@ -35,6 +35,10 @@ impl Report {
         }
         if let Some(rounds) = self.rounds {
             facts.push(("over and over", format!("{} of {} passed", rounds.pass, rounds.cases)));
+        }
+        if let Some(Comparison { file, known, new, mended }) = &self.baseline {
+            let counts = compared([known, new, mended].map(|cases| cases.len() as u64));
+            facts.push(("baseline", format!("{file}: {counts}")));
         }
         facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
         facts.push(("began", self.started.clone()));

@@ -12,7 +12,8 @@ use super::Report;
 use crate::runner::{CaseResult, Verdict};
 
 /// The report as JUnit's XML. Only a wrong answer is a failure;
-/// flaky cases and cases without an answer are errors, and cases without a turn are skipped.
+/// flaky cases and cases without an answer are errors, and cases without a turn are skipped, and so
+/// is what the baseline knows.
 pub(super) fn junit(report: &Report) -> io::Result<String> {
     let mut suites = [TestSuite::new("run"), TestSuite::new("cases")];
     suites[0].add_test_case(whole(report));
@@ -43,6 +44,7 @@ fn whole(report: &Report) -> TestCase {
 
 fn test(case: &CaseResult) -> TestCase {
     let mut status = match case.verdict {
+        _ if case.known => TestCaseStatus::skipped(),
         Verdict::Pass => TestCaseStatus::success(),
         Verdict::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Verdict::Timeout | Verdict::Error | Verdict::Flaky => {
@@ -52,7 +54,8 @@ fn test(case: &CaseResult) -> TestCase {
     };
     let mut lines: Vec<String> = case.why.iter().cloned().collect();
     lines.extend(case.differences.iter().map(ToString::to_string));
-    status.set_type(case.verdict.word());
+    let known = if case.known { "known: " } else { "" };
+    status.set_type(format!("{known}{}", case.verdict));
     lines.iter_mut().for_each(|line| *line = line.shown());
     status.set_message(lines.first().map_or(case.verdict.word(), String::as_str));
     if !lines.is_empty() {

@@ -74,7 +74,8 @@ fn troubles(report: &Report) -> String {
 }
 
 fn trouble(report: &Report, case: &CaseResult) -> String {
-    let mut text = format!("\n## {}: {}\n\n", case.verdict, escaped(&case.id));
+    let known = if case.known { " (known)" } else { "" };
+    let mut text = format!("\n## {}{known}: {}\n\n", case.verdict, escaped(&case.id));
     if let Some(fen) = &case.fen {
         let _ = writeln!(text, "Position: {}\n", escaped(fen));
     }

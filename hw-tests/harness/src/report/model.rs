@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Inspection, Options, incomplete};
 use crate::live::{LiveBoard, Load};
 use crate::results::Head;
-use crate::runner::{CaseResult, Conclusion, Counts, Course, Verdict};
+use crate::runner::{CaseResult, Comparison, Conclusion, Counts, Course, Verdict};
 
 /// Version of the schema. Within a version fields may be added; none goes or changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -64,6 +64,9 @@ pub struct Report {
     pub faults: Option<String>,
     /// The cases by verdict.
     pub counts: Counts,
+    /// The comparison with an earlier run; absent if none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Comparison>,
     /// All verdicts of cases that were run several times. `counts` and `cases` have
     /// each case once then, as it ended at its worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +112,7 @@ impl Report {
             limit: None,
             faults: None,
             counts: Counts::default(),
+            baseline: None,
             rounds: None,
             inspect: Vec::new(),
             cases: Vec::new(),
@@ -154,7 +158,7 @@ impl Report {
         let inspected = cases.iter().filter_map(|case| Inspection::of(case, options));
         self.inspect = inspected.take(INSPECTED).collect();
         self.counts = Counts::of(&cases);
-        self.outcome = Conclusion::of(self.counts, self.incomplete.is_some());
+        self.outcome = Conclusion::of(Counts::of_news(&cases), self.incomplete.is_some());
         self.cases = cases;
         self.took_ms = took.as_millis() as u64;
     }
@@ -176,7 +180,9 @@ impl Report {
     #[must_use]
     pub fn headline(&self) -> String {
         let Counts { pass, cases, .. } = self.counts;
-        format!("{pass} of {cases} cases pass")
+        let known = self.baseline.as_ref().map_or(0, |compared| compared.known.len());
+        let known = if known > 0 { format!("{known} known, ") } else { String::new() };
+        format!("{known}{pass} of {cases} cases pass")
     }
 
     /// The cases of which something is to be said: all but those that passed and those that had no

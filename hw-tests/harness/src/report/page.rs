@@ -84,7 +84,8 @@ fn compact(case: &CaseResult) -> Value {
     let squares: Vec<_> = case.squares.iter().map(compact_square).collect();
     let repeats = repeats.total();
     let took = took_us;
-    json!([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took])
+    let known = case.known;
+    json!([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known])
 }
 
 fn compact_square(at: &SquareEntry) -> Value {
@@ -128,7 +129,8 @@ fn told(report: &Report, case: &CaseResult) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
     let said = case.why.iter().cloned().chain(differences);
     let lines: Vec<_> = said.chain(report.commands(case).iter().cloned()).collect();
-    format!("{}: {}", case.verdict, lines.join("; "))
+    let known = if case.known { " (known)" } else { "" };
+    format!("{}{known}: {}", case.verdict, lines.join("; "))
 }
 
 #[cfg(test)]

@@ -196,6 +196,14 @@ impl Log {
     }
 }
 
+/// Reads the whole lines of a file that nobody is going to continue.
+///
+/// # Errors
+/// It is not a results file, or a line is damaged.
+pub(crate) fn read_records(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, ResultsError> {
+    Ok(whole_lines(path, bytes)?.records)
+}
+
 /// Reads the whole lines of a results file. A last line without a line break was being written when
 /// the run ended, and is left out; a power cut can leave zeros in its place.
 fn whole_lines(path: &Path, bytes: &[u8]) -> Result<Whole, ResultsError> {

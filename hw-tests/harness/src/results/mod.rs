@@ -12,8 +12,8 @@ mod log;
 
 pub use digest::digest;
 pub use error::ResultsError;
-pub(crate) use log::MARK;
 pub use log::{Clock, Log};
+pub(crate) use log::{MARK, read_records};
 
 use serde::{Deserialize, Serialize};
 

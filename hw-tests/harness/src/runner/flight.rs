@@ -217,7 +217,8 @@ mod tests {
     fn times_of_squares_are_those_of_a_run_that_asks_for_every_byte() {
         let times = |full| {
             let stop = AtomicBool::new(false);
-            let options = Options { repeat: 1, fail_fast: false, interrupted: &stop };
+            let options =
+                Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
             let mut found = Vec::new();
             let cases = positions().into_iter().map(|(case, _)| case);
             run_cases(&mut live(Behaviour::Mended, full), cases, options, |result| {

@@ -1,6 +1,7 @@
 //! Runs cases on a board, several under way at a time: every case ends in exactly one verdict.
 
 mod conclusion;
+mod earlier;
 mod flight;
 mod judge;
 mod lockstep;
@@ -8,9 +9,10 @@ mod questions;
 mod result;
 
 pub use conclusion::{Conclusion, exit_code, shortfall};
+pub use earlier::{Compared, Comparison, Earlier};
 pub use lockstep::{Divergence, NO_ANSWER, first_divergence};
 
-pub use result::{CaseResult, Counts, Verdict};
+pub use result::{CaseResult, Counts, EndThere, Fault, Verdict};
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +42,8 @@ pub struct Options<'a> {
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.
     pub fail_fast: bool,
+    /// The earlier run, whose troubles do not end this one.
+    pub baseline: Option<&'a Earlier>,
     /// Ends the run when set.
     pub interrupted: &'a AtomicBool,
 }
@@ -101,6 +105,18 @@ pub fn run_cases(
     mut done: impl FnMut(CaseResult),
 ) -> Course {
     let mut cases = cases.into_iter();
+    let course = run_from(live, &mut cases, options, &mut done);
+    cases.for_each(|case| done(CaseResult::new(&case, Verdict::NotRun)));
+    course
+}
+
+/// The same with cases of which those that were not taken stay where they come from.
+pub fn run_from(
+    live: &mut LiveBoard,
+    cases: &mut dyn Iterator<Item = Case>,
+    options: Options,
+    done: &mut dyn FnMut(CaseResult),
+) -> Course {
     let course = Course::default();
     let mut run = Run {
         live,
@@ -110,13 +126,13 @@ pub fn run_cases(
         waiting: VecDeque::new(),
         unanswered: 0,
         is_given_up: false,
-        done: &mut done,
+        done,
     };
-    run.all(&mut cases);
+    run.all(cases);
     let Run { course, waiting, .. } = run;
-    let left = waiting.into_iter().map(|job| (job.case, job.so_far));
-    for (case, so_far) in left.chain(cases.map(|case| (case, None))) {
-        done(so_far.unwrap_or_else(|| CaseResult::new(&case, Verdict::NotRun)));
+    for job in waiting {
+        let not_run = || CaseResult::new(&job.case, Verdict::NotRun);
+        done(job.so_far.unwrap_or_else(not_run));
     }
     course
 }
@@ -428,7 +444,9 @@ impl Run<'_> {
         if let Some(before) = job.so_far.take() {
             result = judge::combine(before, result);
         }
-        let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
+        let is_known = |earlier: &Earlier| earlier.compare(&result) == Compared::Known;
+        let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
+            || self.options.baseline.is_some_and(is_known);
         if self.options.fail_fast && !passed && self.goes_on() {
             self.course.ended = RunEnd::FirstFailure;
         }

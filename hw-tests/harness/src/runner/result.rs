@@ -63,6 +63,42 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// The end of a case on one of several boards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndThere {
+    /// The board.
+    pub board: String,
+    /// The verdict there.
+    pub verdict: Verdict,
+    /// Its reason, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// The side at fault where a case did not pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// These boards: another board passes.
+    Boards(Vec<String>),
+    /// The code, or what all boards share: so many boards end in the same way.
+    Code(usize),
+    /// Not known, and why not.
+    Unknown(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boards(names) => write!(f, "the board: {} only", names.join(", ")),
+            Self::Code(boards) => {
+                write!(f, "the code, or what the boards share: {boards} boards end in the same way")
+            }
+            Self::Unknown(why) => write!(f, "not known: {why}"),
+        }
+    }
+}
+
 /// A case and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseResult {
@@ -75,9 +111,21 @@ pub struct CaseResult {
     pub fen: Option<String>,
     /// Its verdict.
     pub verdict: Verdict,
+    /// Whether it ended so in the run that is the baseline, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// Reason for a verdict other than pass and fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// The board that gave the answer, in a run on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
+    /// The ends on all boards that had it, where these are more than one or not a pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndThere>,
+    /// The side at fault, as far as the ends on several boards show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
     /// In what board and reference, or reference and document, differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
@@ -108,7 +156,11 @@ impl CaseResult {
             tags: case.tags.clone(),
             fen,
             verdict,
+            known: false,
             why: None,
+            board: None,
+            ends: Vec::new(),
+            fault: None,
             differences: Vec::new(),
             squares: Vec::new(),
             attempts: 0,
@@ -173,6 +225,21 @@ impl Counts {
         self.cases += 1;
         self.squares += result.squares.len() as u64;
         *self.place(result.verdict) += 1;
+    }
+
+    /// Counts some cases, of which those that are known from the baseline are taken for passes.
+    #[must_use]
+    pub fn of_news<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+        let mut counts = Self::default();
+        results.into_iter().for_each(|result| counts.add_news(result));
+        counts
+    }
+
+    /// Counts one case more; one that is known from the baseline is taken for a pass.
+    pub fn add_news(&mut self, result: &CaseResult) {
+        self.cases += 1;
+        self.squares += result.squares.len() as u64;
+        *self.place(if result.known { Verdict::Pass } else { result.verdict }) += 1;
     }
 
     /// Returns the number of cases with this verdict.

@@ -186,7 +186,7 @@ impl Program {
         )?;
         let mut right = BTreeMap::new();
         let never = AtomicBool::new(false);
-        let options = Options { repeat: 1, fail_fast: false, interrupted: &never };
+        let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &never };
         run_cases(&mut live, cases.iter().cloned(), options, |result| {
             right.insert(result.id, result.verdict);
         });

@@ -26,7 +26,7 @@ fn run(
     let programs = Arc::clone(programs);
     let mut live = LiveBoard::prepare_with(plan, programs, &SystemDisk, |board| board)?;
     let never = AtomicBool::new(false);
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &never };
+    let options = Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &never };
     let mut results = Vec::new();
     run_cases(&mut live, cases.iter().cloned(), options, |result| results.push(result));
     Ok(results)

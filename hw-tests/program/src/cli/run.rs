@@ -1,17 +1,19 @@
 //! `hw-tests run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use firmware_wire::status;
+use hil_harness::baseline;
 use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
 use hil_harness::disk::SystemDisk;
 use hil_harness::live::{LiveBoard, Plan};
 use hil_harness::report;
+use hil_harness::runner::Earlier;
 use indicatif::{ProgressBar, ProgressStyle};
-use program_kit::exit::{INCOMPLETE, Outcome};
+use program_kit::exit::{Failure, INCOMPLETE, Outcome, USAGE};
 use program_kit::text::tell;
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_cases::Case;
@@ -42,6 +44,10 @@ pub(super) struct RunArgs {
     /// for every byte only where a check is wrong; verdicts and messages are the same
     #[arg(long, conflicts_with = "replay")]
     full: bool,
+    /// Judge against an earlier run, by its results file or report.json: what did not pass then in
+    /// the same way is known, and only what is new is a failure (docs/REPORTS.md)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     /// Put each case to the board so many times; one that passes only sometimes is flaky
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -73,14 +79,14 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         observer: &mut Terminal(ProgressBar::hidden()),
     };
     let plan = args.board.plan().map(|plan| Plan { full: plan.full || args.full, ..plan });
-    let done = campaign::run(&args.settings(cases), plan, here)?;
+    let done = campaign::run(&args.settings(cases)?, plan, here)?;
     conclude(&done)
 }
 
 impl RunArgs {
-    fn settings(&self, cases: Vec<Case>) -> Settings {
+    fn settings(&self, cases: Vec<Case>) -> Result<Settings, Failure> {
         let arguments = std::env::args_os().skip(1);
-        Settings {
+        Ok(Settings {
             cases,
             profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
             behaviour: self.board.behaviour.to_string(),
@@ -91,6 +97,7 @@ impl RunArgs {
             fail_fast: self.fail_fast,
             time: self.time,
             count: self.count,
+            baseline: self.earlier()?,
             results: self.results.clone(),
             resume: self.resume,
             force: self.board.force,
@@ -98,8 +105,25 @@ impl RunArgs {
             arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
             inspect: self.board.options(),
             board: self.board.described(),
-        }
+        })
     }
+
+    /// Returns the run that is the baseline.
+    fn earlier(&self) -> Result<Option<Arc<Earlier>>, Failure> {
+        let Some(path) = &self.baseline else { return Ok(None) };
+        if self.results.as_ref().is_some_and(|results| same_file(results, path)) {
+            let why = "--baseline and --results name the same file; a run is no baseline of itself";
+            return Err(Failure::new(USAGE, why));
+        }
+        let baseline = baseline::read(path, &self.board.behaviour.to_string())?;
+        Ok(Some(Arc::new(baseline)))
+    }
+}
+
+/// Whether two paths lead to the same file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    a == b || real(a).is_some_and(|there| real(b) == Some(there))
 }
 
 /// Shows the progress of a run.
@@ -133,7 +157,8 @@ fn conclude(done: &Done) -> Outcome {
     print(&overview.table())?;
     print(&overview.flags())?;
     print(&overview.troubles())?;
-    print(&report::summary(overview.counts(), course, *stats, *took))?;
+    print(&report::summary([overview.counts(), overview.news()], course, *stats, *took))?;
+    print(&overview.comparison())?;
     if let Some(load) = limit {
         print(&format!("limit: {load}\n"))?;
     }

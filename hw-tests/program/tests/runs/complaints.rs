@@ -70,7 +70,12 @@ fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
     let server = server.expect("a pseudo-terminal");
     let mut rig = over_a_port(&server, profile.clone(), image(ProgramKind::Application));
     drop(server);
-    let options = Options { repeat: 1, fail_fast: false, interrupted: &AtomicBool::new(false) };
+    let options = Options {
+        repeat: 1,
+        fail_fast: false,
+        baseline: None,
+        interrupted: &AtomicBool::new(false),
+    };
     let cases = shipped().expect("the corpus");
     let mut verdicts = Vec::new();
     let course = run_cases(&mut rig, cases.into_iter().take(9), options, |result| {

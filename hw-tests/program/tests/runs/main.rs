@@ -1,6 +1,7 @@
 //! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly
 //! one verdict.
 
+mod baseline;
 mod checks;
 mod complaints;
 mod faults;

@@ -82,7 +82,7 @@ pub(super) fn case_called(name: &str, scratch: &Path) -> String {
 }
 
 /// The suites of a JUnit file: that of the run, and that of the cases.
-fn suites(written: &Written) -> [TestSuite; 2] {
+pub(super) fn suites(written: &Written) -> [TestSuite; 2] {
     let read = quick_junit::Report::deserialize_from_str(&written.text("junit.xml"));
     let suites = read.expect("it is well-formed").test_suites;
     suites.try_into().expect("two suites")

@@ -1,8 +1,8 @@
 // The list of cases, and what is shown of one once it is opened.
 const page = JSON.parse(document.getElementById("data").textContent);
 const { report } = page;
-const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took]) =>
-  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took }));
+const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known]) =>
+  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took, known }));
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
@@ -39,7 +39,7 @@ function haystack(one) {
 function makeRow(one) {
   const row = element("details", { "data-verdict": one.verdict },
     element("summary", {},
-      element("span", { class: `word ${one.verdict}` }, one.verdict),
+      element("span", { class: `word ${one.verdict}` }, one.known ? `${one.verdict}, known` : one.verdict),
       element("span", { class: "id" }, one.id),
       element("span", { class: "gist" }, gistOf(one))));
   row.addEventListener("toggle", () => fill(row, one));
