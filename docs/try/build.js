@@ -1,5 +1,5 @@
-// Bundles the page into a folder: `node docs/try/build.js FOLDER`. The worker with its module comes from .ci/web.
-// Packages are those of node_modules beside this file, or of target/npm (.ci/npm).
+// Bundles the page into a folder: `node docs/try/build.js FOLDER`. The worker with its module comes
+// from .ci/web. Packages are those of node_modules beside this file, or of target/npm (.ci/npm).
 
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -33,7 +33,7 @@ export async function build(to) {
     target: "es2022",
     minify: true,
     legalComments: "linked",
-    loader: { ".txt": "text", ".asm": "text" },
+    loader: { ".txt": "text", ".asm": "text", ".css": "text" },
     nodePaths: [modules],
     external: ["./serial.js"],
     logLevel: "warning",

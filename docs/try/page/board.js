@@ -1,5 +1,5 @@
-// The chess board: squares as a grid for keyboard and screen reader, pieces that are set and moved by
-// mouse, finger and keys, and arrows over them.
+// The chess board: squares as a grid for keyboard and screen reader, pieces that are set and moved
+// by mouse, finger and keys, and arrows over them.
 
 import { h, replace, svg } from "./dom.js";
 import { LETTERS, drawing, nameOf } from "./pieces.js";
@@ -7,7 +7,8 @@ import { FILES, SQUARES } from "./position.js";
 
 /** @typedef {import("../worker.js").PieceLetter} PieceLetter */
 /** @typedef {{ from: string, to: string, kind: string, label: string, current: boolean }} Arrow */
-/** @typedef {{ onSelect: (square: string) => void, onPut: (changes: [string, PieceLetter | null][]) => void }} Wishes */
+/** @typedef {[square: string, piece: PieceLetter | null][]} Changes */
+/** @typedef {{ onSelect: (square: string) => void, onPut: (changes: Changes) => void }} Wishes */
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 /** Pixels that a pointer moves before a press becomes a drag. */
@@ -144,13 +145,15 @@ export class BoardView {
     const tip = { x: to.x - along.x * 0.3, y: to.y - along.y * 0.3 };
     const neck = { x: tip.x - along.x * 0.3, y: tip.y - along.y * 0.3 };
     const wing = { x: -along.y * 0.16, y: along.x * 0.16 };
+    const left = { x: neck.x + wing.x, y: neck.y + wing.y };
+    const right = { x: neck.x - wing.x, y: neck.y - wing.y };
     const at = { x: from.x + along.x * 0.42, y: from.y + along.y * 0.42 };
     return svg(
       "g",
       { class: `arrow ${arrow.kind}${arrow.current ? " current" : ""}` },
       svg("line", { x1: from.x, y1: from.y, x2: neck.x, y2: neck.y }),
       svg("path", {
-        d: `M${tip.x} ${tip.y}L${neck.x + wing.x} ${neck.y + wing.y}L${neck.x - wing.x} ${neck.y - wing.y}Z`,
+        d: `M${tip.x} ${tip.y}L${left.x} ${left.y}L${right.x} ${right.y}Z`,
       }),
       svg("circle", { cx: at.x, cy: at.y, r: 0.17 }),
       svg("text", { x: at.x, y: at.y }, arrow.label),
@@ -271,7 +274,8 @@ export class BoardView {
   }
 
   /**
-   * Follows a pointer until it is let go, with the piece under it, and calls back with the square there.
+   * Follows a pointer until it is let go, with the piece under it, and calls back with the square
+   * there.
    * @param {PointerEvent} start
    * @param {PieceLetter | undefined} piece
    * @param {(target: string | null) => void} done
@@ -311,6 +315,7 @@ export function boardKeys() {
   return h(
     "p",
     { id: "board-keys", class: "hint" },
-    "Arrow keys move, Enter looks at a square, p n b r q k set Black's pieces, with Shift White's, Delete takes away.",
+    "Arrow keys move, Enter looks at a square, p n b r q k set Black's pieces, " +
+      "with Shift White's, Delete takes away.",
   );
 }

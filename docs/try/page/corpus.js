@@ -1,4 +1,5 @@
-// A run of the corpus, on the simulated board or a real one: progress, verdicts by tag, the first difference.
+// A run of the corpus, on the simulated board or a real one: progress, verdicts by tag, the first
+// difference.
 
 import { button, grouped, h, messageOf, put, replace } from "./dom.js";
 import { linkTo } from "./state.js";
@@ -87,7 +88,8 @@ export class CorpusPanel {
     const { counts } = summary;
     const verdict = counts.pass === counts.cases ? "PASS" : counts.fail ? "FAIL" : "INCOMPLETE";
     this.said.textContent =
-      `${verdict}: ${counts.pass} of ${counts.cases} cases agree on ${grouped(counts.squares)} squares, ` +
+      `${verdict}: ${counts.pass} of ${counts.cases} cases agree ` +
+      `on ${grouped(counts.squares)} squares, ` +
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
     if (summary.first) put(this.result, firstDifference(summary.first));

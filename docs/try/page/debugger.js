@@ -8,21 +8,28 @@ import { button, grouped, h, hex, messageOf, put, replace } from "./dom.js";
 
 /** Buttons: motion, text, key within the panel. */
 const MOTIONS = /** @type {[Motion, string, string][]} */ ([
-  ["restart", "⏮ Restart", "r"],
+  ["restart", "↺ Restart", "r"],
   ["backGo", "◀◀ Back to a stop", "B"],
   ["backLine", "◀ Line back", "b"],
   ["back", "‹ Instruction back", ","],
-  ["step", "› Instruction", "."],
-  ["lineInto", "▶ Into", "i"],
-  ["line", "▶ Next line", "n"],
-  ["out", "⤴ Out", "o"],
-  ["go", "▶▶ Continue", "c"],
+  ["step", "Instruction ›", "."],
+  ["lineInto", "Line, into calls", "i"],
+  ["line", "Next line ▶", "n"],
+  ["out", "Out", "o"],
+  ["go", "Continue ▶▶", "c"],
 ]);
+
+/**
+ * The panel whose board the worker has: there is one at a time.
+ * @type {DebugPanel | null}
+ */
+let owner = null;
 
 export class DebugPanel {
   /**
    * @param {import("./client.js").Toolchain} toolchain
-   * @param {{ begin: () => Methods["debug.start"]["params"], stops: () => import("../worker.js").BreakpointWish[],
+   * @param {{ begin: () => Methods["debug.start"]["params"],
+   *   stops: () => import("../worker.js").BreakpointWish[],
    *   onPlace: (place: { file: string, line: number } | null) => void, what: string }} wishes
    */
   constructor(toolchain, wishes) {
@@ -58,7 +65,8 @@ export class DebugPanel {
       h(
         "p",
         { class: "hint" },
-        "Keys in here: n next line, i into, o out, c continue, b line back, B back to a stop, . and , by instruction, r restart.",
+        "Keys in here: n next line, i into, o out, c continue, b line back, B back to a stop, " +
+          ". and , by instruction, r restart.",
       ),
       this.said,
       this.shown,
@@ -75,6 +83,8 @@ export class DebugPanel {
   }
 
   async begin() {
+    if (owner !== this) owner?.forget();
+    owner = this;
     await this.ask(() => this.toolchain.start("debug.start", this.wishes.begin()));
     await this.setStops();
   }

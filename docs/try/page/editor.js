@@ -1,5 +1,5 @@
-// The editor of TDL sources: several files, one shown; messages, colours, hovers and completions are the
-// toolchain's.
+// The editor of TDL sources: several files, one shown; messages, colours, hovers and completions
+// are the toolchain's.
 
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -21,7 +21,10 @@ import { marks, setCurrent, setStops, setTimes, setTokens } from "./marks.js";
 /** @typedef {import("../worker.js").Message} Message */
 /** @typedef {import("../worker.js").Place} Place */
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
-/** @typedef {{ label: string, onEdit: () => void, onShow: (file: string) => void, onCursor: (place: Place) => void, onStops: () => void }} Wishes */
+/**
+ * @typedef {{ label: string, onEdit: () => void, onShow: (file: string) => void,
+ *   onCursor: (place: Place) => void, onStops: () => void }} Wishes
+ */
 
 /** Milliseconds of quiet after which the cursor's place is reported. */
 const REST = 300;
@@ -176,7 +179,7 @@ export class Editor {
     this.decorate();
   }
 
-  /** Asks for the colours of the file that is shown; the toolchain answers for the text that it checked last. */
+  /** Asks for the colours of the file that is shown, by the text that was checked last. */
   async colour() {
     const { file } = this;
     const { doc } = this.view.state;

@@ -1,4 +1,5 @@
-// Task 2, the evaluator's source: edit it, run the corpus with it, step through it, see its T-states by line.
+// Task 2, the evaluator's source: edit it, run the corpus with it, step through it, see its
+// T-states by line.
 
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";

@@ -1,5 +1,5 @@
-// What is said of a square: residues of the three evaluators, the array as pieces and as bytes, and the
-// exchange step by step.
+// What is said of a square: residues of the three evaluators, the array as pieces and as bytes, and
+// the exchange step by step.
 
 import { button, grouped, h, put, replace } from "./dom.js";
 import { drawing, nameOf } from "./pieces.js";
@@ -103,7 +103,10 @@ export class Facts {
         "div",
         { class: "bar" },
         button("◀ Back", go(at - 1, "back"), { disabled: at === 0, "data-go": "back" }),
-        button("Next ▶", go(at + 1, "next"), { disabled: at === steps.length, "data-go": "next" }),
+        button("Next ▶", go(at + 1, "next"), {
+          disabled: at === steps.length,
+          "data-go": "next",
+        }),
         h(
           "span",
           { role: "status" },

@@ -1,5 +1,5 @@
-// The page: which task is shown, the worker that all tasks share, and the theme. Tasks beside the first are
-// loaded when they are first shown.
+// The page: which task is shown, the worker that all tasks share, and the theme. Tasks beside the
+// first are loaded when they are first shown.
 
 import { Toolchain } from "./client.js";
 import { h, messageOf, replace } from "./dom.js";

@@ -1,4 +1,5 @@
-// The little Markdown that hovers have: paragraphs, code blocks, `code` and **strong**. Everything else is text.
+// The little Markdown that hovers have: paragraphs, code blocks, `code` and **strong**. Everything
+// else is text.
 
 import { h, put } from "./dom.js";
 

@@ -1,5 +1,5 @@
-// What is drawn in the editor beside the text: colours of tokens, the line that runs next, T-states and
-// breakpoints in the gutter.
+// What is drawn in the editor beside the text: colours of tokens, the line that runs next, T-states
+// and breakpoints in the gutter.
 
 import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, GutterMarker, gutter } from "@codemirror/view";

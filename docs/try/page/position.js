@@ -1,4 +1,5 @@
-// A placement of pieces as the page edits it, to and from FEN. The worker says whether it is a position.
+// A placement of pieces as the page edits it, to and from FEN. The worker says whether it is a
+// position.
 
 /** @typedef {import("../worker.js").PieceLetter} PieceLetter */
 
@@ -34,8 +35,8 @@ export function piecesOf(fen) {
 }
 
 /**
- * Returns the FEN of pieces, with the side to move of another. Castling and en passant are dropped: the
- * pieces that they speak of may be gone.
+ * Returns the FEN of pieces, with the side to move of another. Castling and en passant are dropped:
+ * the pieces that they speak of may be gone.
  * @param {Map<string, PieceLetter>} pieces
  * @param {string} before
  */

@@ -1,11 +1,314 @@
-// A task that is not there yet.
+// Task 3, any TDL program: open or drop files, assemble, download, run on the simulated board with
+// a terminal, step through it.
+
+import { DebugPanel } from "./debugger.js";
+import { button, choice, download, h, messageOf, put, replace, setOptions } from "./dom.js";
+import hello from "./hello.asm";
+import { Sources } from "./sources.js";
+import { TerminalView } from "./terminal.js";
+
+/** @typedef {import("../worker.js").SourceFile} SourceFile */
+/** @typedef {import("../worker.js").OutputFile} OutputFile */
+
+/** Bytes of the largest file that is taken for a source. */
+const LARGEST = 2 * 1024 * 1024;
+const SPEEDS = /** @type {[string, string][]} */ ([
+  ["real", "as the board's"],
+  ["full", "as fast as it goes"],
+]);
 
 export class ProgramView {
   /**
    * @param {HTMLElement} host
-   * @param {unknown} _toolchain
+   * @param {import("./client.js").Toolchain} toolchain
    */
-  constructor(host, _toolchain) {
-    host.append("This part of the page is not there yet.");
+  constructor(host, toolchain) {
+    this.toolchain = toolchain;
+    this.sources = new Sources(toolchain, {
+      label: "Source of your program",
+      sources: () => ({ files: this.inOrder() }),
+      onStops: () => void this.debug.setStops(),
+      onEdit: () => this.debug.state && this.debug.forget(),
+    });
+    this.main = choice("Main file", [], () => void this.sources.check());
+    this.board = choice("Board", [["rc2014-classic", "rc2014-classic"]], () => undefined);
+    this.speed = choice("Speed", SPEEDS, () => undefined);
+    this.said = h("p", { role: "status" });
+    this.problem = h("p", { role: "alert", class: "problem" });
+    this.downloads = h("div", { class: "bar", role: "group", "aria-label": "Downloads" });
+    this.listing = h("pre", {
+      class: "listing",
+      tabindex: "0",
+      "aria-label": "Listing",
+      role: "region",
+    });
+    this.listed = h("details", { hidden: true }, h("summary", {}, "Listing"), this.listing);
+    this.state = h("span", { role: "status" });
+    this.terminal = new TerminalView(
+      "Terminal of the simulated board",
+      (keys) => void this.type(keys),
+    );
+    this.debug = new DebugPanel(toolchain, {
+      what: "Stop at the first instruction",
+      begin: () => ({ files: this.inOrder(), board: this.board.select.value }),
+      stops: () => this.sources.editor.breakpoints(),
+      onPlace: (place) => this.sources.editor.setNext(place),
+    });
+    this.build(host);
+    this.acceptDrops(host);
+    toolchain.listen((event) => event.event === "machine" && this.follow(event));
+    void this.begin();
+  }
+
+  /** @param {HTMLElement} host */
+  build(host) {
+    const picker = h("input", {
+      type: "file",
+      multiple: true,
+      class: "unseen",
+      tabindex: "-1",
+      "aria-label": "Files to open",
+      change: () => void this.open([...(picker.files ?? [])]).then(() => (picker.value = "")),
+    });
+    const name = h("input", {
+      type: "text",
+      size: 12,
+      placeholder: "name.asm",
+      "aria-label": "Name of a new file",
+    });
+    this.stop = button("Stop", () => void this.halt(), { disabled: true });
+    this.reset = button(
+      "Reset",
+      () => void this.ask(() => this.toolchain.call("machine.reset", {})),
+      { disabled: true },
+    );
+    const left = h(
+      "div",
+      { class: "column" },
+      h(
+        "div",
+        { class: "bar" },
+        this.sources.files,
+        this.main.element,
+        button("Open files…", () => picker.click()),
+        picker,
+      ),
+      h(
+        "div",
+        { class: "bar" },
+        name,
+        button("New file", () => this.create(name.value)),
+        button("Take this file away", () => this.remove()),
+      ),
+      h(
+        "p",
+        { class: "hint" },
+        "Files can be dropped anywhere here. A file that another inserts is opened beside it.",
+      ),
+      this.problem,
+      this.sources.element,
+    );
+    const right = h(
+      "div",
+      { class: "column" },
+      h("h2", {}, "Assemble"),
+      h(
+        "div",
+        { class: "bar" },
+        this.board.element,
+        button("Assemble", () => void this.assemble(), { class: "main" }),
+      ),
+      this.said,
+      this.downloads,
+      this.listed,
+      h("h2", {}, "Run on the simulated board"),
+      h(
+        "div",
+        { class: "bar" },
+        button("Run", () => void this.run(), { class: "main" }),
+        this.stop,
+        this.reset,
+        this.speed.element,
+        this.state,
+      ),
+      this.terminal.element,
+      h("h2", {}, "Step by step"),
+      this.debug.element,
+    );
+    put(host, h("div", { class: "two wide" }, left, right));
+  }
+
+  async begin() {
+    await this.setFiles([{ name: "hello.asm", text: hello }]);
+    await this.ask(async () => {
+      const { boards } = await this.toolchain.call("boards", {});
+      setOptions(
+        this.board.select,
+        boards.map((board) => [board.name, board.title]),
+      );
+    });
+  }
+
+  /** All files, the main one first. */
+  inOrder() {
+    const main = this.main.select.value;
+    const files = this.sources.editor.files();
+    return [
+      ...files.filter(({ name }) => name === main),
+      ...files.filter(({ name }) => name !== main),
+    ];
+  }
+
+  /** @param {SourceFile[]} files */
+  setFiles(files) {
+    setOptions(
+      this.main.select,
+      files.map(({ name }) => [name, name]),
+    );
+    return this.sources.setFiles(files);
+  }
+
+  /**
+   * Takes files into the editor; one of a name that is there replaces it, and the untouched example
+   * goes.
+   * @param {File[]} opened
+   */
+  async open(opened) {
+    this.problem.textContent = "";
+    const files = new Map(this.sources.editor.files().map(({ name, text }) => [name, text]));
+    if (files.size === 1 && files.get("hello.asm") === hello) files.clear();
+    for (const file of opened) {
+      if (file.size > LARGEST)
+        this.problem.textContent = `${file.name} is too large for a source: ${file.size} bytes`;
+      else files.set(file.name, await file.text());
+    }
+    if (files.size === 0) return;
+    await this.setFiles([...files].map(([name, text]) => ({ name, text })));
+    this.sources.editor.show(opened.at(-1)?.name ?? "");
+  }
+
+  /** @param {string} name */
+  create(name) {
+    const files = this.sources.editor.files();
+    const wanted = name.trim();
+    if (!/^[\w.-]{1,60}$/.test(wanted) || files.some((file) => file.name === wanted)) {
+      this.problem.textContent =
+        `"${wanted}" can't be the name of a new file: ` +
+        "letters, digits, . _ - and no name twice";
+      return;
+    }
+    this.problem.textContent = "";
+    void this.setFiles([...files, { name: wanted, text: "" }]);
+    this.sources.editor.show(wanted);
+    this.sources.editor.view.focus();
+  }
+
+  remove() {
+    const { file } = this.sources.editor;
+    const rest = this.sources.editor.files().filter(({ name }) => name !== file);
+    void this.setFiles(rest.length ? rest : [{ name: "hello.asm", text: hello }]);
+  }
+
+  /** @param {HTMLElement} host */
+  acceptDrops(host) {
+    const over = (/** @type {DragEvent} */ event) => {
+      if (host.hidden || !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      host.classList.toggle("dropping", event.type === "dragover");
+      if (event.type === "drop") void this.open([...event.dataTransfer.files]);
+    };
+    for (const type of /** @type {const} */ (["dragover", "dragleave", "drop"]))
+      window.addEventListener(type, over, true);
+  }
+
+  /** @param {() => Promise<unknown>} work */
+  async ask(work) {
+    this.problem.textContent = "";
+    try {
+      await work();
+    } catch (error) {
+      this.problem.textContent = messageOf(error);
+    }
+  }
+
+  assemble() {
+    return this.ask(async () => {
+      const { messages, program, outputs, text } = await this.toolchain.call("assemble", {
+        files: this.inOrder(),
+        board: this.board.select.value,
+      });
+      this.sources.editor.setMessages(messages);
+      this.sources.showMessages(messages);
+      const at = program && program.address.toString(16).toUpperCase().padStart(4, "0");
+      this.said.textContent = program
+        ? `${program.size} bytes at ${at}H, CRC-32 ${program.crc32}`
+        : text || "Not assembled.";
+      replace(
+        this.downloads,
+        ...outputs.map((file) =>
+          button(file.name, () => download(file.name, file.bytes), {
+            "aria-label": `Download ${file.name}`,
+          }),
+        ),
+      );
+      this.showListing(outputs.find((file) => file.kind === "listing"));
+    });
+  }
+
+  /** @param {OutputFile | undefined} file */
+  showListing(file) {
+    this.listed.hidden = !file;
+    this.listing.textContent = file ? new TextDecoder().decode(file.bytes) : "";
+  }
+
+  run() {
+    return this.ask(async () => {
+      this.terminal.open();
+      this.terminal.terminal.reset();
+      this.running(true);
+      this.state.textContent = "starting";
+      try {
+        const { entry, board } = await this.toolchain.call("machine.start", {
+          files: this.inOrder(),
+          board: this.board.select.value,
+          speed: /** @type {"real" | "full"} */ (this.speed.select.value),
+        });
+        this.state.textContent = `runs on ${board} from ${entry.toString(16).toUpperCase()}H`;
+        this.terminal.terminal.focus();
+      } catch (error) {
+        this.running(false);
+        this.state.textContent = "";
+        throw error;
+      }
+    });
+  }
+
+  halt() {
+    return this.ask(async () => {
+      await this.toolchain.call("machine.stop", {});
+      this.running(false);
+      this.state.textContent = "stopped";
+    });
+  }
+
+  /** @param {boolean} running */
+  running(running) {
+    if (this.stop) this.stop.disabled = !running;
+    if (this.reset) this.reset.disabled = !running;
+  }
+
+  /** @param {string} keys */
+  async type(keys) {
+    if (this.stop?.disabled) return;
+    await this.toolchain.call("machine.input", { bytes: keys }).catch(() => undefined);
+  }
+
+  /** @param {Extract<import("../worker.js").Event, { event: "machine" }>} event */
+  follow(event) {
+    if (event.bytes) this.terminal.write(event.bytes);
+    if (event.state && event.state !== "running") {
+      this.state.textContent = event.state;
+      if (event.state === "stopped") this.running(false);
+    }
   }
 }

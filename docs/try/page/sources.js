@@ -1,9 +1,11 @@
-// Sources in the editor together with what the toolchain says of them: a list of files, messages with their
-// places, and what is known about the name at the cursor. Both tasks with an editor have one.
+// Sources in the editor together with what the toolchain says of them: a list of files, messages
+// with their places, and what is known about the name at the cursor. Both tasks with an editor have
+// one.
 
 import { debounce, h, messageOf, put, replace, setOptions, button } from "./dom.js";
 import { Editor } from "./editor.js";
 import { markdown } from "./markdown.js";
+import { onChange } from "./state.js";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {import("../worker.js").Sources} SourceSet */
@@ -14,7 +16,8 @@ const QUIET = 250;
 export class Sources {
   /**
    * @param {import("./client.js").Toolchain} toolchain
-   * @param {{ label: string, sources: () => SourceSet, onStops?: () => void, onEdit?: () => void }} wishes
+   * @param {{ label: string, sources: () => SourceSet, onStops?: () => void,
+   *   onEdit?: () => void }} wishes
    */
   constructor(toolchain, wishes) {
     this.toolchain = toolchain;
@@ -32,7 +35,8 @@ export class Sources {
       h(
         "p",
         { class: "hint" },
-        "F12 goes to a definition, F8 to the next message, Ctrl+Space completes, F9 sets a breakpoint.",
+        "F12 goes to a definition, F8 to the next message, Ctrl+Space completes, " +
+          "F9 sets a breakpoint.",
       ),
       this.count,
       this.list,
@@ -40,6 +44,10 @@ export class Sources {
     );
     this.later = debounce(QUIET, () => void this.check());
     this.round = 0;
+    // The toolchain answers for what it checked last, which may be the other editor's.
+    onChange((_, changed) => {
+      if (changed.has("view") && this.element.offsetParent) void this.check();
+    });
     this.editor = new Editor(this.host, toolchain, {
       label: wishes.label,
       onEdit: () => {

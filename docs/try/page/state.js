@@ -1,4 +1,5 @@
-// What a link carries: the task, position, square and behaviour, kept in the fragment of the page's URL.
+// What a link carries: the task, position, square and behaviour, kept in the fragment of the page's
+// URL.
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {"exchange" | "evaluator" | "program" | "board"} View */

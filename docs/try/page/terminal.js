@@ -1,8 +1,14 @@
-// A terminal of xterm.js: shows what a board sends, hands on what is typed. F6 leads out of it by keyboard.
+// A terminal of xterm.js: shows what a board sends, hands on what is typed. F6 leads out of it by
+// keyboard.
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
+import looks from "@xterm/xterm/css/xterm.css";
 import { button, h } from "./dom.js";
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(looks);
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
 export class TerminalView {
   /**
