@@ -4,9 +4,9 @@
 //! and a reply to one request means that those sent before it will not be answered any more.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
 
 use firmware_wire::{ERROR, ErrorCode, Frame, PayloadTooLong, REPLY, Reply, Request, kind};
+use rcflash_transport::time::{Duration, Instant};
 
 use super::error::LinkError;
 use super::stats::{Cause, Repeats};

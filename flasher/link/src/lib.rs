@@ -23,9 +23,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use firmware_wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
+use rcflash_transport::time::{Duration, Instant};
 
 use distance::Distance;
 use flight::{Consequence, Flight, Pending, SILENCES};
@@ -209,7 +209,7 @@ impl Link {
     /// # Examples
     /// ```
     /// use std::io;
-    /// use std::time::{Duration, Instant};
+    /// use rcflash_transport::time::{Duration, Instant};
     ///
     /// use firmware_wire::{Decoder, Event, Frame, REPLY, Reply, Request};
     /// use rcflash_link::Link;

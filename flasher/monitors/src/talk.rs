@@ -4,7 +4,8 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+
+use rcflash_transport::time::{Duration, Instant};
 
 use super::error::{LoaderError, Result};
 use super::pace::Pace;

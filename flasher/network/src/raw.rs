@@ -2,10 +2,10 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 use rcflash_transport::lock::{Holder, PortLock};
 use rcflash_transport::port::OpenError;
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Passed, Transport};
 
 use crate::Address;

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::time::{Duration, Instant};
 
 use program_kit::text::visible;
 use rcflash_transport::lock::{Holder, PortLock};
 use rcflash_transport::port::{OpenError, check_speed};
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
 
 use crate::Address;

@@ -85,7 +85,7 @@ impl Server {
     ) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
             match self.next()? {
-                None => std::thread::sleep(LOOK),
+                None => rcflash_transport::time::sleep(LOOK),
                 Some((client, from)) => match open() {
                     Ok(port) => self.serve(client, from, port, stop, &mut note),
                     Err(error) => {

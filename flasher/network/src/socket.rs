@@ -6,13 +6,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
 
 use host_platform::net::keep_alive;
 use program_kit::text::visible;
 use rcflash_transport::Passed;
 use rcflash_transport::lock::PortLock;
 use rcflash_transport::port::OpenError;
+use rcflash_transport::time::{Duration, Instant};
 
 use crate::Address;
 

@@ -3,9 +3,9 @@
 
 use std::io;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use firmware_wire::Identity;
+use rcflash_transport::time::{Duration, Instant};
 
 use host_platform::process::shell;
 
@@ -173,7 +173,7 @@ fn pulse(
         })
     };
     set(active)?;
-    std::thread::sleep(reset.pulse);
+    rcflash_transport::time::sleep(reset.pulse);
     set(!active)
 }
 
@@ -190,7 +190,7 @@ fn run(command: &str) -> Result<(), ResetError> {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(failed(format!("failed: {status}"))),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK),
+            Ok(None) if Instant::now() < deadline => rcflash_transport::time::sleep(LOOK),
             Ok(None) => {
                 // It may have ended just now; either way it is over.
                 let _ = child.kill().and_then(|()| child.wait().map(drop));

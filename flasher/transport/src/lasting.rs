@@ -4,7 +4,8 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+
+use host_platform::time::{Duration, Instant};
 
 use crate::{Capabilities, ControlLine, Passed, Transport};
 
@@ -89,7 +90,7 @@ impl Lasting {
             if left.is_zero() {
                 return Ok(false);
             }
-            std::thread::sleep(left.min(LOOK / 5));
+            host_platform::time::sleep(left.min(LOOK / 5));
         }
         Ok(true)
     }

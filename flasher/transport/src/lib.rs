@@ -7,8 +7,10 @@ pub mod lock;
 pub mod port;
 
 use std::io;
-use std::time::{Duration, Instant};
 
+use host_platform::time::{Duration, Instant};
+
+pub use host_platform::time;
 pub use lasting::{Lasting, Reopen};
 
 use lock::Holder;

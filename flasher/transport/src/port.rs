@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use host_platform::files::is_character_device;
-use host_platform::serial::Device;
+use host_platform::ports::{Attachment, Listed};
 pub use host_platform::serial::is_pseudo_terminal;
-use serialport::{ClearBuffer, FlowControl, SerialPortType};
+use host_platform::serial::{self, Device};
+use host_platform::time::{Duration, Instant};
 
 use crate::busy;
 pub use crate::busy::User;
@@ -94,11 +94,10 @@ impl Port {
         let lock =
             PortLock::take(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
         let mut device = Device::open(name, baud).map_err(|error| Self::explain(name, error))?;
-        let took = device.settings().baud_rate().map_err(io::Error::from);
+        let took = device.baud();
         took.and_then(|took| check_speed(took, baud))
             .map_err(|error| OpenError::Other(name.to_owned(), error))?;
-        // Reading a line changes none; a pseudo-terminal has none to read.
-        let has_lines = device.settings().read_clear_to_send().is_ok();
+        let has_lines = device.has_wires();
         let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
         let passed = Passed::default();
         Ok(Self { name: name.to_owned(), device, capabilities, passed, lock })
@@ -142,14 +141,12 @@ impl Transport for Port {
     }
 
     fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        let outcome = match line {
-            _ if !self.capabilities.control_lines => return Err(io::ErrorKind::Unsupported.into()),
-            ControlLine::Dtr => self.device.settings().write_data_terminal_ready(on),
-            ControlLine::Rts => self.device.settings().write_request_to_send(on),
-            ControlLine::Break if on => self.device.settings().set_break(),
-            ControlLine::Break => self.device.settings().clear_break(),
-        };
-        Ok(outcome?)
+        match line {
+            _ if !self.capabilities.control_lines => Err(io::ErrorKind::Unsupported.into()),
+            ControlLine::Dtr => self.device.set_dtr(on),
+            ControlLine::Rts => self.device.set_rts(on),
+            ControlLine::Break => self.device.set_break(on),
+        }
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
@@ -172,19 +169,16 @@ impl Transport for Port {
     }
 
     fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        let before = self.device.settings().flow_control()?;
-        let flow = if obey { FlowControl::Hardware } else { FlowControl::None };
-        self.device.settings().set_flow_control(flow)?;
-        Ok(before == FlowControl::Hardware)
+        self.device.obey_rts(obey)
     }
 
     fn set_baud(&mut self, baud: u32) -> io::Result<()> {
-        self.device.settings().set_baud_rate(baud)?;
-        check_speed(self.device.settings().baud_rate()?, baud)
+        self.device.set_baud(baud)?;
+        check_speed(self.device.baud()?, baud)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
-        Ok(self.device.settings().clear(ClearBuffer::Output)?)
+        self.device.discard_unsent()
     }
 }
 
@@ -231,10 +225,7 @@ pub struct PortInfo {
 /// # Errors
 /// The system would not tell.
 pub fn list() -> io::Result<Vec<PortInfo>> {
-    // What other drivers report of themselves is not in our hands, nor how the list is made of it.
-    let ports = std::panic::catch_unwind(serialport::available_ports)
-        .map_err(|_| io::Error::other("the list of the system can't be read"))??;
-    let mut ports: Vec<PortInfo> = ports.into_iter().map(describe).collect();
+    let mut ports: Vec<PortInfo> = serial::list()?.into_iter().map(describe).collect();
     ports.sort_by_key(|port| (rank(port), port.path.clone()));
     let names = stable_names(Path::new(BY_ID));
     for port in &mut ports {
@@ -274,21 +265,21 @@ fn plain(text: String) -> String {
     text.replace(char::is_control, " ").trim().to_owned()
 }
 
-fn describe(port: serialport::SerialPortInfo) -> PortInfo {
-    let path = port.port_name;
+fn describe(port: Listed) -> PortInfo {
+    let path = port.name;
     let plain =
         |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None, by_id: None };
-    match port.port_type {
-        SerialPortType::UsbPort(usb) => PortInfo {
-            usb: Some((usb.vid, usb.pid)),
+    match port.attachment {
+        Attachment::Usb(usb) => PortInfo {
+            usb: Some(usb.id),
             product: usb.product.map(self::plain),
-            serial: usb.serial_number.map(self::plain),
+            serial: usb.serial.map(self::plain),
             ..plain(path, "usb")
         },
-        SerialPortType::PciPort => plain(path, "pci"),
-        SerialPortType::BluetoothPort => plain(path, "bluetooth"),
-        SerialPortType::Unknown if is_absent(&path) => plain(path, "absent"),
-        SerialPortType::Unknown => plain(path, "built in"),
+        Attachment::Pci => plain(path, "pci"),
+        Attachment::Bluetooth => plain(path, "bluetooth"),
+        Attachment::Unknown if is_absent(&path) => plain(path, "absent"),
+        Attachment::Unknown => plain(path, "built in"),
     }
 }
 

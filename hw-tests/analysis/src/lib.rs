@@ -5,6 +5,7 @@ mod after_move;
 mod battle;
 pub mod behaviours;
 pub mod boards;
+mod capturers;
 mod differences;
 mod fetches;
 mod play;
@@ -15,8 +16,9 @@ mod trace;
 
 pub use after_move::{AfterMove, after_move};
 pub use battle::{Battle, Rule, Rules};
+pub use capturers::{Capturers, capturers};
 pub use differences::{Comparison, Counts, Tally, compare};
 pub use fetches::{Fetch, fetches};
 pub use prizes::{Account, Prizes};
 pub use relations::{Group, Relation, relations};
-pub use trace::{Action, Party, Step, kinds, revalued, trace};
+pub use trace::{Action, Party, Step, kinds, revalued, takers, trace};

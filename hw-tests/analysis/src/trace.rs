@@ -98,6 +98,36 @@ pub fn trace(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Step> {
     }
 }
 
+/// The pieces that would capture in the steps of an exchange: each the number of a piece in its
+/// side's order, from 0.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::{takers, trace};
+///
+/// // The knight takes, the pawn takes back, and the second knight calls for the bishop's help.
+/// assert_eq!(takers(&trace(3, &[3, 3, 3], &[1, 9])), [0, 0, 1, 2]);
+/// ```
+#[must_use]
+pub fn takers(steps: &[Step]) -> Vec<usize> {
+    let (mut own, mut others) = (1, 1);
+    let (mut taker, mut guard) = (0, 0);
+    let mut takers = Vec::new();
+    for step in steps {
+        takers.push(taker);
+        if step.action == Action::Takes {
+            taker = guard;
+            (own, others) = (others, own);
+        } else {
+            taker = own;
+            own += 1;
+        }
+        guard = others;
+        others += 1;
+    }
+    takers
+}
+
 /// The kinds of a side's pieces in the order in which the array has them capture. A value of 3 is a
 /// knight in the knights' byte and a bishop elsewhere, so that a third knight, which only promotion
 /// can make, goes for a bishop.

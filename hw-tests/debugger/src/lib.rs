@@ -22,6 +22,7 @@ mod program;
 mod session;
 mod show;
 mod stops;
+#[cfg(feature = "view")]
 pub mod view;
 mod why;
 

@@ -253,6 +253,7 @@ pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
 
 /// Words of the stack from the stack pointer on, with the places that they may be return addresses
 /// to.
+#[cfg(feature = "view")]
 pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
     let sp = debugger.registers().sp;
     let row = |word: usize| {
@@ -304,6 +305,7 @@ pub(super) fn console(debugger: &Debugger) -> Vec<String> {
 }
 
 /// The T-states since a moment, and since power came on.
+#[cfg(feature = "view")]
 pub(super) fn time(debugger: &Debugger, began: u64) -> Vec<String> {
     let clock = debugger.clock();
     let since = i128::from(clock) - i128::from(began);
@@ -311,11 +313,13 @@ pub(super) fn time(debugger: &Debugger, began: u64) -> Vec<String> {
 }
 
 /// The address some instructions after another.
+#[cfg(feature = "view")]
 pub(super) fn code_after(debugger: &Debugger, from: u16, count: usize) -> u16 {
     (0..count).fold(from, |at, _| at.wrapping_add(debugger.length(at)))
 }
 
 /// The address some instructions before another.
+#[cfg(feature = "view")]
 pub(super) fn code_before(debugger: &Debugger, from: u16, count: usize) -> u16 {
     (0..count).fold(from, |at, _| one_before(debugger, at))
 }

@@ -14,7 +14,6 @@ pub use under_way::CaseReply;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use firmware::build::BuildError;
 use firmware::evaluator::{self, Behaviour as Built, Evaluator};
@@ -25,6 +24,7 @@ use rcflash_link::flash::FlashError;
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 use rcflash_monitors::LoaderError;
+use rcflash_transport::time::{Duration, Instant};
 use tdlasm::link::LinkedLine;
 
 use crate::board::{

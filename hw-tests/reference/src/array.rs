@@ -30,27 +30,39 @@ pub struct Filing {
     pub overflow: bool,
 }
 
+/// The place of a piece in its side's section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The slot: 0 is the pawns', 5 the king's.
+    pub slot: usize,
+    /// Whether it comes before the other entry of the slot.
+    pub comes_first: bool,
+}
+
 impl Filing {
     /// Files a piece in its own slot, or in the queen's when a queen stands before it on its line
     /// (she herself included). The second of a slot comes after the first. From a full slot it goes
     /// on to the next with room, where it comes before who is there. Without room up to the king's
-    /// slot it is left out.
-    pub fn file(&mut self, piece: Piece, behind_queen: bool) {
+    /// slot it is left out, and there is no entry.
+    pub fn file(&mut self, piece: Piece, behind_queen: bool) -> Option<Entry> {
         let slot = if behind_queen { Kind::Queen } else { piece.kind } as usize;
         let section = self.array.section_mut(piece.colour);
         let value = piece.kind.value();
-        match section.slots[slot] {
-            (0, _) => section.slots[slot].0 = value,
-            (_, 0) => section.slots[slot].1 = value,
-            _ => match section.slots[slot + 1..].iter_mut().find(|entries| entries.1 == 0) {
-                Some(entries) => *entries = (value, entries.0),
-                None => {
+        let entry = match section.slots[slot] {
+            (0, _) | (_, 0) => Entry { slot, comes_first: section.slots[slot].0 == 0 },
+            _ => {
+                let free = section.slots[slot + 1..].iter().position(|entries| entries.1 == 0);
+                let Some(distance) = free else {
                     self.overflow = true;
-                    return;
-                }
-            },
-        }
+                    return None;
+                };
+                Entry { slot: slot + 1 + distance, comes_first: true }
+            }
+        };
+        let entries = &mut section.slots[entry.slot];
+        *entries = if entry.comes_first { (value, entries.0) } else { (entries.0, value) };
         section.count += 1;
+        Some(entry)
     }
 }
 

@@ -41,6 +41,50 @@ pub fn attackers(position: &Position, target: Square, pins: &[Pin]) -> Filing {
     filing
 }
 
+/// A piece that bears on a square, pinned or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bearer {
+    /// Its square.
+    pub square: Square,
+    /// The piece.
+    pub piece: Piece,
+    /// A queen stands before it on its line, or it is one.
+    pub behind_queen: bool,
+    /// Another piece of its colour stands before it on its line.
+    pub is_behind: bool,
+    /// It is pinned, whether it may capture along the pin or not.
+    pub is_pinned: bool,
+    /// Its pins let it capture.
+    pub may_capture: bool,
+}
+
+/// Returns everyone who bears on a square, in the order in which [`attackers`] files them.
+///
+/// # Examples
+/// ```
+/// use sargon_reference::{Square, bearers, find_pins, parse_fen};
+///
+/// // The rook behind the other one, and a knight that its king holds.
+/// let position = parse_fen("3r2k1/3r4/8/8/3R4/1K1N3r/8/8 w - -")?;
+/// let d4 = Square::named("d4").expect("a square of the board");
+/// let found = bearers(&position, d4, &find_pins(&position));
+/// let behind: Vec<bool> = found.iter().map(|bearer| bearer.is_behind).collect();
+/// assert_eq!(behind, [false, true]);
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
+#[must_use]
+pub fn bearers(position: &Position, target: Square, pins: &[Pin]) -> Vec<Bearer> {
+    let mut found = Vec::new();
+    let mut last = None;
+    scan(position, target, &mut |Met { square, piece, direction, behind_queen }| {
+        let is_behind = last.replace(direction) == Some(direction);
+        let is_pinned = pins.iter().any(|pin| pin.square == square);
+        let may_capture = may_leave(square, direction, pins);
+        found.push(Bearer { square, piece, behind_queen, is_behind, is_pinned, may_capture });
+    });
+    found
+}
+
 /// Finds everyone who bears on a square, pinned or not, in the program's order.
 pub(super) fn scan(position: &Position, target: Square, found: &mut impl FnMut(Met)) {
     for (slider, directions) in

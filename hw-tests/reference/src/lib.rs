@@ -26,8 +26,8 @@ mod pins;
 mod position;
 mod printed;
 
-pub use array::{AttackersArray, Filing};
-pub use attack::attackers;
+pub use array::{AttackersArray, Entry, Filing};
+pub use attack::{Bearer, attackers, bearers};
 pub use exchange::{Booking, ExchangeResult, exchange};
 pub use fen::{FenError, parse_fen};
 pub use minimax::minimax;

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::time::{Duration, Instant};
 
 use rcflash_network::TcpLine;
 use rcflash_transport::Transport;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::line::Line;
 
@@ -84,7 +84,7 @@ impl Line for NetworkLine {
             self.host = None;
         }
         match wait {
-            Some(wait) if self.host.is_none() => std::thread::sleep(wait),
+            Some(wait) if self.host.is_none() => rcflash_transport::time::sleep(wait),
             Some(wait) if self.arrived.is_empty() => self.hear(wait),
             _ => {}
         }

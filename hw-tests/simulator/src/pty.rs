@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use host_platform::pty::Pty;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::line::Line;
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+
+use rcflash_transport::time::{Duration, Instant};
 
 use super::board::{BoardSpec, SimBoard, Stop};
 use super::line::Line;
@@ -218,7 +219,7 @@ fn serve(board: &mut SimBoard<impl Line>, shared: &Shared, pace: Pace, clock_hz:
             since = (Instant::now(), board.clock());
         } else if pace == Pace::RealTime {
             let due = Duration::from_secs_f64((board.clock() - since.1) as f64 / clock_hz as f64);
-            std::thread::sleep(due.saturating_sub(since.0.elapsed()));
+            rcflash_transport::time::sleep(due.saturating_sub(since.0.elapsed()));
         }
     }
     board.line_mut().flush(None);

@@ -11,6 +11,8 @@ use rustix::io::Errno;
 use rustix::termios::{ControlModes, OptionalActions, isatty, tcgetattr, tcsetattr};
 use serialport::{FlowControl, SerialPort, TTYPort};
 
+pub use crate::wires::list;
+
 /// An open serial device, 8 data bits, no parity, 1 stop bit.
 ///
 /// `serialport` opens, locks and sets up the device. Bytes go through a descriptor of our own that
@@ -44,7 +46,7 @@ impl Device {
     }
 
     /// Speed, flow control and wires.
-    pub fn settings(&mut self) -> &mut dyn SerialPort {
+    pub(crate) fn settings(&mut self) -> &mut dyn SerialPort {
         &mut self.settings
     }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serialport::{COMPort, FlowControl, SerialPort};
 
+pub use crate::wires::list;
+
 /// The shortest wait that the driver knows.
 const LEAST: Duration = Duration::from_millis(1);
 
@@ -33,7 +35,7 @@ impl Device {
     }
 
     /// Speed, flow control and wires.
-    pub fn settings(&mut self) -> &mut dyn SerialPort {
+    pub(crate) fn settings(&mut self) -> &mut dyn SerialPort {
         &mut self.port
     }
 

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use rcflash_transport::Transport;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::port::{Answer, PortRequests};
 use crate::Protocol;
@@ -103,7 +103,7 @@ impl Session {
     /// Passes on what the board has sent, unless the client rests: the port keeps it then.
     fn pass_to_client(&mut self) -> Result<(), Ended> {
         if self.telnet.as_ref().is_some_and(|telnet| telnet.suspended) {
-            std::thread::sleep(LISTEN);
+            rcflash_transport::time::sleep(LISTEN);
             return Ok(());
         }
         let mut heard = [0; 1024];

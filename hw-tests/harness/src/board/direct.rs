@@ -3,9 +3,9 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use firmware::profile::Profile;
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Button, Instruments};

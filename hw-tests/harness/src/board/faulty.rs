@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use firmware_wire::{Decoder, Event, Frame, RECORD, REPLY, kind};
 use rcflash_transport::port::OpenError;
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
 
 use super::mischief::{Fault, FaultCounts, Mischief};

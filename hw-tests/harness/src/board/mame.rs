@@ -6,11 +6,11 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use firmware::profile::Profile;
 use rcflash_network::TcpLine;
 use rcflash_transport::Transport;
+use rcflash_transport::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::{Board, BoardError};
@@ -145,7 +145,7 @@ impl MameBoard {
                 let said = self.last_words();
                 return Err(io::Error::other(format!("no connection within {seconds} s: {said}")));
             }
-            std::thread::sleep(LOOK);
+            rcflash_transport::time::sleep(LOOK);
         }
     }
 

@@ -67,7 +67,7 @@ pub trait Board: Send {
 
     /// Lets time pass, by the clock of the board's line.
     fn rest(&mut self, time: Duration) {
-        std::thread::sleep(time);
+        rcflash_transport::time::sleep(time);
     }
 
     /// Returns measurements taken on the board itself, where it can be looked into.

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use program_kit::text::Show;
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
 
 use super::transcript::{Entry, Event, FORMAT, Heading, Hex, MARK, Ready};

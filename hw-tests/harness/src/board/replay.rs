@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use rcflash_transport::Transport;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::transcript::{Entry, Event, FORMAT, Heading, Ready};
 use super::{Board, BoardError};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use program_kit::exit::{BUG, Failure, USAGE};
+use rcflash_transport::time::{Duration, Instant};
 
 use super::Settings;
 use crate::disk::Disk;

@@ -10,10 +10,10 @@ pub use reporter::Reporter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use program_kit::exit::{Failure, INTERRUPTED, RIG, WRONG};
 use rcflash_link::LinkStats;
+use rcflash_transport::time::{Duration, Instant};
 
 use crate::board::FaultCounts;
 use crate::disk::Disk;

@@ -2,7 +2,9 @@
 //! its end.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
+
+use rcflash_transport::time::Instant;
 
 use program_kit::exit::Failure;
 

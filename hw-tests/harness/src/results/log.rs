@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use program_kit::text::Show;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::error::ResultsError;
 use super::line::{open, seal};

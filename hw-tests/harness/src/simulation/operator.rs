@@ -5,9 +5,9 @@
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use rcflash_transport::port::OpenError;
+use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, ControlLine, Transport};
 
 use crate::board::{Board, BoardError, Button, DirectBoard, Instruments};

@@ -2,7 +2,7 @@
 //! whose every record of Intel HEX has its own checksum, and which after an error takes what
 //! follows as commands.
 
-use std::time::{Duration, Instant};
+use rcflash_transport::time::{Duration, Instant};
 
 use super::machine::{Begin, Calls};
 use super::{Basic, Cpm, Memory, Peer, Running, Trap, Wiring, machine};

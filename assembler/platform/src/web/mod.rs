@@ -1,0 +1,10 @@
+//! A worker of a page: it has a clock, and no files, processes, terminals or sockets.
+
+pub mod errors;
+pub mod files;
+pub mod net;
+pub mod process;
+pub mod pty;
+pub mod serial;
+pub mod terminal;
+pub mod time;

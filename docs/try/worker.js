@@ -1,0 +1,69 @@
+// The worker of the page: holds the toolchain as WebAssembly, answers requests, and lets long runs go on between them.
+// The contract is worker.d.ts.
+
+import init, { Worker as Toolchain } from "./toolchain.js";
+
+/** Requests that came before the module was there. */
+const early = [];
+let toolchain;
+let isRunning = false;
+
+/** Puts the bytes that a message refers to by number where its fields `bytes` are. */
+function withBytes(message, bytes) {
+  for (const holder of [message, ...(message.result?.outputs ?? [])]) {
+    if (typeof holder.bytes === "number") holder.bytes = bytes[holder.bytes];
+  }
+  return message;
+}
+
+function post(json, bytes) {
+  self.postMessage(withBytes(JSON.parse(json), bytes));
+}
+
+/** Shared memory does not go through JSON: it is handed over besides. */
+function take(request) {
+  try {
+    if (request.method === "serial.attach") {
+      toolchain.attach(request.params.memory);
+    }
+    const params = { ...request.params, memory: undefined };
+    if (params.bytes !== undefined && typeof params.bytes !== "string") params.bytes = [...params.bytes];
+    toolchain.take(JSON.stringify({ ...request, params }));
+  } catch (error) {
+    self.postMessage({ id: request.id, error: { message: `the toolchain failed: ${error?.message ?? error}` } });
+  }
+  run();
+}
+
+// A message of a channel comes after all that wait already, and without the least delay of a timer.
+const channel = new MessageChannel();
+channel.port1.onmessage = () => {
+  isRunning = false;
+  let hasMore = false;
+  try {
+    hasMore = toolchain.advance();
+  } catch (error) {
+    self.postMessage({ event: "broken", message: `the toolchain failed: ${error?.message ?? error}` });
+  }
+  if (hasMore) run();
+};
+
+function run() {
+  if (isRunning) return;
+  isRunning = true;
+  channel.port2.postMessage(null);
+}
+
+self.onmessage = ({ data }) => {
+  if (toolchain) take(data);
+  else early.push(data);
+};
+
+try {
+  await init();
+  toolchain = new Toolchain(post);
+  toolchain.start(typeof SharedArrayBuffer !== "undefined");
+  early.splice(0).forEach(take);
+} catch (error) {
+  self.postMessage({ event: "broken", message: `the toolchain can't be loaded: ${error?.message ?? error}` });
+}

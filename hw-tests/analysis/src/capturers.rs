@@ -1,0 +1,101 @@
+//! The pieces behind the entries of the attackers array, with their squares.
+
+use sargon_reference::{Bearer, Colour, Filing, Pin, Position, Square, bearers};
+
+/// Slots of a section.
+const SLOTS: usize = 6;
+
+/// The pieces that bear on a square, as the array has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Capturers {
+    sides: [[Vec<Bearer>; SLOTS]; 2],
+    /// Those whose pins keep them from capturing here.
+    pub barred: Vec<Bearer>,
+    /// Those for which the array has no room.
+    pub left_out: Vec<Bearer>,
+}
+
+impl Capturers {
+    /// The pieces of a side in the order in which they capture.
+    pub fn in_order(&self, colour: Colour) -> impl Iterator<Item = &Bearer> {
+        self.sides[colour as usize].iter().flatten()
+    }
+}
+
+/// Finds the pieces behind the entries of the array that
+/// [`attackers`](sargon_reference::attackers) makes.
+///
+/// # Examples
+/// ```
+/// use sargon_analysis::capturers;
+/// use sargon_reference::{Colour, Square, parse_fen};
+///
+/// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
+/// let e4 = Square::named("e4").expect("a square of the board");
+/// let found = capturers(&position, e4, &[]);
+/// let black: Vec<String> =
+///     found.in_order(Colour::Black).map(|bearer| bearer.square.to_string()).collect();
+/// assert_eq!(black, ["d5", "e7"]);
+/// # Ok::<(), sargon_reference::FenError>(())
+/// ```
+#[must_use]
+pub fn capturers(position: &Position, target: Square, pins: &[Pin]) -> Capturers {
+    let mut found = Capturers::default();
+    let mut filing = Filing { array: Default::default(), overflow: false };
+    for bearer in bearers(position, target, pins) {
+        if !bearer.may_capture {
+            found.barred.push(bearer);
+            continue;
+        }
+        match filing.file(bearer.piece, bearer.behind_queen) {
+            Some(entry) => {
+                let slot = &mut found.sides[bearer.piece.colour as usize][entry.slot];
+                slot.insert(if entry.comes_first { 0 } else { slot.len() }, bearer);
+            }
+            None => found.left_out.push(bearer),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use sargon_reference::{attackers, find_pins, parse_fen};
+
+    use super::*;
+
+    #[test]
+    fn the_pieces_have_the_values_of_the_array_in_its_order() {
+        // Crowded lines, pins, pieces behind queens, and more knights than a slot has room for.
+        for fen in [
+            "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -",
+            "3rr1k1/1b1qbppp/p1np1n2/1p2p3/3NP3/1BN1BP2/PPPQ2PP/2KRR3 w - -",
+            "4r1k1/4r3/4q3/8/1N2pN2/2N3N1/4Q3/4RK2 w - -",
+            "3q2k1/3r4/3r4/8/3P4/N1N5/1Q3N2/R1B3K1 w - -",
+        ] {
+            let position = parse_fen(fen).expect("a position");
+            let pins = find_pins(&position);
+            for (square, _) in position.pieces() {
+                let array = attackers(&position, square, &pins).array;
+                let found = capturers(&position, square, &pins);
+                for colour in [Colour::White, Colour::Black] {
+                    let values: Vec<u8> =
+                        found.in_order(colour).map(|it| it.piece.kind.value()).collect();
+                    assert_eq!(values, array.in_order(colour), "{fen} {square} {colour:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_piece_that_finds_its_slot_full_comes_before_who_is_in_the_next() {
+        // Three knights and a bishop: the third knight goes to the bishops' slot, first.
+        let position = parse_fen("6k1/8/8/5N2/3p4/1N6/2N5/B5K1 w - -").expect("a position");
+        let d4 = Square::named("d4").expect("a square");
+        let found = capturers(&position, d4, &[]);
+        let squares: Vec<String> =
+            found.in_order(Colour::White).map(|it| it.square.to_string()).collect();
+        assert_eq!(squares.last().map(String::as_str), Some("a1"), "{squares:?}");
+        assert_eq!(squares.len(), 4);
+    }
+}

@@ -1,0 +1,298 @@
+//! A position by the Z80 code, which runs on the simulated board, and by the host's evaluators.
+
+use firmware_wire::{SquareRecord, StepRecord, status};
+use hil_harness::live::LiveBoard;
+use rcflash_link::LinkError;
+use sargon_analysis::{Comparison, compare};
+use sargon_cases::encode;
+use sargon_reference::{
+    AttackersArray, Colour, Direction, Examination, Piece, Pin, Position, Square, Verdict,
+    examine_as, parse_fen,
+};
+use serde::Serialize;
+
+use crate::board::{Boards, Edition};
+use crate::exchange::{Capturer, Exchange, StepFacts};
+use crate::fault::Fault;
+
+/// The answer to `examine`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Findings {
+    fen: String,
+    behaviour: String,
+    pins: Vec<PinFacts>,
+    squares: Vec<SquareFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    board_error: Option<String>,
+    t_states: u64,
+}
+
+/// A pinned piece.
+#[derive(Debug, Serialize)]
+struct PinFacts {
+    square: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    direction: &'static str,
+}
+
+/// An occupied square.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SquareFacts {
+    square: String,
+    piece: char,
+    value: u8,
+    attackers: Vec<Capturer>,
+    defenders: Vec<Capturer>,
+    barred: Vec<Capturer>,
+    array: Arrays,
+    residue: Residues,
+    agrees: bool,
+    overflow: bool,
+    short: bool,
+    steps: Vec<StepFacts>,
+    reason: String,
+    t_states: Option<u64>,
+}
+
+/// The attackers array by board and reference.
+#[derive(Debug, Serialize)]
+struct Arrays {
+    board: Option<[u8; 14]>,
+    reference: [u8; 14],
+}
+
+/// Points that the owner loses, by each evaluator.
+#[derive(Debug, Serialize)]
+struct Residues {
+    board: Option<u8>,
+    reference: u8,
+    minimax: Option<i32>,
+    swap: Option<i32>,
+}
+
+/// A question about a position.
+pub(crate) struct Question<'a> {
+    pub(crate) fen: &'a str,
+    pub(crate) edition: &'a Edition,
+    /// The square, if only one is asked for.
+    pub(crate) square: Option<&'a str>,
+}
+
+/// The findings of the board on a position.
+#[derive(Default)]
+struct Seen {
+    squares: Vec<(SquareRecord, Option<u64>)>,
+    /// The steps of exchanges by square.
+    steps: Vec<(u8, Vec<StepRecord>)>,
+    error: Option<String>,
+}
+
+/// Examines a position.
+pub(crate) fn examine(boards: &mut Boards, question: &Question<'_>) -> Result<Findings, Fault> {
+    let full = chess_notation::Position::from_fen(question.fen.trim())?;
+    let position = parse_fen(question.fen.trim()).map_err(|error| Fault {
+        column: u32::try_from(error.column).ok(),
+        ..Fault::new(&error)
+    })?;
+    let wanted = question.square.map(|name| square(&position, name)).transpose()?;
+    let edition = question.edition;
+    let found = examine_as(&position, encode::behaviour(edition.behaviour));
+    let live = boards.with(edition)?;
+    let seen = Seen::by(live, &position, wanted);
+    if seen.error.is_some() {
+        boards.forget(edition);
+    }
+    let compared = compare(&position);
+    let is_wanted = |verdict: &&Verdict| wanted.is_none_or(|square| square == verdict.square);
+    let verdicts = found.verdicts.iter().filter(is_wanted);
+    let facts = verdicts.map(|verdict| facts(&position, &found, verdict, &seen, &compared));
+    let squares: Vec<SquareFacts> = facts.collect();
+    Ok(Findings {
+        fen: full.to_string(),
+        behaviour: edition.behaviour.to_string(),
+        pins: found.pins.iter().map(|pin| pin_facts(&position, pin)).collect(),
+        t_states: seen.squares.iter().filter_map(|(_, t_states)| *t_states).sum(),
+        squares,
+        board_error: seen.error,
+    })
+}
+
+/// The occupied square of a name.
+pub(crate) fn square(position: &Position, name: &str) -> Result<Square, Fault> {
+    let square =
+        Square::named(name).ok_or_else(|| Fault::new(format!("{name} is no square: a1 to h8")))?;
+    match position.on(square) {
+        Some(_) => Ok(square),
+        None => Err(Fault::new(format!("{square} is empty: nothing can be lost there"))),
+    }
+}
+
+impl Seen {
+    /// Asks the board for the position, and for the steps of each exchange.
+    fn by(live: &mut LiveBoard, position: &Position, wanted: Option<Square>) -> Self {
+        let mut seen = Self::default();
+        if let Err(error) = seen.ask(live, position, wanted) {
+            seen.error = Some(format!("{error}; {}", live.whereabouts()));
+        }
+        seen
+    }
+
+    fn ask(
+        &mut self,
+        live: &mut LiveBoard,
+        position: &Position,
+        wanted: Option<Square>,
+    ) -> Result<(), LinkError> {
+        let observation = live.position(position)?;
+        let mut times = observation.t_states.into_iter().flatten();
+        let records = observation.squares.into_iter();
+        self.squares = records.map(|record| (record, times.next())).collect();
+        for (record, _) in &self.squares {
+            let square = encode::decode_square(record.square);
+            let is_wanted = wanted.is_none() || wanted == square;
+            let piece = encode::decode_piece(record.piece).filter(|_| is_wanted);
+            let array = AttackersArray::from_bytes(&record.array);
+            if let Some(piece) = piece.filter(|piece| may_be_played(piece, &array)) {
+                let (_, _, steps) = live.steps(piece, piece.kind.value(), &array)?;
+                self.steps.push((record.square, steps));
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self, square: Square) -> Option<&(SquareRecord, Option<u64>)> {
+        self.squares.iter().find(|(record, _)| record.square == encode::square(square))
+    }
+
+    fn steps(&self, square: Square) -> &[StepRecord] {
+        let number = encode::square(square);
+        let steps = self.steps.iter().find(|(at, _)| *at == number);
+        steps.map_or(&[], |(_, steps)| steps)
+    }
+}
+
+/// Whether somebody attacks, and the array holds as many pieces as it promises. As in 1978 it may
+/// promise more, and the exchange runs on into other memory then.
+fn may_be_played(piece: &Piece, array: &AttackersArray) -> bool {
+    let holds = |colour| array.in_order(colour).len() >= usize::from(array.count(colour));
+    array.count(piece.colour.other()) > 0 && holds(Colour::White) && holds(Colour::Black)
+}
+
+fn facts(
+    position: &Position,
+    found: &Examination,
+    verdict: &Verdict,
+    seen: &Seen,
+    compared: &[Comparison],
+) -> SquareFacts {
+    let Verdict { square, piece, array, overflow, outcome, .. } = verdict;
+    let record = seen.record(*square);
+    let there = record.map(|(record, _)| *record);
+    let exchange = Exchange::new(position, *square, *piece, array, &found.pins);
+    let steps =
+        if may_be_played(piece, array) { exchange.steps(seen.steps(*square)) } else { Vec::new() };
+    let comparison = compared.iter().find(|one| one.square == *square);
+    let status = there.map(|record| record.status);
+    let has = |bit: u8| status.map(|status| status & bit != 0);
+    SquareFacts {
+        square: square.to_string(),
+        piece: piece.letter(),
+        value: piece.kind.value(),
+        array: Arrays { board: there.map(|record| record.array), reference: array.to_bytes() },
+        residue: Residues {
+            board: there.map(|record| record.residue),
+            reference: outcome.residue,
+            minimax: comparison.map(|one| one.minimax),
+            swap: comparison.map(|one| one.swap),
+        },
+        agrees: there.is_some_and(|record| {
+            record.array == array.to_bytes() && record.residue == outcome.residue
+        }),
+        overflow: has(status::OVERFLOW).unwrap_or(*overflow),
+        short: has(status::SHORT).unwrap_or(outcome.short),
+        steps,
+        reason: comparison.map(Comparison::reason).unwrap_or_default(),
+        t_states: record.and_then(|(_, t_states)| *t_states),
+        attackers: exchange.attackers,
+        defenders: exchange.defenders,
+        barred: exchange.barred,
+    }
+}
+
+fn pin_facts(position: &Position, pin: &Pin) -> PinFacts {
+    let mut squares =
+        std::iter::successors(pin.square.step(pin.direction), |square| square.step(pin.direction));
+    let by = squares.find(|square| position.on(*square).is_some());
+    PinFacts {
+        square: pin.square.to_string(),
+        by: by.map(|square| square.to_string()),
+        direction: compass(pin.direction),
+    }
+}
+
+/// A direction as on a map with White below.
+fn compass(direction: Direction) -> &'static str {
+    match (direction.files.signum(), direction.ranks.signum()) {
+        (0, 1) => "n",
+        (1, 1) => "ne",
+        (1, 0) => "e",
+        (1, -1) => "se",
+        (0, -1) => "s",
+        (-1, -1) => "sw",
+        (-1, 0) => "w",
+        (-1, 1) => "nw",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firmware::evaluator::Behaviour;
+
+    use super::*;
+
+    fn findings(fen: &str, behaviour: Behaviour) -> Findings {
+        let edition = Edition { behaviour, files: Vec::new() };
+        let question = Question { fen, edition: &edition, square: None };
+        examine(&mut Boards::default(), &question).expect("a board answers")
+    }
+
+    #[test]
+    fn board_and_reference_agree_on_the_article_s_example_in_every_behaviour() {
+        for behaviour in Behaviour::ALL {
+            let found = findings("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", behaviour);
+            assert_eq!(found.board_error, None);
+            assert!(found.squares.iter().all(|square| square.agrees), "{behaviour}");
+            let e4 = found.squares.iter().find(|square| square.square == "e4").expect("occupied");
+            assert_eq!(e4.residue.board, Some(1));
+            assert!(e4.t_states.is_some_and(|t_states| t_states > 1000));
+            assert_eq!(e4.steps.len(), 4);
+            assert!(e4.steps.iter().all(StepFacts::board_agrees), "{:?}", e4.steps);
+        }
+    }
+
+    #[test]
+    fn a_pin_names_who_pins() {
+        let found = findings("4r1k1/8/8/8/5p2/8/4N3/4K3 w - -", Behaviour::Mended);
+        let pin = &found.pins[0];
+        assert_eq!(
+            (pin.square.as_str(), pin.by.as_deref(), pin.direction),
+            ("e2", Some("e8"), "n")
+        );
+    }
+
+    #[test]
+    fn what_is_no_question_is_refused() {
+        let edition = Edition { behaviour: Behaviour::Mended, files: Vec::new() };
+        let mut boards = Boards::default();
+        for (fen, square) in
+            [("4k3/8/8/8/8/8/8/4K3 w - -", "e4"), ("4k3/8/8/8/8/8/8/4K3 w - -", "z9"), ("x", "e1")]
+        {
+            let question = Question { fen, edition: &edition, square: Some(square) };
+            assert!(examine(&mut boards, &question).is_err(), "{fen} {square}");
+        }
+    }
+}
