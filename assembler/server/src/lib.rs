@@ -17,6 +17,7 @@ mod links;
 mod navigate;
 mod pieces;
 mod projects;
+mod protocol;
 mod rename;
 mod requests;
 mod session;
@@ -32,15 +33,15 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-use lsp_server::{ErrorCode, Message, Notification, Request, Response};
-use lsp_types::notification::{Initialized, Notification as _, ShowMessage};
+use lsp_server::{Message, Notification};
+use lsp_types::notification::{Notification as _, ShowMessage};
 use lsp_types::{MessageType, ShowMessageParams};
 use thiserror::Error;
 
 use tdlasm::asm::Options;
 
 use frames::{Frame, Frames};
-use session::Session;
+pub use protocol::Protocol;
 
 /// Most messages that are read before the first of them is taken.
 const AHEAD: usize = 16;
@@ -77,7 +78,7 @@ pub fn serve(
     options: Options,
 ) -> Result<ServerEnd, Error> {
     let messages = read(input);
-    let mut server = Server { session: Session::new(options), output, phase: Phase::Silent };
+    let mut server = Server { protocol: Protocol::new(options), output };
     loop {
         let message = match messages.try_recv() {
             // Only when the editor waits is it worth telling what is wrong with the text.
@@ -87,11 +88,11 @@ pub fn serve(
             }
             received => received.ok(),
         };
-        let Some(frame) = message else { return Ok(server.ended()) };
+        let Some(frame) = message else { return Ok(server.protocol.end()) };
         match frame.map_err(Error::Input)? {
             Frame::Message(message) => {
                 if server.take(message)? {
-                    return Ok(server.ended());
+                    return Ok(server.protocol.end());
                 }
             }
             Frame::TooLong(length) => server.refuse(length)?,
@@ -115,27 +116,12 @@ fn read(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
     receiver
 }
 
-/// The phase of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Before `initialize`.
-    Silent,
-    Running,
-    /// Behind `shutdown`.
-    Shut,
-}
-
 struct Server<'o> {
-    session: Session,
+    protocol: Protocol,
     output: &'o mut dyn Write,
-    phase: Phase,
 }
 
 impl Server<'_> {
-    fn ended(&self) -> ServerEnd {
-        if self.phase == Phase::Shut { ServerEnd::Orderly } else { ServerEnd::Abrupt }
-    }
-
     fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {
         message.into().write(&mut self.output).map_err(Error::Output)
     }
@@ -151,54 +137,16 @@ impl Server<'_> {
 
     /// Takes a message; true if it is the last.
     fn take(&mut self, message: Message) -> Result<bool, Error> {
-        match message {
-            Message::Notification(Notification { method, .. }) if method == "exit" => Ok(true),
-            Message::Notification(notification) => {
-                if self.phase != Phase::Running {
-                    return Ok(false);
-                }
-                let begins = notification.method == Initialized::METHOD;
-                self.session.notice(notification);
-                match self.session.registration().filter(|_| begins) {
-                    Some(request) => self.send(request).map(|()| false),
-                    None => Ok(false),
-                }
-            }
-            Message::Request(request) => {
-                let response = self.answer(request);
-                self.send(response).map(|()| false)
-            }
-            Message::Response(_) => Ok(false),
-        }
-    }
-
-    fn answer(&mut self, request: Request) -> Response {
-        let refuse = |code: ErrorCode, message: &str| {
-            Response::new_err(request.id.clone(), code as i32, message.into())
-        };
-        match (self.phase, &*request.method) {
-            (Phase::Silent, "initialize") => {
-                self.phase = Phase::Running;
-                self.session.initialize(request)
-            }
-            (Phase::Silent, _) => {
-                refuse(ErrorCode::ServerNotInitialized, "the session begins with initialize")
-            }
-            (Phase::Shut, _) => refuse(ErrorCode::InvalidRequest, "the session has ended"),
-            (Phase::Running, "initialize") => {
-                refuse(ErrorCode::InvalidRequest, "the session has begun already")
-            }
-            (Phase::Running, "shutdown") => {
-                self.phase = Phase::Shut;
-                Response::new_ok(request.id, ())
-            }
-            (Phase::Running, _) => self.session.answer(request),
+        let is_last = matches!(&message, Message::Notification(notice) if notice.method == "exit");
+        match self.protocol.answer(message) {
+            Some(answer) => self.send(answer).map(|()| is_last),
+            None => Ok(is_last),
         }
     }
 
     /// Tells what is wrong with the sources, if that may have changed.
     fn tell(&mut self) -> Result<(), Error> {
-        for message in self.session.news() {
+        for message in self.protocol.due() {
             self.send(message)?;
         }
         Ok(())

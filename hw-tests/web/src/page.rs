@@ -20,6 +20,12 @@ impl Worker {
         Self { toolchain: Toolchain::default(), post }
     }
 
+    /// Posts that the toolchain is there; `serial` says whether serial ports can be waited for.
+    pub fn start(&self, serial: bool) {
+        let post = &self.post;
+        Toolchain::start(serial, &mut |message| send(post, &message));
+    }
+
     /// Takes a request.
     pub fn take(&mut self, request: &str) {
         let post = &self.post;

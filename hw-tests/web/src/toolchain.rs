@@ -73,6 +73,15 @@ struct StopParams {
 }
 
 impl Toolchain {
+    /// Posts the first event: that requests are taken.
+    pub fn start(serial: bool, post: &mut Post<'_>) {
+        let event = match Figures::find() {
+            Ok(figures) => json!({ "event": "ready", "figures": figures, "serial": serial }),
+            Err(fault) => json!({ "event": "broken", "message": fault.message }),
+        };
+        post(Message { json: event.to_string(), bytes: Vec::new() });
+    }
+
     /// Takes a request and posts its answer, unless that comes from a run.
     pub fn take(&mut self, request: &str, post: &mut Post<'_>) {
         let Request { id, method, params } = match serde_json::from_str(request) {
