@@ -4,13 +4,12 @@
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";
 import { button, choice, debounce, grouped, h, messageOf, put } from "./dom.js";
+import { keep, kept } from "./kept.js";
 import { Sources } from "./sources.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
-
-const KEPT = "tdl-try-sources-";
 
 export class EvaluatorView {
   /**
@@ -111,9 +110,9 @@ export class EvaluatorView {
       const { files } = await this.toolchain.call("sources", { behaviour });
       if (behaviour !== current().behaviour) return;
       this.originals = files;
-      const kept = this.kept();
+      const changed = new Map(kept(behaviour).map(({ name, text }) => [name, text]));
       await this.sources.setFiles(
-        files.map((file) => ({ name: file.name, text: kept.get(file.name) ?? file.text })),
+        files.map((file) => ({ name: file.name, text: changed.get(file.name) ?? file.text })),
       );
       this.sayChanged();
     } catch (error) {
@@ -126,23 +125,8 @@ export class EvaluatorView {
     if (this.debug.state) this.debug.forget();
   }
 
-  /** Texts that were changed in this visit, by name. */
-  kept() {
-    try {
-      const text = sessionStorage.getItem(KEPT + current().behaviour);
-      return new Map(/** @type {[string, string][]} */ (JSON.parse(text ?? "[]")));
-    } catch {
-      return new Map();
-    }
-  }
-
   keep() {
-    const changed = (this.program().files ?? []).map(({ name, text }) => [name, text]);
-    try {
-      sessionStorage.setItem(KEPT + current().behaviour, JSON.stringify(changed));
-    } catch {
-      // A full or forbidden store: the texts last as long as the page.
-    }
+    keep(current().behaviour, this.program().files ?? []);
     this.sayChanged();
   }
 

@@ -180,7 +180,7 @@ export class ExchangeView {
     this.later();
   }
 
-  /** Asks all three evaluators, the one in detail first; answers for an older position are dropped. */
+  /** Asks all evaluators, the one in detail first. Answers for an older position are dropped. */
   async examine() {
     const round = ++this.round;
     const { fen, behaviour } = current();

@@ -29,7 +29,8 @@ export class Facts {
     this.facts = undefined;
     this.title = h("h2", {});
     this.body = h("div", { class: "facts" });
-    this.element = h("div", { "aria-live": "off" }, this.title, this.body);
+    this.summary = h("p", { role: "status", class: "unseen" });
+    this.element = h("div", {}, this.title, this.summary, this.body);
   }
 
   /**
@@ -58,6 +59,7 @@ export class Facts {
     else if (!facts) put(this.body, h("p", { role: "status" }, "The evaluator is being loaded…"));
     else this.fill(facts, answers);
     if (answer) put(this.body, pinList(answer));
+    this.summary.textContent = facts ? `${square}: ${inWords(facts)}` : "";
     this.drawArrows();
   }
 
@@ -136,6 +138,16 @@ export class Facts {
       }),
     );
   }
+}
+
+/**
+ * The answer in a sentence, for screen readers.
+ * @param {SquareFacts} facts
+ */
+function inWords(facts) {
+  const { board, reference } = facts.residue;
+  const loss = `${nameOf(facts.piece)} loses ${points(board ?? reference)} of ${facts.value}`;
+  return `${loss}; board and reference ${facts.agrees ? "agree" : "differ"}`;
 }
 
 /**

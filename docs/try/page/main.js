@@ -4,6 +4,7 @@
 import { Toolchain } from "./client.js";
 import { h, messageOf, replace } from "./dom.js";
 import { ExchangeView } from "./exchange.js";
+import { prepareIsolation } from "./isolation.js";
 import { current, linkTo, onChange } from "./state.js";
 import { themeSwitch } from "./theme.js";
 
@@ -73,3 +74,4 @@ themeSwitch(/** @type {HTMLButtonElement} */ (element("theme")));
 new ExchangeView(element("exchange"), toolchain);
 onChange(showView);
 showView();
+prepareIsolation();

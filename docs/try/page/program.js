@@ -2,8 +2,19 @@
 // a terminal, step through it.
 
 import { DebugPanel } from "./debugger.js";
-import { button, choice, download, h, messageOf, put, replace, setOptions } from "./dom.js";
+import {
+  button,
+  choice,
+  debounce,
+  download,
+  h,
+  messageOf,
+  put,
+  replace,
+  setOptions,
+} from "./dom.js";
 import hello from "./hello.asm";
+import { keep, kept } from "./kept.js";
 import { Sources } from "./sources.js";
 import { TerminalView } from "./terminal.js";
 
@@ -24,11 +35,15 @@ export class ProgramView {
    */
   constructor(host, toolchain) {
     this.toolchain = toolchain;
+    this.keepLater = debounce(500, () => keep("program", this.inOrder()));
     this.sources = new Sources(toolchain, {
       label: "Source of your program",
       sources: () => ({ files: this.inOrder() }),
       onStops: () => void this.debug.setStops(),
-      onEdit: () => this.debug.state && this.debug.forget(),
+      onEdit: () => {
+        this.keepLater();
+        if (this.debug.state) this.debug.forget();
+      },
     });
     this.main = choice("Main file", [], () => void this.sources.check());
     this.board = choice("Board", [["rc2014-classic", "rc2014-classic"]], () => undefined);
@@ -139,7 +154,8 @@ export class ProgramView {
   }
 
   async begin() {
-    await this.setFiles([{ name: "hello.asm", text: hello }]);
+    const before = kept("program");
+    await this.setFiles(before.length ? before : [{ name: "hello.asm", text: hello }]);
     await this.ask(async () => {
       const { boards } = await this.toolchain.call("boards", {});
       setOptions(

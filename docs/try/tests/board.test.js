@@ -1,0 +1,104 @@
+// Task 4 in Chromium: a board behind a fake navigator.serial, which is `hw-tests sim` with the real
+// protocol.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { bridge, fakeSerial } from "./bridge.js";
+import { Pages, becomes, cells } from "./browser.js";
+import { native, simulator } from "./native.js";
+
+/** @type {Pages} */
+let pages;
+/** @type {Awaited<ReturnType<typeof simulator>>} */
+let board;
+/** @type {Awaited<ReturnType<typeof bridge>>} */
+let line;
+before(async () => {
+  pages = await Pages.open();
+  board = await simulator("--free");
+  line = await bridge(board.port);
+});
+after(async () => {
+  await pages.close();
+  line.close();
+  board.end();
+});
+
+/** The task with the port chosen, which a user does by a click or by Enter. */
+async function visit() {
+  const page = await pages.visit("#view=board", { bypassCSP: true }, (blank) =>
+    blank.addInitScript(fakeSerial, line.url),
+  );
+  const choose = page.getByRole("button", { name: "Choose a port…" });
+  await choose.press("Enter");
+  await page
+    .locator("#board")
+    .getByText(/^Open: /)
+    .waitFor();
+  return page;
+}
+
+/** @param {import("playwright-core").Page} page */
+const said = (page) => page.locator("#board p[role=status]").first();
+/** @param {import("playwright-core").Page} page */
+const problem = (page) => page.locator("#board .problem").first();
+
+test("a board is written, verified and judged, with the verdicts of hw-tests run", async () => {
+  const page = await visit();
+  await page.getByRole("button", { name: "Who is there?" }).press("Enter");
+  await said(page)
+    .filter({ hasText: /monitor/i })
+    .waitFor();
+  await page.getByRole("button", { name: "Write the evaluator" }).click();
+  const image = await page.evaluate(() => document.querySelector("#board")?.textContent ?? "");
+  assert.ok(image);
+  await page
+    .getByRole("button", { name: "Write the evaluator" })
+    .and(page.locator(":enabled"))
+    .waitFor();
+  await page.getByRole("button", { name: "Verify" }).press("Space");
+  await page.getByRole("button", { name: "Verify" }).and(page.locator(":enabled")).waitFor();
+  assert.equal(await problem(page).textContent(), "");
+  await page.locator("#board .corpus input").fill("document");
+  await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
+  await page.locator("#board .corpus [role=status]").filter({ hasText: "PASS" }).waitFor();
+  const rows = (await native("hw-tests", "run", "--filter", "document"))
+    .split("\n")
+    .map((text) => text.trim().split(/\s+/));
+  for (const row of (await cells(page.locator("#board .corpus table"))).slice(1)) {
+    const wanted = rows.find((other) => other[0] === row[0]);
+    assert.deepEqual(
+      row.slice(0, 4),
+      [0, 1, 3, 4].map((at) => wanted?.[at]),
+      row[0],
+    );
+  }
+  pages.clean();
+});
+
+test("a board that is unplugged ends the run with a message, and can be chosen again", async () => {
+  const page = await visit();
+  await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
+  await page.locator("#board .corpus progress[value]").waitFor();
+  line.unplug();
+  await page.locator("#board .corpus [role=status]").filter({ hasNotText: "Running" }).waitFor();
+  assert.doesNotMatch(
+    (await page.locator("#board .corpus [role=status]").textContent()) ?? "",
+    /PASS/,
+  );
+  line.plug();
+  const choose = page.getByRole("button", { name: "Choose a port…" });
+  await choose.and(page.locator(":enabled")).click();
+  await page.getByRole("button", { name: "Who is there?" }).and(page.locator(":enabled")).click();
+  await becomes(() => problem(page).textContent(), "");
+  pages.clean();
+});
+
+test("a terminal talks to the board", async () => {
+  const page = await visit();
+  await page.getByRole("button", { name: "Open the terminal" }).press("Enter");
+  board.reset();
+  await page.locator("#board .xterm-rows").filter({ hasText: /\S/ }).waitFor();
+  await page.keyboard.press("F6");
+  pages.clean();
+});

@@ -1,0 +1,61 @@
+// Firefox, driven by WebDriver BiDi: the page loads, looks at an exchange, and says that it has no
+// Web Serial.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { PATIENCE, modules } from "./browser.js";
+import { built, residues } from "./native.js";
+import { serve } from "./serve.js";
+
+const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
+const FEN = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1";
+
+/** @type {import("puppeteer-core").Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+before(async () => {
+  if (!existsSync(FIREFOX) && !process.env.CI) return;
+  /** @type {typeof import("puppeteer-core").default} */
+  const puppeteer = modules("puppeteer-core");
+  server = await serve(built);
+  browser = await puppeteer.launch({ browser: "firefox", executablePath: FIREFOX, headless: true });
+});
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+test("Firefox shows the residues of hw-tests residues", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(`${server.url}#view=exchange&fen=${FEN.replaceAll(" ", "_")}&square=e4`);
+  const wanted = await Promise.all(
+    ["1978", "mended", "fast"].map(async (name) => {
+      const { squares } = await residues(FEN, name);
+      return String(squares.find(({ square }) => square === "e4")?.board);
+    }),
+  );
+  await page.waitForFunction(() => {
+    const table = document.querySelector("table.comparison");
+    return table && !table.textContent?.includes("…");
+  });
+  const shown = await page.$$eval("table.comparison tbody tr:first-child td", (cells) =>
+    cells.map((cell) => (cell.textContent ?? "").replace(/ .*/, "")),
+  );
+  assert.deepEqual(shown, wanted);
+  await page.close();
+});
+
+test("Firefox is told which browser has Web Serial", async (context) => {
+  if (!browser) return context.skip("no Firefox here");
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(`${server.url}#view=board`);
+  await page.waitForSelector("#board .note");
+  const text = await page.$eval("#board .note", (note) => note.textContent ?? "");
+  assert.match(text, /Chrome/);
+  await page.close();
+});

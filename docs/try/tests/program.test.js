@@ -1,0 +1,135 @@
+// Task 3 in Chromium: files, assembling, downloads, a run with a terminal, by mouse and by keys.
+
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Pages, becomes, modifier } from "./browser.js";
+import { native } from "./native.js";
+
+const HELLO = fileURLToPath(new URL("../page/hello.asm", import.meta.url));
+
+/** @type {Pages} */
+let pages;
+/** @type {string} */
+let folder;
+before(async () => {
+  pages = await Pages.open();
+  folder = await mkdtemp(join(tmpdir(), "tdl-try-"));
+});
+after(async () => {
+  await pages.close();
+  await rm(folder, { recursive: true });
+});
+
+async function visit() {
+  const page = await pages.visit("#view=program");
+  await page.locator("#program .count").filter({ hasText: "without messages" }).waitFor();
+  return page;
+}
+
+/**
+ * What a download button gives.
+ * @param {import("playwright-core").Page} page
+ * @param {RegExp} name
+ */
+async function downloaded(page, name) {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name }).click(),
+  ]);
+  return readFile(await download.path());
+}
+
+test("HEX, BIN and listing are those of tdlasm", async () => {
+  const page = await visit();
+  await page.getByRole("button", { name: "Assemble", exact: true }).click();
+  await page.getByRole("button", { name: /Download .*\.hex/ }).waitFor();
+  for (const kind of ["hex", "bin"]) {
+    const file = join(folder, `hello.${kind}`);
+    await native("tdlasm", "asm", HELLO, "-o", file);
+    assert.deepEqual(
+      await downloaded(page, new RegExp(`Download .*\\.${kind}$`)),
+      await readFile(file),
+      kind,
+    );
+  }
+  assert.equal((await downloaded(page, /Download .*\.elf$/)).subarray(1, 4).toString(), "ELF");
+  const listing = join(folder, "hello.lst");
+  await native("tdlasm", "asm", HELLO, "-o", join(folder, "x.hex"), "--listing", listing);
+  const shown = await page.locator("#program .listing").textContent();
+  const code = (/** @type {string | null} */ text) =>
+    (text ?? "").split("\n").filter((line) => /^8[0-9A-F]{3} /.test(line));
+  assert.deepEqual(code(shown), code(await readFile(listing, "utf8")));
+  pages.clean();
+});
+
+test("a program runs with a terminal, and is left by key", async () => {
+  const page = await visit();
+  await page.getByRole("button", { name: "Run", exact: true }).press("Enter");
+  const screen = () => page.locator("#program .xterm-rows").textContent();
+  await page.locator("#program .xterm-rows").filter({ hasText: "HELLO FROM THE Z80" }).waitFor();
+  await page.keyboard.type("abc");
+  await page.locator("#program .xterm-rows").filter({ hasText: "abc" }).waitFor();
+  await page.keyboard.press("F6");
+  await becomes(
+    () => page.evaluate(() => document.activeElement?.textContent ?? ""),
+    "Clear the terminal",
+  );
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.locator("#program").getByText("stopped").waitFor();
+  assert.match((await screen()) ?? "", /abc/);
+  pages.clean();
+});
+
+test("files are opened and dropped, and a file inserts another", async () => {
+  const page = await visit();
+  const main = join(folder, "main.asm");
+  await writeFile(
+    main,
+    [".INSERT part", ".LOC 8000H", "START: MVI A,COUNT", "JMP 0", ".END START", ""].join("\n"),
+  );
+  await writeFile(join(folder, "part.asm"), "COUNT == 5\n");
+  await page.locator("input[type=file]").setInputFiles([main, join(folder, "part.asm")]);
+  await page.getByLabel("Main file").selectOption("main.asm");
+  await becomes(() => page.locator("#program .count").textContent(), "Assembles without messages.");
+  await page.evaluate(() => {
+    const files = new DataTransfer();
+    files.items.add(new File(["        .LOC 8000H\n        RET\n        .END\n"], "dropped.asm"));
+    const drop = (/** @type {string} */ type) =>
+      new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true });
+    for (const type of ["dragover", "drop"])
+      document.querySelector("main")?.dispatchEvent(drop(type));
+  });
+  await becomes(() => page.getByLabel("File", { exact: true }).inputValue(), "dropped.asm");
+  pages.clean();
+});
+
+test("a file with a mistake is not assembled, and its message leads to the place", async () => {
+  const page = await visit();
+  await page.locator("#program .cm-content").focus();
+  await page.keyboard.press(`${modifier}+a`);
+  await page.keyboard.insertText("        NOSUCH  1\n        .END\n");
+  await page.getByRole("button", { name: "Assemble", exact: true }).press("Enter");
+  const place = page.locator("#program .messages button").first();
+  await place.press("Enter");
+  await becomes(
+    () => page.evaluate(() => document.activeElement?.className.includes("cm-content") ?? false),
+    true,
+  );
+  assert.equal(await page.getByRole("button", { name: /Download/ }).count(), 0);
+  pages.clean();
+});
+
+test("a program is stepped from its first instruction", async () => {
+  const page = await visit();
+  await page.getByRole("button", { name: "Stop at the first instruction" }).click();
+  await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
+  await page.getByRole("button", { name: "Instruction ›" }).press("Enter");
+  await page.locator("#program .cm-runs-next", { hasText: "H,TEXT" }).waitFor();
+  await page.getByRole("button", { name: "Instruction back" }).press("Enter");
+  await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
+  pages.clean();
+});
