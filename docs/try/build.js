@@ -7,6 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
+/** What goes into the folder as it is. */
+const FILES = ["index.html", "style.css", "worker.js", "isolation.js"];
 const target = process.env.CARGO_TARGET_DIR ?? join(here, "../../target");
 
 /** The folder that holds esbuild and what is bundled. */
@@ -35,10 +37,9 @@ export async function build(to) {
     legalComments: "linked",
     loader: { ".txt": "text", ".asm": "text", ".css": "text" },
     nodePaths: [modules],
-    external: ["./serial.js"],
     logLevel: "warning",
   });
-  for (const file of ["index.html", "style.css"]) copyFileSync(join(here, file), join(to, file));
+  for (const file of FILES) copyFileSync(join(here, file), join(to, file));
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -69,7 +69,11 @@ export class Editor {
         highlightSelectionMatches(),
         autocompletion({ override: [(context) => this.complete(context)] }),
         hoverTooltip((view, position) => this.hover(view, position)),
-        EditorView.contentAttributes.of({ "aria-label": this.wishes.label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({
+          "aria-label": this.wishes.label,
+          tabindex: "0",
+          spellcheck: "false",
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) this.edited();
           if (update.docChanged || update.selectionSet) cursor();

@@ -26,6 +26,7 @@ export class EvaluatorView {
       sources: () => ({ files: this.sources.editor.files(), behaviour: current().behaviour }),
       onEdit: () => this.edited(),
       onStops: () => void this.debug.setStops(),
+      onChecked: (errors) => void this.answer(errors),
     });
     this.corpus = new CorpusPanel(toolchain, {
       begin: (filter) =>
@@ -43,11 +44,13 @@ export class EvaluatorView {
       (name) => update({ behaviour: /** @type {Behaviour} */ (name) }),
     );
     this.position = h("code", {}, `${current().square} of ${current().fen}`);
+    this.answered = h("p", { role: "status" });
     this.measured = h("p", { role: "status" });
     this.changed = h("span", { role: "status", class: "hint" });
     this.build(host);
     onChange((state, changed) => {
       if (changed.has("behaviour")) void this.load();
+      if (changed.has("fen") || changed.has("square")) void this.answer(0);
       this.position.textContent = `${state.square} of ${state.fen}`;
     });
     void this.load();
@@ -83,6 +86,7 @@ export class EvaluatorView {
       this.measured,
       h("h2", {}, "Step by step"),
       h("p", { class: "hint" }, "Position: ", this.position),
+      this.answered,
       this.debug.element,
     );
     put(host, h("div", { class: "two wide" }, left, right));
@@ -138,6 +142,31 @@ export class EvaluatorView {
 
   restore() {
     void this.sources.setFiles(this.originals).then(() => this.keep());
+  }
+
+  /**
+   * Says what the evaluator in the editor answers for the position and square in question.
+   * @param {number} errors
+   */
+  async answer(errors) {
+    const { fen, square } = current();
+    this.answered.textContent = "";
+    if (errors) return;
+    try {
+      const { squares, boardError } = await this.toolchain.call("examine", {
+        fen,
+        square,
+        ...this.program(),
+      });
+      const residue = squares.find((one) => one.square === square)?.residue;
+      if (square !== current().square || fen !== current().fen) return;
+      const board = boardError ?? `this code says ${residue?.board}`;
+      this.answered.textContent = residue
+        ? `On ${square} ${board}, the reference ${residue.reference}.`
+        : `Nobody stands on ${square}.`;
+    } catch (error) {
+      this.answered.textContent = messageOf(error);
+    }
   }
 
   async measure() {

@@ -17,7 +17,7 @@ export class Sources {
   /**
    * @param {import("./client.js").Toolchain} toolchain
    * @param {{ label: string, sources: () => SourceSet, onStops?: () => void,
-   *   onEdit?: () => void }} wishes
+   *   onEdit?: () => void, onChecked?: (errors: number) => void }} wishes
    */
   constructor(toolchain, wishes) {
     this.toolchain = toolchain;
@@ -82,6 +82,7 @@ export class Sources {
       if (round !== this.round) return;
       this.editor.setMessages(messages);
       this.showMessages(messages);
+      this.wishes.onChecked?.(messages.filter(({ severity }) => severity === "error").length);
       await this.editor.colour();
     } catch (error) {
       if (round === this.round) this.count.textContent = messageOf(error);
