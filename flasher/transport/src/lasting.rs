@@ -34,6 +34,30 @@ struct Away {
     looked: Instant,
 }
 
+/// What stands for the line while its port is not there.
+struct Gone {
+    name: String,
+    capabilities: Capabilities,
+}
+
+impl Transport for Gone {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        Err(io::ErrorKind::NotConnected.into())
+    }
+
+    fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        Err(io::ErrorKind::NotConnected.into())
+    }
+}
+
 impl Lasting {
     /// A line that waits for its port for so long, unless `stop` is set.
     #[must_use]
@@ -63,6 +87,10 @@ impl Lasting {
         ));
         let now = Instant::now();
         self.away = Some(Away { since: now, looked: now });
+        // Closed now: as long as a program holds a device that has gone, Linux gives the adapter
+        // another name when it comes back.
+        let (name, capabilities) = (self.line.name().to_owned(), self.line.capabilities());
+        self.line = Box::new(Gone { name, capabilities });
         Ok(())
     }
 
@@ -221,6 +249,44 @@ mod tests {
         assert_eq!((bytes.as_slice(), error), (&b"A"[..], Some(io::ErrorKind::NotConnected)));
         let mut at_once = line(Duration::ZERO, 0);
         assert_eq!(heard(&mut at_once, 2).1, Some(io::ErrorKind::BrokenPipe));
+    }
+
+    /// A line that is gone at once, and tells when it is closed.
+    struct Held(Arc<AtomicBool>);
+
+    impl Transport for Held {
+        fn name(&self) -> &str {
+            "held"
+        }
+
+        fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_device_that_has_gone_is_let_go_of_before_its_name_is_looked_for() {
+        let closed = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&closed);
+        let reopen = move || -> io::Result<Box<dyn Transport + Send>> {
+            assert!(seen.load(Ordering::Relaxed), "Linux would give the adapter another name");
+            Ok(Box::new(Short(b"B".to_vec())))
+        };
+        let held = Box::new(Held(closed));
+        let patience = Duration::from_secs(60);
+        let mut lasting = Lasting::new(held, Box::new(reopen), patience, Arc::default(), |_| {});
+        assert_eq!(heard(&mut lasting, 1), (b"B".to_vec(), None));
+        assert_eq!(lasting.name(), "short");
     }
 
     #[test]

@@ -90,3 +90,13 @@ fn the_manual_that_the_language_server_carries_is_the_page() {
     }
     assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md anew");
 }
+
+#[test]
+fn the_example_is_the_manuals_first_program() {
+    let example = read(&root().join("docs/packaging/examples/hello.asm"));
+    let manual = read(&root().join("docs/LANGUAGE.md"));
+    assert!(
+        manual.contains(&format!("```\n{example}```\n")),
+        "hello.asm is not that of LANGUAGE.md"
+    );
+}
