@@ -27,14 +27,10 @@ function take(request) {
       toolchain.attach(request.params.memory);
     }
     const params = { ...request.params, memory: undefined };
-    if (params.bytes !== undefined && typeof params.bytes !== "string")
-      params.bytes = [...params.bytes];
+    if (params.bytes !== undefined && typeof params.bytes !== "string") params.bytes = [...params.bytes];
     toolchain.take(JSON.stringify({ ...request, params }));
   } catch (error) {
-    self.postMessage({
-      id: request.id,
-      error: { message: `the toolchain failed: ${error?.message ?? error}` },
-    });
+    self.postMessage({ id: request.id, error: { message: `the toolchain failed: ${error?.message ?? error}` } });
   }
   run();
 }
@@ -47,10 +43,7 @@ channel.port1.onmessage = () => {
   try {
     hasMore = toolchain.advance();
   } catch (error) {
-    self.postMessage({
-      event: "broken",
-      message: `the toolchain failed: ${error?.message ?? error}`,
-    });
+    self.postMessage({ event: "broken", message: `the toolchain failed: ${error?.message ?? error}` });
   }
   if (hasMore) run();
 };
@@ -72,8 +65,5 @@ try {
   toolchain.start(typeof SharedArrayBuffer !== "undefined");
   early.splice(0).forEach(take);
 } catch (error) {
-  self.postMessage({
-    event: "broken",
-    message: `the toolchain can't be loaded: ${error?.message ?? error}`,
-  });
+  self.postMessage({ event: "broken", message: `the toolchain can't be loaded: ${error?.message ?? error}` });
 }
