@@ -6,7 +6,8 @@
 //
 // Every request has exactly one reply or failure with its `id`. Requests are taken in order; a long run
 // (`corpus`, `debug.*`, `machine.*`) goes by slices, so that `figures`, `examine`, `check` and `stop` are answered meanwhile.
-// Squares are "a1" to "h8". Addresses, registers and bytes are numbers. Lines and columns count from 1; columns count characters.
+// Squares are "a1" to "h8". Addresses, registers and bytes are numbers. Lines and columns count from 1; columns count units of UTF-16,
+// as strings here do.
 // Numbers of points are those of Sargon: P 1, N 3, B 3, R 5, Q 9, K 10.
 
 export type Behaviour = "1978" | "mended" | "fast";
@@ -99,7 +100,7 @@ export interface Methods {
   /** The text of a source that the debugger names; null if it is not known. */
   "debug.text": { params: { file: string }; result: { text: string } | null };
   /** T-states and passages by source line while the board examines a position. */
-  tstates: { params: { fen: string; square?: string; behaviour: Behaviour; files?: SourceFile[] }; result: LineTimes };
+  tstates: { params: { fen: string; behaviour: Behaviour; files?: SourceFile[] }; result: LineTimes };
 
   /** Puts a program on a simulated board and starts it; events "machine" carry what the board sends. */
   "machine.start": { params: Sources & { board?: string; entry?: string; speed?: "real" | "full" }; result: { entry: number; board: string } };
@@ -188,6 +189,8 @@ export interface SquareFacts {
   /** In the order in which the evaluator has them capture. */
   attackers: Capturer[];
   defenders: Capturer[];
+  /** Those of both sides whose pins keep them from capturing here. */
+  barred: Capturer[];
   /** The 14 bytes of the array: White's count and six, Black's. By the board; by the reference. */
   array: { board: number[] | null; reference: number[] };
   /** Points that the owner loses. `minimax` and `swap` are null on squares that nobody attacks. */

@@ -6,7 +6,9 @@ import init, { Worker as Toolchain } from "./toolchain.js";
 /** Requests that came before the module was there. */
 const early = [];
 let toolchain;
-let isRunning = false;
+/** Whether a turn for runs is on its way. */
+let isAwaited = false;
+let timer;
 
 /** Puts the bytes that a message refers to by number where its fields `bytes` are. */
 function withBytes(message, bytes) {
@@ -24,7 +26,7 @@ function post(json, bytes) {
 function take(request) {
   try {
     if (request.method === "serial.attach") {
-      toolchain.attach(request.params.memory);
+      toolchain.attach(request.params.memory, request.params.name);
     }
     const params = { ...request.params, memory: undefined };
     if (params.bytes !== undefined && typeof params.bytes !== "string") params.bytes = [...params.bytes];
@@ -38,19 +40,22 @@ function take(request) {
 // A message of a channel comes after all that wait already, and without the least delay of a timer.
 const channel = new MessageChannel();
 channel.port1.onmessage = () => {
-  isRunning = false;
-  let hasMore = false;
+  isAwaited = false;
+  let next = -1;
   try {
-    hasMore = toolchain.advance();
+    next = toolchain.advance();
   } catch (error) {
     self.postMessage({ event: "broken", message: `the toolchain failed: ${error?.message ?? error}` });
   }
-  if (hasMore) run();
+  if (next === 0) run();
+  else if (next > 0) timer = setTimeout(run, next);
 };
 
+/** Lets runs go on as soon as the messages that wait are taken. */
 function run() {
-  if (isRunning) return;
-  isRunning = true;
+  clearTimeout(timer);
+  if (isAwaited) return;
+  isAwaited = true;
   channel.port2.postMessage(null);
 }
 

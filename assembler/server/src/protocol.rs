@@ -29,7 +29,8 @@ enum Phase {
 /// let mut server = Protocol::new(tdlasm::Options::default());
 /// let begin = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
 /// assert!(server.take(begin)?.is_some());
-/// let document = json!({ "uri": "a.asm", "languageId": "tdl", "version": 1, "text": "\tMVI Q,1\n" });
+/// let text = "\tMVI Q,1\n";
+/// let document = json!({ "uri": "a.asm", "languageId": "tdl", "version": 1, "text": text });
 /// let open = json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } });
 /// assert!(server.take(open)?.is_none());
 /// assert_eq!(server.news()[0]["params"]["uri"], "a.asm");

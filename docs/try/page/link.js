@@ -1,4 +1,4 @@
-// The page's side of a serial port.
+// Whether this browser has serial ports, and the page's side of one.
 
 /** Returns what this browser lacks for boards, in words, or an empty text. */
 export function obstacle() {
@@ -14,30 +14,4 @@ export function obstacle() {
   return "";
 }
 
-/** A board at a serial port. */
-export class BoardLink {
-  talking = false;
-  memory = new SharedArrayBuffer(16);
-  name = "";
-
-  /**
-   * @param {number} _baud
-   * @param {() => void} _onLost
-   * @returns {Promise<BoardLink>}
-   */
-  static async choose(_baud, _onLost) {
-    throw new Error("not there yet");
-  }
-
-  interrupt() {}
-
-  /** @param {string} _keys */
-  async send(_keys) {}
-
-  /** @param {(bytes: Uint8Array) => void} _onBytes */
-  async talk(_onBytes) {}
-
-  async hush() {}
-
-  async close() {}
-}
+export { BoardLink } from "../serial.js";

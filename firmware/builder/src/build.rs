@@ -141,8 +141,7 @@ fn application(
     evaluator: &Evaluator,
     is_hosted: bool,
 ) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
-    let as_in_1978 = evaluator.behaviour == Behaviour::AsIn1978;
-    let fault = ("FAULT78", u16::from(as_in_1978));
+    let fault = fault(evaluator.behaviour);
     let own = match &evaluator.own {
         Some(folder) => own_modules(sources, folder, fault)?,
         None => Vec::new(),
@@ -150,7 +149,7 @@ fn application(
     let is_own = |routine| evaluator::exports(&own, routine);
     let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
     let fast = FastParts::new(evaluator.behaviour, is_own);
-    let defines = [fault, ("FAST", u16::from(fast.finding)), ("HOSTED", u16::from(is_hosted))];
+    let defines = [fault, fast.define(), ("HOSTED", u16::from(is_hosted))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let exchange = (if fast.exchange { sources::FAST_XCHNG } else { sources::XCHNG }).0;
     let exchange = (!is_own("XCHNG")).then_some(exchange);
@@ -162,6 +161,18 @@ fn application(
     let routines = routines.into_iter().filter(|routine| is_own(routine)).collect();
     modules.extend(own);
     Ok((modules, routines))
+}
+
+/// The symbol that says whether the faults of 1978 are wanted.
+fn fault(behaviour: Behaviour) -> (&'static str, u16) {
+    ("FAULT78", u16::from(behaviour == Behaviour::AsIn1978))
+}
+
+/// Returns the symbols that are defined before the first line of an evaluator's files, with no
+/// routine of the user's own: for editors.
+#[must_use]
+pub fn evaluator_defines(behaviour: Behaviour) -> [(&'static str, u16); 3] {
+    [fault(behaviour), FastParts::new(behaviour, |_| false).define(), ("HOSTED", 0)]
 }
 
 /// The modules of the user's own files.

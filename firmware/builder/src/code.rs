@@ -224,6 +224,12 @@ impl CodeMap {
         self.texts.get(file).map_or(&[], |text| text.lines.as_slice())
     }
 
+    /// Takes the text of a file that is neither on the disk nor carried by the program.
+    pub fn set_text(&mut self, file: &str, text: &str) {
+        let lines = text.lines().map(str::to_owned).collect();
+        self.texts.insert(file.into(), Text { lines, path: None });
+    }
+
     /// The path of a file on the disk; `None` for a file that the program carries.
     #[must_use]
     pub fn path(&self, file: &str) -> Option<&Path> {

@@ -193,6 +193,11 @@ impl FastParts {
             exchange: is_fast && !is_own("NEXTAD"),
         }
     }
+
+    /// The symbol that says whether attackers are found the fast way.
+    pub(crate) fn define(self) -> (&'static str, u16) {
+        ("FAST", u16::from(self.finding))
+    }
 }
 
 /// Whether a name is one that editors and version control use beside the file that is meant.

@@ -34,9 +34,11 @@ pub use motion::{Ask, Motion};
 pub use names::{
     FLAGS, PAIRS, REGISTERS, Role, flag_letters, register, set_register, spelled, table_2,
 };
-pub use program::{LoadedProgram, ProgramError, ProgramFile, at_program, board_with};
-pub use session::{Arrival, Session, SessionError, at_exchange, examining, run_within};
-pub use show::{board_text, describe, pieces};
+pub use program::{LoadedProgram, ProgramError, ProgramFile, at_program, board_with, in_ram};
+pub use session::{
+    Arrival, Session, SessionError, at_exchange, examining, go_to_exchange, run_within,
+};
+pub use show::{Instruction, board_text, describe, instruction_at, pieces};
 pub use stops::{Break, BreakId, Hits, Stops, Watch, WatchEvent, WatchHit, WatchId, Watched};
 
 pub use why::{Finding, Reason, why};

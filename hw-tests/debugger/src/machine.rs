@@ -38,8 +38,7 @@ impl Machine {
     ) -> Result<Self, BuildError> {
         let monitor = build(profile, ProgramKind::Monitor)?;
         let application = build_with(profile, kind, evaluator)?;
-        let board = SimBoard::new(board_spec(profile), &monitor.bytes, QueueLine::default());
-        Ok(Self { board, monitor, application })
+        Ok(Self::of(profile, monitor, application))
     }
 
     /// A board on which the application for RAM runs and waits for requests.
@@ -48,13 +47,25 @@ impl Machine {
     /// Returns `BuildError` if a program can't be built.
     pub fn with_application(profile: &Profile, evaluator: &Evaluator) -> Result<Self, BuildError> {
         let mut machine = Self::new(profile, ProgramKind::Application, evaluator)?;
-        machine.rest();
-        let Self { board, application, .. } = &mut machine;
-        board.bus_mut().load(application.address, &application.bytes);
-        machine.send(&Request::Run { address: machine.application.address });
-        machine.rest();
-        machine.board.line_mut().from_board.clear();
+        machine.start_application();
         Ok(machine)
+    }
+
+    /// A board that is just powered up, with programs that are built.
+    #[must_use]
+    pub fn of(profile: &Profile, monitor: BuiltImage, application: BuiltImage) -> Self {
+        let board = SimBoard::new(board_spec(profile), &monitor.bytes, QueueLine::default());
+        Self { board, monitor, application }
+    }
+
+    /// Puts the application into RAM and starts it.
+    pub fn start_application(&mut self) {
+        self.rest();
+        let Self { board, application, .. } = self;
+        board.bus_mut().load(application.address, &application.bytes);
+        self.send(&Request::Run { address: self.application.address });
+        self.rest();
+        self.board.line_mut().from_board.clear();
     }
 
     /// The lines and names of both programs.

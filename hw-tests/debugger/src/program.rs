@@ -104,6 +104,14 @@ pub struct LoadedProgram {
     pub warnings: String,
 }
 
+impl LoadedProgram {
+    /// A program that was linked by the caller.
+    #[must_use]
+    pub fn new(known: KnownProgram, entry: u16) -> Self {
+        Self { known, entry, warnings: String::new() }
+    }
+}
+
 impl ProgramFile {
     /// Reads the program, or assembles and links it.
     ///
@@ -234,7 +242,8 @@ fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
 
 /// The layout of applications for RAM: everything from where the board's RAM begins, one section
 /// after the other.
-fn in_ram(profile: &Profile) -> Layout {
+#[must_use]
+pub fn in_ram(profile: &Profile) -> Layout {
     let ram = profile.ram;
     let size = u32::from(ram.end) - u32::from(ram.start) + 1;
     let region = Region { name: "ram".into(), start: ram.start, size, fill: 0 };

@@ -80,7 +80,20 @@ pub fn at_exchange(
     within: f64,
     ask: Ask<'_>,
 ) -> Result<Session, SessionError> {
-    let mut debugger = examining(profile, evaluator, position)?;
+    let debugger = examining(profile, evaluator, position)?;
+    go_to_exchange(debugger, square, within, ask)
+}
+
+/// The same on a board that is about to receive its request.
+///
+/// # Errors
+/// Returns `SessionError` if the programs lack XCHNG.
+pub fn go_to_exchange(
+    mut debugger: Debugger,
+    square: Square,
+    within: f64,
+    ask: Ask<'_>,
+) -> Result<Session, SessionError> {
     let code = debugger.code();
     let xchng = code.symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let condition = format!("[M3] == {}", encode::square(square));

@@ -17,14 +17,19 @@ pub(super) const ARRAY: u16 = 14;
 pub(super) const ROW: u16 = 16;
 
 /// One instruction as people are shown it.
-pub(super) struct Instruction {
-    pub(super) address: u16,
-    pub(super) bytes: Vec<u8>,
-    pub(super) text: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its address.
+    pub address: u16,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its text, with labels for addresses.
+    pub text: String,
 }
 
 /// The instruction at an address; a byte that is none is shown as `.BYTE`.
-pub(super) fn instruction_at(debugger: &Debugger, address: u16) -> Instruction {
+#[must_use]
+pub fn instruction_at(debugger: &Debugger, address: u16) -> Instruction {
     let code = debugger.code();
     let mut bytes = debugger.dump(address, 4);
     let name = |value: u16| code.label(value).map(|label| label.name.clone());

@@ -8,6 +8,7 @@ mod recover;
 mod under_way;
 mod watch;
 
+pub use hosted::top;
 pub use load::{Limit, LineLoad, Load};
 pub use recover::Recovery;
 pub use under_way::CaseReply;

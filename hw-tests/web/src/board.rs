@@ -1,6 +1,7 @@
 //! Simulated boards that answer requests, kept from one question to the next.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build, build_replacing};
@@ -85,6 +86,40 @@ pub(crate) fn start(
     Ok(LiveBoard::prepare_with(plan, Arc::new(programs), &SystemDisk, wrap)?)
 }
 
+/// A board in this program with this evaluator; `stop` ends its waits.
+pub(crate) fn simulated(edition: &Edition, stop: &Arc<AtomicBool>) -> Result<LiveBoard, Fault> {
+    let profile = profile(None)?;
+    let programs = edition.programs(&profile, ProgramKind::Application)?;
+    let plan = Plan { stop: Some(Arc::clone(stop)), ..plan(profile, edition) };
+    start(&plan, programs, |board| board)
+}
+
+/// A board as the page lists it.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BoardInfo {
+    name: String,
+    title: String,
+    clock_hz: u64,
+    ram: [u16; 2],
+    baud: u32,
+}
+
+/// The boards that programs can be assembled for.
+pub(crate) fn list() -> Result<Vec<BoardInfo>, Fault> {
+    let info = |name: &str| -> Result<BoardInfo, Fault> {
+        let profile = profile(Some(name))?;
+        Ok(BoardInfo {
+            name: profile.name,
+            title: profile.title,
+            clock_hz: profile.clock_hz,
+            ram: [profile.ram.start, profile.ram.end],
+            baud: profile.uart.baud,
+        })
+    };
+    Profile::names().map(info).collect()
+}
+
 /// Boards by their evaluators, the last one used at the end.
 #[derive(Default)]
 pub(crate) struct Boards {
@@ -97,12 +132,7 @@ impl Boards {
         let known = self.kept.iter().position(|(kept, _)| kept == edition);
         let entry = match known {
             Some(at) => self.kept.remove(at),
-            None => {
-                let profile = profile(None)?;
-                let programs = edition.programs(&profile, ProgramKind::Application)?;
-                let live = start(&plan(profile, edition), programs, |board| board)?;
-                (edition.clone(), live)
-            }
+            None => (edition.clone(), simulated(edition, &Arc::default())?),
         };
         if self.kept.len() == KEPT {
             self.kept.remove(0);

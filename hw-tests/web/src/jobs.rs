@@ -1,7 +1,7 @@
 //! Long runs by slices.
 
 use crate::fault::Fault;
-use crate::toolchain::Post;
+use crate::message::Post;
 use serde_json::Value;
 
 /// The end of a slice.

@@ -1,8 +1,13 @@
 //! The toolchain in the hands of JavaScript.
 
-use js_sys::{Array, Function, Uint8Array};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use js_sys::{Array, Function, SharedArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use crate::line;
+use crate::serial::Port;
 use crate::{Message, Toolchain};
 
 /// The toolchain of one worker.
@@ -26,16 +31,27 @@ impl Worker {
         Toolchain::start(serial, &mut |message| send(post, &message));
     }
 
+    /// Takes the memory that the page shares for its serial port.
+    pub fn attach(&mut self, memory: &SharedArrayBuffer, name: String) {
+        let stop = Arc::new(AtomicBool::new(false));
+        line::attach(memory, Arc::clone(&stop));
+        let opened = name.clone();
+        let open = Arc::new(move |baud| line::open(&opened, baud));
+        self.toolchain.attach(Port::new(name, open, stop));
+    }
+
     /// Takes a request.
     pub fn take(&mut self, request: &str) {
         let post = &self.post;
         self.toolchain.take(request, &mut |message| send(post, &message));
     }
 
-    /// Lets runs go on for a slice; whether any has more to do.
-    pub fn advance(&mut self) -> bool {
+    /// Lets runs go on for a slice; the milliseconds after which they want to go on, or less than
+    /// 0 if none does before the next request.
+    pub fn advance(&mut self) -> f64 {
         let post = &self.post;
-        self.toolchain.advance(&mut |message| send(post, &message))
+        let next = self.toolchain.advance(&mut |message| send(post, &message));
+        next.map_or(-1.0, |time| time.as_secs_f64() * 1000.0)
     }
 }
 

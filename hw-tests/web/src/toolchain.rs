@@ -1,27 +1,30 @@
 //! Requests and their answers.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rcflash_transport::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::board::{Boards, Edition, SourceFile};
+use crate::assemble::{Sources, assemble};
+use crate::board::{self, Boards, Edition, SourceFile};
+use crate::corpus::{Choice, CorpusRun};
+use crate::debug::{self, Debugging, Move, Shared, Window, Wish};
+use crate::editor::{Editor, Place};
 use crate::examine::{Question, examine};
 use crate::fault::Fault;
 use crate::figures::Figures;
 use crate::jobs::{Job, Slice};
+use crate::machine::{Next, Running};
+use crate::message::{Message, Post};
 use crate::placement::Placement;
-
-/// A message to the page: JSON, and the bytes that its fields `bytes` refer to by number.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Message {
-    /// The message.
-    pub json: String,
-    /// Contents of files, or output of a board.
-    pub bytes: Vec<Vec<u8>>,
-}
-
-/// Sends messages to the page at once.
-pub type Post<'a> = dyn FnMut(Message) + 'a;
+use crate::program::load;
+use crate::serial::{self, Work};
+use crate::sources;
 
 /// An answer to a request.
 pub(crate) enum Answer {
@@ -35,6 +38,10 @@ pub(crate) enum Answer {
 #[derive(Default)]
 pub struct Toolchain {
     boards: Boards,
+    editor: Option<Editor>,
+    debugging: Option<Shared>,
+    running: Option<Running>,
+    port: Option<serial::Port>,
     jobs: Vec<(u64, Box<dyn Job>)>,
 }
 
@@ -68,6 +75,75 @@ struct ExamineParams {
 }
 
 #[derive(Deserialize)]
+struct BehaviourParams {
+    behaviour: String,
+}
+
+#[derive(Deserialize)]
+struct FileParams {
+    file: String,
+}
+
+#[derive(Deserialize)]
+struct CorpusParams {
+    behaviour: String,
+    files: Option<Vec<SourceFile>>,
+    #[serde(flatten)]
+    choice: Choice,
+}
+
+#[derive(Deserialize)]
+struct ExchangeParams {
+    fen: String,
+    square: Option<String>,
+    behaviour: String,
+    files: Option<Vec<SourceFile>>,
+}
+
+#[derive(Deserialize)]
+struct ProgramParams {
+    #[serde(flatten)]
+    sources: Sources,
+    entry: Option<String>,
+    speed: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct MoveParams {
+    motion: String,
+    address: Option<u16>,
+    seconds: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct BreakpointParams {
+    breakpoints: Vec<Wish>,
+}
+
+#[derive(Deserialize)]
+struct StateParams {
+    memory: Option<Vec<Window>>,
+}
+
+#[derive(Deserialize)]
+struct CommandParams {
+    line: String,
+}
+
+/// Keys as text or as bytes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Keys {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Deserialize)]
+struct InputParams {
+    bytes: Keys,
+}
+
+#[derive(Deserialize)]
 struct StopParams {
     request: u64,
 }
@@ -80,6 +156,11 @@ impl Toolchain {
             Err(fault) => json!({ "event": "broken", "message": fault.message }),
         };
         post(Message { json: event.to_string(), bytes: Vec::new() });
+    }
+
+    /// Takes the port that the methods of `serial` use.
+    pub fn attach(&mut self, port: serial::Port) {
+        self.port = Some(port);
     }
 
     /// Takes a request and posts its answer, unless that comes from a run.
@@ -98,8 +179,22 @@ impl Toolchain {
         }
     }
 
-    /// Lets each run go on for a slice; whether any has more to do.
-    pub fn advance(&mut self, post: &mut Post<'_>) -> bool {
+    /// Lets each run go on for a slice; the time after which they want to go on, `None` if none
+    /// does before the next request.
+    pub fn advance(&mut self, post: &mut Post<'_>) -> Option<Duration> {
+        let runs = self.running.as_mut().map_or(Next::Waits, |running| running.advance(post));
+        if self.advance_jobs(post) {
+            return Some(Duration::ZERO);
+        }
+        match runs {
+            Next::Now => Some(Duration::ZERO),
+            Next::After(time) => Some(time),
+            Next::Waits => None,
+        }
+    }
+
+    /// Whether any run has more to do.
+    fn advance_jobs(&mut self, post: &mut Post<'_>) -> bool {
         let mut left = Vec::new();
         for (id, mut job) in std::mem::take(&mut self.jobs) {
             match job.advance(post) {
@@ -113,10 +208,10 @@ impl Toolchain {
 
     fn answer(
         &mut self,
-        _id: u64,
+        id: u64,
         method: &str,
         params: Value,
-        _post: &mut Post<'_>,
+        post: &mut Post<'_>,
     ) -> Result<Answer, Fault> {
         match method {
             "figures" => now(&Figures::find()?),
@@ -137,9 +232,167 @@ impl Toolchain {
                 let found = job.map(|(_, job)| job.stop()).is_some();
                 now(&found)
             }
+            "sources" => {
+                let edition = Edition::new(&read::<BehaviourParams>(params)?.behaviour, None)?;
+                now(&json!({ "files": sources::sources(edition.behaviour)? }))
+            }
+            "check" => self.check(&read(params)?),
+            "tokens" => {
+                let FileParams { file } = read(params)?;
+                now(&json!({ "tokens": self.editor()?.tokens(&file)? }))
+            }
+            "hover" => now(&self.editor()?.hover(&read::<Place>(params)?)?),
+            "completion" => now(&self.editor()?.completion(&read::<Place>(params)?)?),
+            "definition" => now(&self.editor()?.definition(&read::<Place>(params)?)?),
+            "assemble" => {
+                let made = assemble(&read::<Sources>(params)?)?;
+                Ok(Answer::Now(made.answer, made.bytes))
+            }
+            "boards" => now(&json!({ "boards": board::list()? })),
+            "corpus" => self.corpus(id, read(params)?),
+            "tstates" => {
+                let ExchangeParams { fen, behaviour, files, .. } = read(params)?;
+                now(&debug::times(&fen, &Edition::new(&behaviour, files)?)?)
+            }
+            // The memory itself does not go through JSON: the page has handed it over before.
+            "serial.attach" => match self.port {
+                Some(_) => now(&()),
+                None => Err(Fault::new("the page has shared no memory for a port")),
+            },
+            "serial.detach" => {
+                self.port = None;
+                now(&())
+            }
+            _ if method.starts_with("serial.") => {
+                let port = self.port.clone().ok_or_else(|| Fault::new("no port was chosen"))?;
+                let mut forward = |message| post(message);
+                now(&Work::new(&port, read(params)?, id, &mut forward)?.run(method)?)
+            }
+            _ if method.starts_with("debug.") => self.debug(method, params),
+            _ if method.starts_with("machine.") => self.machine(method, params),
             _ => Err(Fault::new(format!("there is no method {method}"))),
         }
     }
+
+    /// The methods of the debugger.
+    fn debug(&mut self, method: &str, params: Value) -> Result<Answer, Fault> {
+        if method == "debug.start" {
+            // While a run of an earlier session goes on, that session is the run's alone.
+            let session = start_debugging(params)?;
+            let state = session.state();
+            self.debugging = Some(Rc::new(RefCell::new(session)));
+            return now(&state);
+        }
+        let nothing = || Fault::new("no debugger is at work: start it at a square or a program");
+        let shared = self.debugging.as_ref().ok_or_else(nothing)?;
+        if method == "debug.move" {
+            return move_board(shared, read(params)?);
+        }
+        let mut session = shared.borrow_mut();
+        match method {
+            "debug.breakpoints" => {
+                now(&session.set_breakpoints(read::<BreakpointParams>(params)?.breakpoints))
+            }
+            "debug.state" => {
+                if let Some(windows) = read::<StateParams>(params)?.memory {
+                    session.show(windows);
+                }
+                now(&session.state())
+            }
+            "debug.command" => {
+                let text = session.command(&read::<CommandParams>(params)?.line)?;
+                now(&json!({ "text": text, "state": session.state() }))
+            }
+            "debug.text" => {
+                let text = session.text(&read::<FileParams>(params)?.file);
+                now(&text.map(|text| json!({ "text": text })))
+            }
+            _ => Err(Fault::new(format!("there is no method {method}"))),
+        }
+    }
+
+    /// The methods of a board with a program and a terminal.
+    fn machine(&mut self, method: &str, params: Value) -> Result<Answer, Fault> {
+        if method == "machine.start" {
+            let ProgramParams { sources, entry, speed } = read(params)?;
+            let profile = board::profile(sources.board.as_deref())?;
+            let loaded = load(&sources, &profile, entry.as_deref())?;
+            let started = json!({ "entry": loaded.entry, "board": profile.name });
+            self.running = Some(Running::new(loaded, speed.as_deref() != Some("full")));
+            return now(&started);
+        }
+        if method == "machine.stop" {
+            self.running = None;
+            return now(&());
+        }
+        let nothing = || Fault::new("no program runs on the simulated board");
+        let running = self.running.as_mut().ok_or_else(nothing)?;
+        match method {
+            "machine.input" => match read::<InputParams>(params)?.bytes {
+                Keys::Text(text) => running.send(text.as_bytes()),
+                Keys::Bytes(bytes) => running.send(&bytes),
+            },
+            "machine.reset" => running.reset(),
+            _ => return Err(Fault::new(format!("there is no method {method}"))),
+        }
+        now(&())
+    }
+
+    /// Takes the texts of an editor.
+    fn check(&mut self, sources: &Sources) -> Result<Answer, Fault> {
+        let defines = sources.defines()?;
+        if !self.editor.as_ref().is_some_and(|editor| editor.has(&defines)) {
+            self.editor = Some(Editor::new(defines)?);
+        }
+        let files = match sources.behaviour()? {
+            Some(behaviour) => sources::edited(behaviour, &sources.files)?,
+            None => sources.files.clone(),
+        };
+        now(&json!({ "messages": self.editor()?.check(&files)? }))
+    }
+
+    fn editor(&mut self) -> Result<&mut Editor, Fault> {
+        self.editor.as_mut().ok_or_else(|| Fault::new("no text was checked yet"))
+    }
+
+    /// Begins a run of the corpus on a board of its own.
+    fn corpus(&mut self, id: u64, params: CorpusParams) -> Result<Answer, Fault> {
+        let CorpusParams { behaviour, files, choice } = params;
+        let edition = Edition::new(&behaviour, files)?;
+        let cases = choice.cases()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let live = board::simulated(&edition, &stop)?;
+        Ok(Answer::Later(Box::new(CorpusRun::new(id, live, cases, stop))))
+    }
+}
+
+/// Begins a session at an exchange, if the parameters name one, or at a program.
+fn start_debugging(params: Value) -> Result<Debugging, Fault> {
+    if params.get("fen").is_some() {
+        let ExchangeParams { fen, square, behaviour, files } = read(params)?;
+        let square =
+            square.ok_or_else(|| Fault::new("the debugger stops at a square's exchange"))?;
+        return Debugging::at_exchange(&fen, &square, &Edition::new(&behaviour, files)?);
+    }
+    let ProgramParams { sources, entry, .. } = read(params)?;
+    let profile = board::profile(sources.board.as_deref())?;
+    Ok(Debugging::at_program(load(&sources, &profile, entry.as_deref())?))
+}
+
+/// The computer's time after which a motion ends by itself, and the longest one.
+const WITHIN: [f64; 2] = [10.0, 3600.0];
+
+fn move_board(session: &Shared, params: MoveParams) -> Result<Answer, Fault> {
+    let MoveParams { motion, address, seconds } = params;
+    if motion == "restart" {
+        let mut session = session.borrow_mut();
+        session.restart();
+        return now(&session.state());
+    }
+    let motion = debug::motion(&motion, address)?;
+    let within = seconds.filter(|it| it.is_finite()).unwrap_or(WITHIN[0]).clamp(0.0, WITHIN[1]);
+    let within = Duration::from_secs_f64(within);
+    Ok(Answer::Later(Box::new(Move::new(session, motion, within))))
 }
 
 /// Reads the parameters of a request.

@@ -174,7 +174,8 @@ fn talking<T>(
 }
 
 /// The first address after all sections of a program.
-fn top(program: &Program) -> u16 {
+#[must_use]
+pub fn top(program: &Program) -> u16 {
     let end = |section: &tdlasm::link::PlacedSection| u32::from(section.address) + section.size;
     let last = program.sections.iter().map(end).max().unwrap_or(0);
     u16::try_from(last).unwrap_or(u16::MAX)

@@ -1,0 +1,264 @@
+//! Programs to download and to run: assembled and linked, with all files that `tdlasm` writes.
+
+use std::path::PathBuf;
+
+use firmware::ProgramKind;
+use firmware::evaluator::Behaviour;
+use firmware::profile::Profile;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tdlasm::diag::render;
+use tdlasm::image::intel_hex;
+use tdlasm::link::{Program, link};
+use tdlasm::listing::{self, Style};
+use tdlasm::object::{write_executable, write_tdl};
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Assembly, Options};
+
+use crate::board::{Edition, SourceFile, profile};
+use crate::fault::Fault;
+use crate::figures::crc32;
+use crate::sources::defines;
+
+/// Sources as the page sends them.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Sources {
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) behaviour: Option<String>,
+    #[serde(default)]
+    pub(crate) defines: std::collections::BTreeMap<String, u16>,
+    pub(crate) board: Option<String>,
+}
+
+impl Sources {
+    /// The evaluator's behaviour, if the sources are an evaluator's.
+    pub(crate) fn behaviour(&self) -> Result<Option<Behaviour>, Fault> {
+        self.behaviour.as_deref().map(|word| word.parse().map_err(Fault::new)).transpose()
+    }
+
+    /// The symbols that are defined before the first line.
+    pub(crate) fn defines(&self) -> Result<Vec<(String, u16)>, Fault> {
+        let mut all = self.behaviour()?.map(defines).unwrap_or_default();
+        all.extend(self.defines.iter().map(|(name, value)| (name.clone(), *value)));
+        Ok(all)
+    }
+
+    fn options(&self) -> Result<Options, Fault> {
+        let defines = self.defines()?;
+        let include_dirs = vec![PathBuf::new()];
+        Ok(Options { defines, include_dirs, listing: true, lines: true, ..Options::default() })
+    }
+
+    fn loader(&self) -> MemoryLoader {
+        let with = |loader: MemoryLoader, file: &SourceFile| {
+            loader.with(file.name.as_str(), file.text.as_bytes())
+        };
+        self.files.iter().fold(MemoryLoader::new(), with)
+    }
+
+    /// Assembles the first file.
+    pub(crate) fn assembly(&self) -> Result<Assembly, Fault> {
+        let first = self.files.first().ok_or_else(|| Fault::new("there is no file to assemble"))?;
+        Ok(tdlasm::asm::run(&self.loader(), &[first.name.as_str().into()], &self.options()?))
+    }
+}
+
+/// The answer to `assemble`, and the bytes of the files in it.
+pub(crate) struct Made {
+    pub(crate) answer: Value,
+    pub(crate) bytes: Vec<Vec<u8>>,
+}
+
+/// The answer to `assemble`.
+#[derive(Debug, Serialize)]
+struct Assembled {
+    messages: Vec<Value>,
+    text: String,
+    program: Option<Value>,
+    outputs: Vec<Value>,
+}
+
+/// Collects files.
+#[derive(Default)]
+struct Outputs {
+    stem: String,
+    files: Vec<Value>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl Outputs {
+    fn new(name: &str) -> Self {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+        Self { stem, ..Self::default() }
+    }
+
+    fn add(&mut self, kind: &str, ending: &str, bytes: Vec<u8>) {
+        let name = format!("{}.{ending}", self.stem);
+        self.files.push(json!({ "name": name, "kind": kind, "bytes": self.bytes.len() }));
+        self.bytes.push(bytes);
+    }
+
+    fn add_program(&mut self, program: &Program, fill: u8) {
+        self.add("hex", "hex", intel_hex(&program.image, program.entry).into_bytes());
+        self.add("bin", "bin", program.image.flat(fill));
+        self.add("elf", "elf", write_executable(program));
+        self.add("map", "map", program.map().into_bytes());
+    }
+
+    fn made(
+        self,
+        messages: Vec<Value>,
+        text: String,
+        program: Option<Value>,
+    ) -> Result<Made, Fault> {
+        let Self { files: outputs, bytes, .. } = self;
+        let answer = Assembled { messages, text, program, outputs };
+        Ok(Made { answer: serde_json::to_value(answer).map_err(Fault::new)?, bytes })
+    }
+}
+
+/// Assembles and links.
+pub(crate) fn assemble(sources: &Sources) -> Result<Made, Fault> {
+    let profile = profile(sources.board.as_deref())?;
+    match sources.behaviour()? {
+        Some(behaviour) => evaluator(sources, behaviour, &profile),
+        None => program(sources, &profile),
+    }
+}
+
+/// The application with an evaluator. Messages are those of each of its files by itself, and of
+/// the linker.
+fn evaluator(sources: &Sources, behaviour: Behaviour, profile: &Profile) -> Result<Made, Fault> {
+    let edition = Edition { behaviour, files: sources.files.clone() };
+    let mut outputs = Outputs::new(&format!("sargon-{behaviour}"));
+    match edition.build(profile, ProgramKind::Application) {
+        Ok(built) => {
+            outputs.add_program(&built.program, 0xFF);
+            // The sealed image, which holds the build id.
+            outputs.bytes[1].clone_from(&built.bytes);
+            let program = json!({
+                "address": built.address,
+                "size": built.bytes.len(),
+                "entry": built.address,
+                "build": format!("{:08X}", built.build),
+                "crc32": crc32(&built.bytes),
+            });
+            outputs.made(Vec::new(), String::new(), Some(program))
+        }
+        Err(error) => {
+            let messages = match &error {
+                firmware::build::BuildError::Assembly(failure) => messages(failure.assembly()),
+                other => vec![unplaced(&other.to_string())],
+            };
+            outputs.made(messages, error.to_string(), None)
+        }
+    }
+}
+
+/// A program of the user's own.
+fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
+    let assembly = sources.assembly()?;
+    let mut outputs = Outputs::new(&sources.files[0].name);
+    let mut text = render::human(&assembly.diagnostics, &assembly.sources, false);
+    let mut found = messages(&assembly);
+    let Assembly { listing, sources: texts, diagnostics, modules, .. } = &assembly;
+    let listed = listing::render(listing, texts, diagnostics, modules, Style::Modern);
+    outputs.add("listing", "lst", listed.into_bytes());
+    if assembly.has_errors() {
+        return outputs.made(found, text, None);
+    }
+    let layout = board_debugger::in_ram(profile);
+    let linked = match link(modules, &layout) {
+        Ok(linked) => linked,
+        Err(errors) => {
+            found.extend(errors.0.iter().map(|error| unplaced(&error.to_string())));
+            text.push_str(&errors.to_string());
+            return outputs.made(found, text, None);
+        }
+    };
+    outputs.add_program(&linked, layout.fill());
+    if let Ok(bytes) = write_tdl(modules, assembly.object_form) {
+        outputs.add("tdl", "rel", bytes);
+    }
+    let bytes = linked.image.flat(layout.fill());
+    let program = json!({
+        "address": linked.image.bounds().map_or(0, |(first, _)| first),
+        "size": bytes.len(),
+        "entry": linked.entry,
+        "crc32": crc32(&bytes),
+    });
+    outputs.made(found, text, Some(program))
+}
+
+/// The assembler's messages as the page has them.
+fn messages(assembly: &Assembly) -> Vec<Value> {
+    let lines = render::json(&assembly.diagnostics, &assembly.sources);
+    let all = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let message = |one: Value| {
+        let place = &one["place"];
+        json!({
+            "severity": one["severity"],
+            "code": one["code"],
+            "message": one["message"],
+            "file": place["file"],
+            "line": place["line"],
+            "column": place["column"],
+            "endLine": place["end_line"],
+            "endColumn": place["end_column"],
+            "help": one["help"],
+        })
+    };
+    all.map(message).collect()
+}
+
+/// A message about the program as a whole.
+fn unplaced(message: &str) -> Value {
+    json!({
+        "severity": "error", "code": "", "message": message, "file": "",
+        "line": 1, "column": 1, "endLine": 1, "endColumn": 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(text: &str, behaviour: Option<&str>) -> Sources {
+        let file = SourceFile { name: "a.asm".to_owned(), text: text.to_owned() };
+        let behaviour = behaviour.map(str::to_owned);
+        Sources { files: vec![file], behaviour, defines: Default::default(), board: None }
+    }
+
+    #[test]
+    fn a_program_has_all_its_files() {
+        let made = assemble(&sources("START:\tMVI A,5\n\tJMP START\n\t.END START\n", None));
+        let made = made.expect("it assembles");
+        let outputs = made.answer["outputs"].as_array().expect("a list");
+        let kinds: Vec<_> = outputs.iter().filter_map(|file| file["kind"].as_str()).collect();
+        assert_eq!(kinds, ["listing", "hex", "bin", "elf", "map", "tdl"]);
+        assert_eq!(made.bytes[2], [0x3E, 5, 0xC3, 0, 0x80], "in the classic board's RAM");
+        assert_eq!(made.answer["program"]["entry"], 0x8000);
+    }
+
+    #[test]
+    fn errors_have_their_places_and_no_program() {
+        let made = assemble(&sources("\tMVI Q,5\n", None)).expect("it answers");
+        assert_eq!(made.answer["messages"][0]["line"], 1);
+        assert!(made.answer["program"].is_null());
+        let mut of_ours = sources("\tMVI Q,5\n", Some("mended"));
+        of_ours.files[0].name = "xchng.asm".to_owned();
+        let made = assemble(&of_ours).expect("it answers");
+        assert_eq!(made.answer["messages"][0]["file"], "xchng.asm");
+    }
+
+    #[test]
+    fn the_evaluator_is_the_image_that_the_programs_build() {
+        let mut ours = sources("", Some("mended"));
+        ours.files.clear();
+        let made = assemble(&ours).expect("it answers");
+        let profile = profile(None).expect("it ships");
+        let built = firmware::build::build(&profile, ProgramKind::Application).expect("it builds");
+        assert_eq!(made.bytes[1], built.bytes);
+        assert_eq!(made.answer["program"]["build"], format!("{:08X}", built.build));
+    }
+}

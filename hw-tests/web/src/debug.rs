@@ -1,0 +1,358 @@
+//! The source-level debugger, stepped from the page.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use board_debugger::commands::{Done, execute};
+use board_debugger::measure::{Meter, lines};
+use board_debugger::{
+    Break, Condition, Debugger, Halt, Machine, Motion, PAIRS, describe, flag_letters,
+    go_to_exchange, instruction_at, register, table_2,
+};
+use firmware::ProgramKind;
+use firmware_wire::Request;
+use rcflash_transport::time::{Duration, Instant};
+use sargon_cases::encode;
+use sargon_reference::parse_fen;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::board::{Edition, profile};
+use crate::examine::square;
+use crate::fault::Fault;
+use crate::jobs::{Job, Slice};
+use crate::message::Post;
+use crate::program::{Loaded, set_texts};
+
+/// The board's time within which XCHNG is called for a square; a position takes a third of it.
+const WITHIN: f64 = 5.0;
+/// The computer's time after which a motion that can't go on later is broken off.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The time after which the worker takes messages.
+const SLICE: Duration = Duration::from_millis(40);
+/// T-states in which a position is examined, and by far.
+const POSITION: u64 = 40_000_000;
+/// Rows of what a command shows.
+const ROWS: usize = 24;
+/// Bytes of the attackers array.
+const ARRAY: usize = 14;
+/// The longest window of memory.
+const LONGEST: usize = 0x1000;
+
+/// A stretch of memory to show.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Window {
+    address: u16,
+    length: usize,
+}
+
+/// A breakpoint as the page wants it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(crate) struct Wish {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+}
+
+/// A session.
+pub(crate) struct Debugging {
+    debugger: Debugger,
+    began: u64,
+    halt: Halt,
+    /// The reason for the last stop, if the debugger does not know it.
+    message: Option<String>,
+    windows: Vec<Window>,
+    /// Whether the user wants the board to stop.
+    is_stopped: bool,
+}
+
+/// A session that a run and the requests share.
+pub(crate) type Shared = Rc<RefCell<Debugging>>;
+
+/// Builds the programs and powers up a board on which the application waits.
+fn machine(edition: &Edition) -> Result<Machine, Fault> {
+    let profile = profile(None)?;
+    let programs = edition.programs(&profile, ProgramKind::Application)?;
+    let mut machine = Machine::of(&profile, programs.monitor, programs.application);
+    machine.start_application();
+    Ok(machine)
+}
+
+impl Debugging {
+    fn new(debugger: Debugger, halt: Halt, message: Option<String>) -> Self {
+        let began = debugger.clock();
+        Self { debugger, began, halt, message, windows: Vec::new(), is_stopped: false }
+    }
+
+    /// A board that stands at the call of XCHNG for a square.
+    pub(crate) fn at_exchange(fen: &str, name: &str, edition: &Edition) -> Result<Self, Fault> {
+        let position = parse_fen(fen.trim()).map_err(Fault::new)?;
+        let square = square(&position, name)?;
+        let mut machine = machine(edition)?;
+        machine.send(&Request::Position { squares: encode::squares(&position) });
+        let mut code = machine.code();
+        set_texts(&mut code, &edition.files);
+        let debugger = Debugger::new(machine.board, code);
+        let until = Instant::now() + PATIENCE;
+        let session = go_to_exchange(debugger, square, WITHIN, &mut |_| Instant::now() > until)
+            .map_err(Fault::new)?;
+        let message = session.arrival.explained(&session.debugger);
+        Ok(Self::new(session.debugger, Halt::Breakpoint, message))
+    }
+
+    /// A board that stands at the first instruction of a program.
+    pub(crate) fn at_program(loaded: Loaded) -> Self {
+        let debugger = Debugger::new(loaded.board, loaded.code);
+        Self::new(debugger, Halt::Start, Some("at the program's first instruction".to_owned()))
+    }
+
+    /// Replaces the windows of memory that a state shows.
+    pub(crate) fn show(&mut self, windows: Vec<Window>) {
+        self.windows = windows;
+    }
+
+    /// Moves the board for a slice at most where the motion can go on later; whether it is to.
+    fn advance(&mut self, motion: Motion, until: Instant) -> bool {
+        let goes_on = matches!(motion, Motion::Go | Motion::To(_));
+        let slice = if goes_on { SLICE } else { PATIENCE };
+        let end = until.min(Instant::now() + slice);
+        self.halt = self.debugger.run(motion, &mut |_| Instant::now() >= end);
+        self.message = None;
+        self.halt == Halt::Paused && goes_on && !self.is_stopped && Instant::now() < until
+    }
+
+    /// Puts the board back to where the session began.
+    pub(crate) fn restart(&mut self) {
+        self.debugger.restart();
+        self.halt = Halt::Start;
+        self.message = None;
+    }
+
+    /// Runs a command of the text debugger.
+    pub(crate) fn command(&mut self, line: &str) -> Result<String, Fault> {
+        let until = Instant::now() + PATIENCE;
+        let done = execute(&mut self.debugger, line, &mut |_| Instant::now() > until);
+        Ok(match done.map_err(Fault::new)? {
+            Done::Said(text) => text,
+            Done::Look(pane) => pane.lines(&self.debugger, ROWS).join("\n"),
+            Done::Halted(halt) => {
+                self.halt = halt;
+                self.message = None;
+                describe(&self.debugger, halt)
+            }
+            Done::Quit => "the session ends with the page".to_owned(),
+        })
+    }
+
+    /// Sets breakpoints, these and no others.
+    pub(crate) fn set_breakpoints(&mut self, wishes: Vec<Wish>) -> Value {
+        let known: Vec<_> = self.debugger.stops.breaks().map(|(id, _)| id).collect();
+        for id in known {
+            self.debugger.stops.remove_break(id);
+        }
+        let set = wishes.into_iter().map(|wish| match self.set_breakpoint(&wish) {
+            Ok((address, line)) => {
+                json!({ "wish": wish, "set": true, "address": address, "line": line })
+            }
+            Err(message) => json!({ "wish": wish, "set": false, "message": message }),
+        });
+        json!({ "breakpoints": set.collect::<Vec<_>>() })
+    }
+
+    fn set_breakpoint(&mut self, wish: &Wish) -> Result<(u16, Option<u32>), String> {
+        let code = self.debugger.code();
+        let condition = wish.condition.as_deref().filter(|text| !text.trim().is_empty());
+        let condition = condition.map(|text| Condition::parse(text, code)).transpose();
+        let condition = condition.map_err(|error| error.to_string())?;
+        let (line, addresses) = match (&wish.file, wish.line, wish.address, &wish.symbol) {
+            (Some(file), Some(line), ..) => {
+                let found = code.breakable(file, line);
+                let (line, addresses) =
+                    found.ok_or_else(|| format!("no instruction at or below {file}:{line}"))?;
+                (Some(line), addresses)
+            }
+            (_, _, Some(address), _) => (None, vec![address]),
+            (_, _, _, Some(name)) => {
+                let address =
+                    code.symbol(name).ok_or_else(|| format!("there is no label {name}"))?;
+                (None, vec![address])
+            }
+            _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
+        };
+        let first = addresses.first().copied().ok_or("no instruction there")?;
+        for address in addresses {
+            let one = Break { condition: condition.clone(), ..Break::at(address) };
+            self.debugger.stops.add_break(one);
+        }
+        Ok((first, line))
+    }
+
+    /// The text of a source by the name that the debugger has for it.
+    pub(crate) fn text(&self, file: &str) -> Option<String> {
+        let code = self.debugger.code();
+        let lines = code.text(code.file_named(file)?);
+        (!lines.is_empty()).then(|| lines.join("\n") + "\n")
+    }
+
+    /// The state as the page shows it.
+    pub(crate) fn state(&self) -> Value {
+        let debugger = &self.debugger;
+        let code = debugger.code();
+        let registers = debugger.registers();
+        let names = PAIRS.into_iter().chain(["I", "R"]);
+        let values: serde_json::Map<String, Value> = names
+            .filter_map(|name| Some((name.to_owned(), register(&registers, name)?.into())))
+            .collect();
+        let instruction = instruction_at(debugger, registers.pc);
+        let message = self.message.clone().unwrap_or_else(|| describe(debugger, self.halt));
+        let roles = table_2(&registers, code);
+        let array = code.symbol("ATKLST");
+        json!({
+            "halt": word(self.halt),
+            "message": message,
+            "registers": values,
+            "flags": flag_letters(registers.af).replace('-', ""),
+            "instruction": {
+                "address": instruction.address, "bytes": instruction.bytes,
+                "text": instruction.text,
+            },
+            "place": self.place(registers.pc),
+            "label": code.name_of(registers.pc),
+            "clock": debugger.clock(),
+            "elapsed": i128::from(debugger.clock()) as i64 - self.began as i64,
+            "turn": debugger.turn(),
+            "calls": self.calls(),
+            "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
+            "array": array.map(|address| self.memory(Window { address, length: ARRAY })),
+            "roles": roles.into_iter().map(|role| json!({
+                "meaning": role.meaning, "register": role.register, "value": role.value,
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn memory(&self, window: Window) -> Value {
+        let bytes = self.debugger.dump(window.address, window.length.min(LONGEST));
+        json!({ "address": window.address, "bytes": bytes })
+    }
+
+    fn place(&self, address: u16) -> Option<Value> {
+        let code = self.debugger.code();
+        let place = &code.line_at(address)?.place;
+        let text = code.text(&place.file).get(place.line as usize - 1);
+        Some(json!({ "file": *place.file, "line": place.line, "text": text }))
+    }
+
+    fn calls(&self) -> Vec<Value> {
+        let code = self.debugger.code();
+        let call = |call: board_debugger::Call| {
+            let mut shown = json!({
+                "routine": code.name_of(call.routine),
+                "address": call.routine,
+                "site": code.place_of(call.site),
+                "service": call.is_service,
+                "seen": call.was_seen,
+            });
+            if let Some(line) = code.line_at(call.site) {
+                shown["file"] = (*line.place.file).into();
+                shown["line"] = line.place.line.into();
+            }
+            shown
+        };
+        self.debugger.calls().into_iter().map(call).collect()
+    }
+}
+
+fn word(halt: Halt) -> &'static str {
+    match halt {
+        Halt::Step => "step",
+        Halt::Breakpoint => "breakpoint",
+        Halt::Watchpoint(_) => "watchpoint",
+        Halt::Idle => "idle",
+        Halt::Start => "start",
+        Halt::Paused => "paused",
+    }
+}
+
+/// The motion of a word.
+pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<Motion, Fault> {
+    let to = |make: fn(u16) -> Motion| {
+        address.map(make).ok_or_else(|| Fault::new(format!("{word} needs an address")))
+    };
+    Ok(match word {
+        "step" => Motion::Step,
+        "over" => Motion::Over,
+        "line" => Motion::Line,
+        "lineInto" => Motion::LineInto,
+        "out" => Motion::Out,
+        "go" => Motion::Go,
+        "to" => to(Motion::To)?,
+        "back" => Motion::Back,
+        "backLine" => Motion::BackLine,
+        "backGo" => Motion::BackGo,
+        "backTo" => to(Motion::BackTo)?,
+        "backToChange" => to(Motion::BackToChange)?,
+        _ => return Err(Fault::new(format!("there is no motion {word}"))),
+    })
+}
+
+/// A board on its way.
+pub(crate) struct Move {
+    session: Shared,
+    motion: Motion,
+    until: Instant,
+}
+
+impl Move {
+    /// A motion that ends by itself after a time.
+    pub(crate) fn new(session: &Shared, motion: Motion, within: Duration) -> Self {
+        session.borrow_mut().is_stopped = false;
+        Self { session: Rc::clone(session), motion, until: Instant::now() + within }
+    }
+}
+
+impl Job for Move {
+    fn advance(&mut self, _post: &mut Post<'_>) -> Slice {
+        let mut session = self.session.borrow_mut();
+        if session.advance(self.motion, self.until) {
+            return Slice::More;
+        }
+        Slice::Done(Ok(session.state()))
+    }
+
+    fn stop(&mut self) {
+        self.session.borrow_mut().is_stopped = true;
+    }
+}
+
+/// T-states by source line while the board examines a position.
+pub(crate) fn times(fen: &str, edition: &Edition) -> Result<Value, Fault> {
+    let position = parse_fen(fen.trim()).map_err(Fault::new)?;
+    let mut machine = machine(edition)?;
+    let mut code = machine.code();
+    set_texts(&mut code, &edition.files);
+    let mut meter = Meter::new(&code);
+    machine.send(&Request::Position { squares: encode::squares(&position) });
+    meter.run(&mut machine.board, POSITION);
+    let mut found: Vec<(String, Vec<Value>)> = Vec::new();
+    let mut total = 0;
+    for time in lines(&meter, &code) {
+        total += time.t_states;
+        let line = json!({ "line": time.line, "passages": time.runs, "tStates": time.t_states });
+        match found.iter_mut().find(|(file, _)| *file == time.file) {
+            Some((_, lines)) => lines.push(line),
+            None => found.push((time.file, vec![line])),
+        }
+    }
+    let files = found.into_iter().map(|(name, lines)| {
+        let text = code.text(&name).join("\n");
+        json!({ "name": name, "text": text, "lines": lines })
+    });
+    Ok(json!({ "files": files.collect::<Vec<_>>(), "total": total }))
+}

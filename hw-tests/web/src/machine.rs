@@ -1,0 +1,117 @@
+//! A program that runs on a simulated board, with a terminal at its line.
+
+use board_simulator::{QueueLine, SimBoard, Stop};
+use rcflash_transport::time::{Duration, Instant};
+use serde_json::json;
+
+use crate::message::{Message, Post};
+use crate::program::Loaded;
+
+/// The time for which the board runs before the worker takes messages.
+const SLICE: Duration = Duration::from_millis(20);
+/// T-states between two looks at the time.
+const STRETCH: u64 = 20_000;
+/// The time that a board at its own speed is left alone when it is ahead.
+const REST: Duration = Duration::from_millis(10);
+/// The longest time that a board at its own speed catches up with, as after the page slept.
+const LATEST: Duration = Duration::from_millis(200);
+
+/// The next turn of something that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// At once.
+    Now,
+    /// After a time.
+    After(Duration),
+    /// Not before a message has come.
+    Waits,
+}
+
+/// A board that runs.
+pub(crate) struct Running {
+    board: SimBoard<QueueLine>,
+    /// Whether the board keeps to its own speed.
+    is_paced: bool,
+    /// A moment and the board's clock then.
+    since: (Instant, u64),
+    is_idle: bool,
+}
+
+impl Running {
+    /// Starts a board.
+    pub(crate) fn new(loaded: Loaded, is_paced: bool) -> Self {
+        let since = (Instant::now(), loaded.board.clock());
+        Self { board: loaded.board, is_paced, since, is_idle: false }
+    }
+
+    /// Sends bytes to the board.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.board.line_mut().to_board.extend(bytes);
+        self.wake();
+    }
+
+    /// Presses the reset button.
+    pub(crate) fn reset(&mut self) {
+        self.board.reset();
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if std::mem::take(&mut self.is_idle) {
+            self.since = (Instant::now(), self.board.clock());
+        }
+    }
+
+    /// Lets the board run for a slice, and posts what it sends.
+    pub(crate) fn advance(&mut self, post: &mut Post<'_>) -> Next {
+        if self.is_idle {
+            return Next::Waits;
+        }
+        let begun = Instant::now();
+        let target = self.target(begun);
+        let mut next = Next::Now;
+        while begun.elapsed() < SLICE {
+            if self.board.clock() >= target {
+                next = Next::After(REST);
+                break;
+            }
+            if self.board.run_for(STRETCH.min(target - self.board.clock())) == Stop::Idle {
+                self.is_idle = true;
+                next = Next::Waits;
+                break;
+            }
+        }
+        self.post(post);
+        next
+    }
+
+    /// The board's clock up to which it may run now.
+    fn target(&mut self, now: Instant) -> u64 {
+        if !self.is_paced {
+            return u64::MAX;
+        }
+        let hz = self.board.clock_hz();
+        let (began, clock) = self.since;
+        let due = clock + (now.duration_since(began).as_secs_f64() * hz as f64) as u64;
+        if due.saturating_sub(self.board.clock()) > (LATEST.as_secs_f64() * hz as f64) as u64 {
+            self.since = (now, self.board.clock());
+            return self.board.clock() + STRETCH;
+        }
+        due
+    }
+
+    fn post(&mut self, post: &mut Post<'_>) {
+        let sent = std::mem::take(&mut self.board.line_mut().from_board);
+        if sent.is_empty() && !self.is_idle {
+            return;
+        }
+        let state = if self.is_idle { "halted" } else { "running" };
+        let mut event = json!({ "event": "machine", "state": state, "clock": self.board.clock() });
+        let mut bytes = Vec::new();
+        if !sent.is_empty() {
+            event["bytes"] = 0.into();
+            bytes.push(sent);
+        }
+        post(Message { json: event.to_string(), bytes });
+    }
+}

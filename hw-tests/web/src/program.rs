@@ -1,0 +1,53 @@
+//! A program of the user's on a simulated board, just before its first instruction.
+
+use board_debugger::{LoadedProgram, board_with, in_ram, number};
+use board_simulator::{QueueLine, SimBoard};
+use firmware::code::{CodeMap, KnownProgram};
+use firmware::profile::Profile;
+use tdlasm::link::link;
+
+use crate::assemble::Sources;
+use crate::board::SourceFile;
+use crate::fault::Fault;
+
+/// A board with a program.
+pub(crate) struct Loaded {
+    pub(crate) board: SimBoard<QueueLine>,
+    pub(crate) code: CodeMap,
+    pub(crate) entry: u16,
+}
+
+/// Assembles a program and puts it on a board; it begins at `entry`, a label or a number, if the
+/// source does not say or says otherwise.
+pub(crate) fn load(
+    sources: &Sources,
+    profile: &Profile,
+    entry: Option<&str>,
+) -> Result<Loaded, Fault> {
+    let assembly = sources.assembly()?;
+    if assembly.has_errors() {
+        let render = tdlasm::diag::render::short(&assembly.diagnostics, &assembly.sources);
+        return Err(Fault::new(format!("the program does not assemble:\n{render}")));
+    }
+    let linked = link(&assembly.modules, &in_ram(profile))
+        .map_err(|errors| Fault::new(format!("the program does not link:\n{errors}")))?;
+    let known = KnownProgram::from(&linked);
+    let (first, _) = known.image.bounds().ok_or_else(|| Fault::new("the program has no bytes"))?;
+    let chosen = entry.filter(|text| !text.is_empty()).map(|text| {
+        let symbol = known.symbols.get(&text.to_ascii_uppercase()).copied();
+        let missing = || Fault::new(format!("the program has no label {text} to begin at"));
+        number(text).or(symbol).ok_or_else(missing)
+    });
+    let entry = chosen.transpose()?.or(linked.entry).unwrap_or(first);
+    let (board, mut code) =
+        board_with(profile, LoadedProgram::new(known, entry)).map_err(Fault::new)?;
+    set_texts(&mut code, &sources.files);
+    Ok(Loaded { board, code, entry })
+}
+
+/// Gives a map of code the texts that the page has.
+pub(crate) fn set_texts(code: &mut CodeMap, files: &[SourceFile]) {
+    for file in files {
+        code.set_text(&file.name, &file.text);
+    }
+}

@@ -1,0 +1,71 @@
+//! The evaluator's sources as an editor has them.
+
+use firmware::build::evaluator_defines;
+use firmware::evaluator::Behaviour;
+
+use crate::board::SourceFile;
+use crate::fault::Fault;
+
+/// The files that follow XCHNG's, in the order in which people read them.
+const FILES: [&str; 12] = [
+    "nextad.asm",
+    "attack.asm",
+    "atksav.asm",
+    "pinfnd.asm",
+    "pnck.asm",
+    "points.asm",
+    "newlst.asm",
+    "trace.asm",
+    "tables.asm",
+    "data.asm",
+    "names.asm",
+    "sargon.asm",
+];
+
+/// The files of an evaluator.
+pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, Fault> {
+    let first: &[&str] = match behaviour {
+        Behaviour::Fast => &["xchfst.asm", "spread.asm"],
+        Behaviour::Mended | Behaviour::AsIn1978 => &["xchng.asm"],
+    };
+    let file = |name: &&str| {
+        let text = firmware::source(name)
+            .ok_or_else(|| Fault::new(format!("the evaluator has no file {name}")))?;
+        Ok(SourceFile { name: (*name).to_owned(), text: text.to_owned() })
+    };
+    first.iter().chain(&FILES).map(file).collect()
+}
+
+/// The evaluator's files with other texts for some of them.
+pub(crate) fn edited(behaviour: Behaviour, files: &[SourceFile]) -> Result<Vec<SourceFile>, Fault> {
+    let mut all = sources(behaviour)?;
+    for file in files {
+        match all.iter_mut().find(|one| one.name == file.name) {
+            Some(one) => one.text.clone_from(&file.text),
+            None => all.push(file.clone()),
+        }
+    }
+    Ok(all)
+}
+
+/// The symbols that are defined before the first line of each of them.
+pub(crate) fn defines(behaviour: Behaviour) -> Vec<(String, u16)> {
+    let defines = evaluator_defines(behaviour).into_iter();
+    defines.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_evaluator_has_its_files_and_an_edit_takes_the_place_of_one() {
+        for behaviour in Behaviour::ALL {
+            assert!(sources(behaviour).expect("they ship").len() > 12);
+        }
+        let mine = SourceFile { name: "xchng.asm".to_owned(), text: "; mine".to_owned() };
+        let all = edited(Behaviour::Mended, &[mine]).expect("they ship");
+        assert_eq!(all[0].text, "; mine");
+        assert_eq!(all.len(), 13);
+    }
+}
