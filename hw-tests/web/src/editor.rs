@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_file_that_is_gone_has_no_messages() {
         let mut editor = Editor::new(Vec::new()).expect("it begins");
-        assert_eq!(editor.check(&[file("\tMVI Q,1\n")]).expect("it answers").len(), 1);
+        assert_eq!(editor.check(&[file("\tMVI Q,1\n\t.END\n")]).expect("it answers").len(), 1);
         assert!(editor.check(&[]).expect("it answers").is_empty());
     }
 }

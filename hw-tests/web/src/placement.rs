@@ -94,7 +94,7 @@ mod tests {
         assert_eq!((placement.fen.as_str(), placement.pieces.len()), (START, 32));
         assert!(placement.legal);
         let fault = Placement::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is no piece");
-        assert_eq!(fault.column, Some(11), "{}", fault.message);
+        assert_eq!(fault.column, Some(10), "{}", fault.message);
     }
 
     #[test]

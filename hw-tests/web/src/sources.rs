@@ -7,7 +7,7 @@ use crate::board::SourceFile;
 use crate::fault::Fault;
 
 /// The files that follow XCHNG's, in the order in which people read them.
-const FILES: [&str; 12] = [
+const FILES: [&str; 11] = [
     "nextad.asm",
     "attack.asm",
     "atksav.asm",
@@ -18,9 +18,11 @@ const FILES: [&str; 12] = [
     "trace.asm",
     "tables.asm",
     "data.asm",
-    "names.asm",
     "sargon.asm",
 ];
+
+/// The file of names that listings of 1978 need.
+const NAMES: &str = "names.asm";
 
 /// The files of an evaluator.
 pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, Fault> {
@@ -28,12 +30,14 @@ pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, Fault> {
         Behaviour::Fast => &["xchfst.asm", "spread.asm"],
         Behaviour::Mended | Behaviour::AsIn1978 => &["xchng.asm"],
     };
-    let file = |name: &&str| {
-        let text = firmware::source(name)
-            .ok_or_else(|| Fault::new(format!("the evaluator has no file {name}")))?;
-        Ok(SourceFile { name: (*name).to_owned(), text: text.to_owned() })
-    };
-    first.iter().chain(&FILES).map(file).collect()
+    first.iter().chain(&FILES).map(|name| shipped(name)).collect()
+}
+
+/// A file that the firmware carries.
+fn shipped(name: &str) -> Result<SourceFile, Fault> {
+    let text = firmware::source(name)
+        .ok_or_else(|| Fault::new(format!("the evaluator has no file {name}")))?;
+    Ok(SourceFile { name: name.to_owned(), text: text.to_owned() })
 }
 
 /// The evaluator's files with other texts for some of them.
@@ -44,6 +48,11 @@ pub(crate) fn edited(behaviour: Behaviour, files: &[SourceFile]) -> Result<Vec<S
             Some(one) => one.text.clone_from(&file.text),
             None => all.push(file.clone()),
         }
+    }
+    // A routine from elsewhere may insert it, as none of ours does.
+    if files.iter().any(|file| file.text.contains(NAMES)) && all.iter().all(|one| one.name != NAMES)
+    {
+        all.push(shipped(NAMES)?);
     }
     Ok(all)
 }
@@ -61,11 +70,11 @@ mod tests {
     #[test]
     fn every_evaluator_has_its_files_and_an_edit_takes_the_place_of_one() {
         for behaviour in Behaviour::ALL {
-            assert!(sources(behaviour).expect("they ship").len() > 12);
+            assert!(sources(behaviour).expect("they ship").len() > 11);
         }
         let mine = SourceFile { name: "xchng.asm".to_owned(), text: "; mine".to_owned() };
         let all = edited(Behaviour::Mended, &[mine]).expect("they ship");
         assert_eq!(all[0].text, "; mine");
-        assert_eq!(all.len(), 13);
+        assert_eq!(all.len(), 12);
     }
 }

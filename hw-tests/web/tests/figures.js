@@ -41,6 +41,7 @@ class Toolchain {
   call(method, params) {
     const id = ++this.last;
     this.worker.take(JSON.stringify({ id, method, params }));
+    let hasMore = true;
     for (;;) {
       const answer = this.posted.find(([message]) => message.id === id);
       if (answer) {
@@ -48,7 +49,8 @@ class Toolchain {
         if (answer[0].error) throw new Error(answer[0].error.message);
         return answer[0].result;
       }
-      assert.ok(this.worker.advance() >= 0, `${method} has no answer`);
+      assert.ok(hasMore, `${method} has no answer`);
+      hasMore = this.worker.advance() >= 0;
     }
   }
 }
