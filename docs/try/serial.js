@@ -199,7 +199,8 @@ export class BoardLink {
             else await this.#hear(value);
           }
         } catch (error) {
-          // A framing error or an overrun leaves a new stream; a lost device none.
+          // A framing error or an overrun leaves a new stream; a lost device none, as shows a moment later.
+          await rest(LOOK);
           if (!this.#port.readable) throw error;
         } finally {
           reader.releaseLock();

@@ -35,6 +35,8 @@ async function visit() {
     .locator("#board")
     .getByText(/^Open: /)
     .waitFor();
+  const ready = page.getByRole("button", { name: "Who is there?" });
+  await ready.and(page.locator(":enabled")).waitFor();
   return page;
 }
 
@@ -74,6 +76,8 @@ test("a board is written, verified and judged, with the verdicts of hw-tests run
     );
   }
   pages.clean();
+  // The board hears one host at a time.
+  await page.context().close();
 });
 
 test("a board that is unplugged ends the run with a message, and can be chosen again", async () => {
@@ -92,6 +96,8 @@ test("a board that is unplugged ends the run with a message, and can be chosen a
   await page.getByRole("button", { name: "Who is there?" }).and(page.locator(":enabled")).click();
   await becomes(() => problem(page).textContent(), "");
   pages.clean();
+  // The board hears one host at a time.
+  await page.context().close();
 });
 
 test("a terminal talks to the board", async () => {
@@ -101,4 +107,6 @@ test("a terminal talks to the board", async () => {
   await page.locator("#board .xterm-rows").filter({ hasText: /\S/ }).waitFor();
   await page.keyboard.press("F6");
   pages.clean();
+  // The board hears one host at a time.
+  await page.context().close();
 });
