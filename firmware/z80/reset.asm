@@ -1,11 +1,14 @@
 ; The addresses that the Z80 itself knows, at the start of ROM.
 
         .IDENT RESET
-        .EXTERN MONITR,USERV
+        .EXTERN MONITR,USERV,KVECT
 
         .LOC 0                  ; reset
         DI
         JMP MONITR
+
+        .LOC 30H                ; RST 6: the debug kernel's, while one is there
+        JMP KVECT
 
         .LOC 38H                ; interrupt in mode 1
         JMP USERV

@@ -25,7 +25,11 @@ T.XHST  == 23H
 T.PNTS  == 24H
 T.TRCE  == 25H
 T.CHKS  == 26H
+T.STAT  == 30H
+T.SET   == 31H
+T.GO    == 32H
 T.REPL  == 80H
+T.STOP  == 0FDH         ; the debug kernel holds a program
 T.PLCE  == 0FEH         ; where the program is; zeros ask for it
 T.ERR   == 0FFH
 
@@ -65,6 +69,7 @@ STAY    == 0FFH
 ; Identity.
 ROLE.M  == 4DH
 ROLE.A  == 41H
+ROLE.K  == 4BH
 C.RAM   == 01H
 C.FLSH  == 02H
 C.XCHG  == 04H

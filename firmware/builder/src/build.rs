@@ -21,6 +21,8 @@ const BUILD_SYMBOL: &str = "BUILD";
 
 /// The layout beside a monitor of another make, the same on all boards.
 const HOSTED_LAYOUT: &str = "hosted-app";
+/// The debug kernel's, the same on all boards.
+const KERNEL_LAYOUT: &str = "kernel";
 
 /// A program ready for a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +106,7 @@ pub fn build_replacing(
             application(&sources, profile, evaluator, false)?
         }
         ProgramKind::HostedApplication => application(&sources, profile, evaluator, true)?,
+        ProgramKind::Kernel => (kernel(&sources, profile)?, Vec::new()),
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
@@ -131,6 +134,13 @@ fn monitor(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildErr
     let flash = sources::FLASH.iter().filter(|_| profile.chip.writable).map(|(name, _)| *name);
     let defines = [("HOSTED", 0)];
     assemble_all(sources, profile, &defines, ProgramKind::Monitor.files().chain(flash))
+}
+
+/// The debug kernel's modules. It polls the serial chip, and has no driver.
+fn kernel(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildError> {
+    let is_sio = u16::from(profile.uart.kind == UartKind::Sio);
+    let defines = [&ports(profile)[..], &[("ISSIO", is_sio)]].concat();
+    assemble_files(sources, &options(&defines), ProgramKind::Kernel.files())
 }
 
 /// The application's modules: ours, but for the routines that the user's own files export; and
@@ -227,25 +237,37 @@ fn assemble_all(
     defines: &[(&str, u16)],
     files: impl Iterator<Item = &'static str>,
 ) -> Result<Vec<Module>, BuildError> {
+    let driver = match profile.uart.kind {
+        UartKind::Acia => sources::ACIA.0,
+        UartKind::Sio => sources::SIO.0,
+    };
+    let options = options(&[&ports(profile)[..], defines].concat());
+    assemble_files(sources, &options, files.chain([driver]))
+}
+
+fn assemble_files(
+    sources: &Sources,
+    options: &Options,
+    files: impl Iterator<Item = &'static str>,
+) -> Result<Vec<Module>, BuildError> {
+    let mut modules = Vec::new();
+    for file in files {
+        modules.extend(assemble(sources, &[file.into()], options)?.modules);
+    }
+    Ok(modules)
+}
+
+/// The symbols by which the sources know a board.
+fn ports(profile: &Profile) -> [(&'static str, u16); 6] {
     let uart = &profile.uart;
-    let ports = [
+    [
         ("UARTC", uart.control_port.into()),
         ("UARTD", uart.data_port.into()),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),
         ("RAMPGE", profile.banks.map_or(0, |banks| banks.ram_page.into())),
         ("INCIRC", u16::from(profile.chip.writable)),
-    ];
-    let options = options(&[&ports, defines].concat());
-    let driver = match uart.kind {
-        UartKind::Acia => sources::ACIA.0,
-        UartKind::Sio => sources::SIO.0,
-    };
-    let mut modules = Vec::new();
-    for file in files.chain([driver]) {
-        modules.extend(assemble(sources, &[file.into()], &options)?.modules);
-    }
-    Ok(modules)
+    ]
 }
 
 /// Options for the assembler: these symbols are defined, and files that we carry can be inserted
@@ -264,6 +286,7 @@ fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {
             profile.flash_application.as_ref().map(|program| program.layout.as_str())
         }
         ProgramKind::HostedApplication => Some(HOSTED_LAYOUT),
+        ProgramKind::Kernel => Some(KERNEL_LAYOUT),
     };
     let name = name.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?;
     let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.to_owned()))?;

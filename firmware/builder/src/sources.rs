@@ -41,6 +41,12 @@ pub(crate) const FLASH: &[(&str, &str)] = &[
     ("crc32.asm", include_str!("../../z80/crc32.asm")),
 ];
 
+/// The debug kernel's files; it shares none of the others, since it may hold any of them.
+const KERNEL: &[(&str, &str)] = &[
+    ("debug.asm", include_str!("../../z80/debug.asm")),
+    ("crc16.asm", include_str!("../../z80/crc16.asm")),
+];
+
 /// The application's own files, and what all evaluators have in common.
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../../z80/app.asm")),
@@ -80,6 +86,7 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("flash-app", include_str!("../../layouts/flash-app.toml")),
     ("ram-app", include_str!("../../layouts/ram-app.toml")),
     ("hosted-app", include_str!("../../layouts/hosted-app.toml")),
+    ("kernel", include_str!("../../layouts/kernel.toml")),
 ];
 
 /// A program of the board.
@@ -93,16 +100,21 @@ pub enum ProgramKind {
     FlashApplication,
     /// The application beside the monitor that the board came with.
     HostedApplication,
+    /// The debug kernel, in the monitor's RAM.
+    Kernel,
 }
 
 impl ProgramKind {
     /// The files to assemble, in link order.
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
-        let own = match self {
-            Self::Monitor => MONITOR,
-            Self::Application | Self::FlashApplication | Self::HostedApplication => APPLICATION,
+        let (own, common): (_, &[_]) = match self {
+            Self::Monitor => (MONITOR, COMMON),
+            Self::Application | Self::FlashApplication | Self::HostedApplication => {
+                (APPLICATION, COMMON)
+            }
+            Self::Kernel => (KERNEL, &[]),
         };
-        own.iter().chain(COMMON).map(|(name, _)| *name)
+        own.iter().chain(common).map(|(name, _)| *name)
     }
 }
 
@@ -143,7 +155,7 @@ impl Loader for Sources {
 /// All files that we carry.
 fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
     let chosen = &[ACIA, SIO, HOSTED, XCHNG, FAST_XCHNG, SPREAD];
-    [INSERTED, COMMON, MONITOR, FLASH, APPLICATION, chosen].into_iter().flatten().copied()
+    [INSERTED, COMMON, MONITOR, FLASH, KERNEL, APPLICATION, chosen].into_iter().flatten().copied()
 }
 
 /// The text of one of the Z80 sources, by its file name.

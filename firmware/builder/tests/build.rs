@@ -21,6 +21,24 @@ fn the_monitor_fits_the_boot_sector_of_every_board() {
 }
 
 #[test]
+fn the_debug_kernel_has_the_constants_of_the_wire_and_one_address_for_restarts_with_the_monitor() {
+    for name in Profile::names() {
+        let profile = Profile::named(name).expect("it ships");
+        let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
+        let (kernel, monitor) = (built(ProgramKind::Kernel), built(ProgramKind::Monitor));
+        let symbol = |name| kernel.program.symbol(name);
+        assert_eq!((kernel.address, symbol("DEBUG")), (0xF000, Some(0xF000)));
+        assert_eq!(symbol("BPMAX"), Some(wire::MAX_HELD as u16));
+        let vector = symbol("KVECT").expect("the layout sets it");
+        assert_eq!(monitor.program.symbol("KVECT"), Some(vector));
+        let [low, high] = vector.to_le_bytes();
+        assert_eq!(monitor.bytes[0x30..0x33], [0xC3, low, high], "{name}: RST 6 leads there");
+        let length = symbol("KLEN").expect("it is defined");
+        assert!(kernel.bytes.len() <= length.into(), "{name}: {} bytes", kernel.bytes.len());
+    }
+}
+
+#[test]
 fn the_application_for_flash_stands_behind_its_header_and_only_where_flash_is() {
     let zed = Profile::named("rc2014-zed").expect("it ships");
     let image = build(&zed, ProgramKind::FlashApplication).unwrap_or_else(|e| panic!("{e}"));
@@ -132,6 +150,10 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.XHST", kind::EXHAUST),
         ("T.PNTS", kind::POINTS),
         ("T.TRCE", kind::TRACE),
+        ("T.STAT", kind::STATE),
+        ("T.SET", kind::SET),
+        ("T.GO", kind::GO),
+        ("T.STOP", kind::HELD + wire::REPLY),
         ("T.REPL", wire::REPLY),
         ("T.PLCE", kind::PLACE + wire::REPLY),
         ("T.ERR", wire::ERROR),
@@ -151,6 +173,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("RECMAX", wire::MAX_RECORDS as u8),
         ("ROLE.M", b'M'),
         ("ROLE.A", b'A'),
+        ("ROLE.K", b'K'),
         ("C.RAM", capability::LOADS_RAM),
         ("C.FLSH", capability::WRITES_FLASH),
         ("C.XCHG", capability::EXCHANGE),

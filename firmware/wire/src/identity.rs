@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::reply::MessageError;
 use super::{REPLY, VERSION, kind};
 
-/// Which of the two programs answers.
+/// Which program answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -15,12 +15,14 @@ pub enum Role {
     Monitor,
     /// The exchange evaluator.
     Application,
+    /// The debug kernel, which holds another program.
+    Kernel,
 }
 
 /// The reply to IDENT.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Monitor or application.
+    /// Monitor, application or debug kernel.
     pub role: Role,
     /// CRC-32 of the program.
     pub build: u32,
@@ -54,12 +56,13 @@ impl Identity {
         let role = match role {
             b'M' => Role::Monitor,
             b'A' => Role::Application,
+            b'K' => Role::Kernel,
             other => return Err(MessageError::Role(other)),
         };
         let first = u16::from_le_bytes([l0, l1]);
         let last = u16::from_le_bytes([h0, h1]);
         let (loads, further) = match role {
-            Role::Monitor => ((first, last), 0),
+            Role::Monitor | Role::Kernel => ((first, last), 0),
             Role::Application => ((0, last), first),
         };
         Ok(Self {

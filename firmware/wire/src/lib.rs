@@ -12,6 +12,7 @@ mod exhaust;
 mod flash;
 mod frame;
 mod identity;
+mod kernel;
 mod position;
 mod reply;
 mod request;
@@ -23,6 +24,7 @@ pub use exhaust::{ExhaustRequest, Tally};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
 pub use frame::{Decoder, Event, Frame, FrameError, Payload, PayloadTooLong, crc16, memory_check};
 pub use identity::{Identity, Role};
+pub use kernel::{Cause, HeldState, MAX_HELD};
 pub use position::{Pin, PositionEnd, SquareRecord};
 pub use reply::{MessageError, Reply};
 pub use request::{CheckedPosition, Request};
@@ -104,6 +106,14 @@ pub mod kind {
     pub const TRACE: u8 = 0x25;
     /// Examine whole positions and return only their checks.
     pub const CHECKS: u8 = 0x26;
+    /// Tell the state of the program that is held.
+    pub const STATE: u8 = 0x30;
+    /// Change its registers.
+    pub const SET: u8 = 0x31;
+    /// Let it go on, up to some places.
+    pub const GO: u8 = 0x32;
+    /// Only as a reply, to nothing: a program is held.
+    pub const HELD: u8 = 0x7D;
     /// Only as a reply, to zeros on the line: where the program is.
     pub const PLACE: u8 = 0x7E;
 }

@@ -5,6 +5,7 @@ use super::error::ErrorReply;
 use super::exhaust::Tally;
 use super::flash::FlashReply;
 use super::identity::Identity;
+use super::kernel::HeldState;
 use super::position::{self, PositionEnd, SquareRecord};
 use super::{ERROR, MAX_BLOCK, REPLY, VERSION, kind};
 
@@ -68,6 +69,14 @@ pub enum Reply {
         /// The steps; none if nobody attacks.
         steps: Vec<StepRecord>,
     },
+    /// To STATE: the program that is held.
+    State(HeldState),
+    /// To SET.
+    Set,
+    /// To GO.
+    Going,
+    /// To nothing: a program is held.
+    Held(HeldState),
     /// To zeros on the line: where the program counter was.
     Place(u16),
     /// Something was wrong.
@@ -87,7 +96,9 @@ pub enum MessageError {
     #[error("the board speaks version {0} of the protocol, this program version {VERSION}")]
     Version(u8),
     /// A role that the protocol does not know.
-    #[error("the board calls itself {0:02X}h, which is neither monitor nor application")]
+    #[error(
+        "the board calls itself {0:02X}h, which is neither monitor, application nor debug kernel"
+    )]
     Role(u8),
 }
 
@@ -143,6 +154,10 @@ impl Reply {
                 let steps = StepRecord::all(steps).ok_or_else(length)?;
                 Self::Trace { residue, status, steps }
             }
+            (kind::STATE, _) => Self::State(HeldState::parse(payload).ok_or_else(length)?),
+            (kind::HELD, _) => Self::Held(HeldState::parse(payload).ok_or_else(length)?),
+            (kind::SET, []) => Self::Set,
+            (kind::GO, []) => Self::Going,
             (kind::PLACE, &[low, high]) => Self::Place(u16::from_le_bytes([low, high])),
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (
@@ -150,6 +165,8 @@ impl Reply {
                 | kind::WRITE..=kind::RUN
                 | kind::EXCHANGE
                 | kind::TRACE
+                | kind::SET
+                | kind::GO
                 | kind::PLACE,
                 _,
             ) => {

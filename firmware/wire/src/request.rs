@@ -2,6 +2,7 @@
 
 use super::exhaust::ExhaustRequest;
 use super::flash::FlashRequest;
+use super::kernel::HeldState;
 use super::{CHECKED, Frame, PayloadTooLong, kind};
 
 /// A request of the host.
@@ -83,6 +84,17 @@ pub enum Request {
         /// The square moved to as the board numbers it; 0 when not known.
         moved: u8,
     },
+    /// Tell the state of the program that the debug kernel holds.
+    State,
+    /// Change its registers to these.
+    Set(HeldState),
+    /// Let it go on, up to some places.
+    Go {
+        /// The number of the hold that ends.
+        number: u8,
+        /// Up to [`super::MAX_HELD`] places of instructions in RAM.
+        places: Vec<u16>,
+    },
 }
 
 /// A position and its last move.
@@ -124,6 +136,9 @@ impl Request {
             Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
             Self::Trace { .. } => kind::TRACE,
+            Self::State => kind::STATE,
+            Self::Set(_) => kind::SET,
+            Self::Go { .. } => kind::GO,
         }
     }
 
@@ -150,7 +165,7 @@ impl Request {
     pub fn payload(&self) -> Vec<u8> {
         let at = |address: &u16| address.to_le_bytes();
         match self {
-            Self::Identify | Self::Reset | Self::Idle => Vec::new(),
+            Self::Identify | Self::Reset | Self::Idle | Self::State => Vec::new(),
             Self::Write { address, data } => [&at(address)[..], data].concat(),
             Self::Crc { address, length } => [at(address), at(length)].concat(),
             Self::Read { address, count } => [&at(address)[..], &[*count]].concat(),
@@ -165,6 +180,11 @@ impl Request {
             }
             Self::Exhaust(request) => request.payload(),
             Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
+            Self::Set(state) => state.settable(),
+            Self::Go { number, places } => {
+                let places = places.iter().flat_map(|place| place.to_le_bytes());
+                std::iter::once(*number).chain(places).collect()
+            }
             Self::Points { squares, mover, moved } => [&squares[..], &[*mover, *moved]].concat(),
         }
     }

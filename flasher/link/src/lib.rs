@@ -10,6 +10,7 @@ mod exit;
 pub mod flash;
 mod flight;
 pub mod inspect;
+pub mod kernel;
 pub mod loader;
 mod narrow;
 mod place;

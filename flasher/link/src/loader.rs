@@ -71,20 +71,21 @@ pub fn identify(link: &mut Link) -> Result<Identity, LinkError> {
     }
 }
 
-/// Makes sure that the monitor listens: a running application is asked to go back to it.
+/// Makes sure that the monitor listens: a running application or debug kernel is asked to
+/// go back to it.
 ///
 /// # Errors
 /// Nobody answers, or not the monitor.
 pub fn reach_monitor(link: &mut Link) -> Result<Identity, LoadError> {
     let mut identity = identify(link)?;
-    if identity.role == Role::Application {
+    if identity.role != Role::Monitor {
         link.ask("going back to the monitor", &Request::Reset, START)?;
         link.hear_out("going back to the monitor", START)?;
         identity = identify(link)?;
     }
     match identity.role {
         Role::Monitor => Ok(identity),
-        Role::Application => Err(LoadError::NoMonitor(Box::new(identity))),
+        Role::Application | Role::Kernel => Err(LoadError::NoMonitor(Box::new(identity))),
     }
 }
 

@@ -34,7 +34,7 @@ struct Away {
     looked: Instant,
 }
 
-/// What stands for the line while its port is not there.
+/// A stand-in for the line while its port is not there.
 struct Gone {
     name: String,
     capabilities: Capabilities,

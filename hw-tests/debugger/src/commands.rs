@@ -96,6 +96,11 @@ pub fn execute(debugger: &mut Debugger, line: &str, ask: Ask<'_>) -> Result<Done
     let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
     let command = command.ok_or_else(|| format!("there is no command {name}; ? lists them"))?;
     match command.name {
+        "watch" => debugger.check_watch()?,
+        "set" => debugger.check_change()?,
+        _ => {}
+    }
+    match command.name {
         "break" => stop::set_break(debugger, rest).map(Done::Said),
         "watch" => stop::set_watch(debugger, rest).map(Done::Said),
         "delete" => stop::delete(debugger, rest).map(Done::Said),

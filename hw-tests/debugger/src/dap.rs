@@ -296,7 +296,7 @@ impl Adapter<'_> {
             Halt::Step => "step",
             Halt::Breakpoint => self.marks.reason(&session.debugger),
             Halt::Watchpoint(_) => "data breakpoint",
-            Halt::Idle | Halt::Paused => "pause",
+            Halt::Idle | Halt::Paused | Halt::Failed | Halt::Present => "pause",
             Halt::Start => "entry",
         };
         let text = match halt {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::calls::{Call, CallStack};
 use super::history::{History, Moment};
+use super::real::RealBoard;
 use super::stops::{Seen, Stops, WatchHit};
 use board_simulator::{Access, QueueLine, Registers, SimBoard, Turn};
 use firmware::code::CodeMap;
@@ -23,6 +24,10 @@ pub enum Halt {
     Start,
     /// The caller asked it to stop.
     Paused,
+    /// The twin of a real board has come to where the board is held.
+    Present,
+    /// A real board could not be moved; [`Debugger::problem`] says why.
+    Failed,
 }
 
 /// A board under a debugger. Steps pass over interrupt service unless they begin in it.
@@ -47,6 +52,8 @@ pub struct Debugger {
     /// Whether the board is on its way through its past, so that its state is nobody's yet.
     pub(super) searching: bool,
     origin: Option<Moment>,
+    /// The board at the end of a line, if it is one; the simulated board is its twin then.
+    pub(super) real: Option<Box<RealBoard>>,
 }
 
 impl Debugger {
@@ -67,6 +74,7 @@ impl Debugger {
             before: Registers::default(),
             searching: false,
             origin: None,
+            real: None,
         };
         debugger.origin = Some(debugger.moment());
         debugger
@@ -78,16 +86,66 @@ impl Debugger {
         &self.code
     }
 
+    /// The real board, unless its twin is looked at.
+    pub(super) fn on_board(&self) -> Option<&RealBoard> {
+        self.real.as_deref().filter(|real| real.twin.present.is_none())
+    }
+
+    fn on_board_mut(&mut self) -> Option<&mut RealBoard> {
+        self.real.as_deref_mut().filter(|real| real.twin.present.is_none())
+    }
+
+    /// Whether what is looked at is the simulated twin of a real board.
+    #[must_use]
+    pub fn is_twin(&self) -> bool {
+        self.real.is_some() && self.on_board().is_none()
+    }
+
+    /// The last thing that went wrong with a real board.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        self.real.as_ref().and_then(|real| real.problem())
+    }
+
+    /// Whether there can be a breakpoint at an address.
+    ///
+    /// # Errors
+    /// The reason for which there can be none: on a real board, ROM.
+    pub fn check_break(&self, address: u16) -> Result<(), String> {
+        self.on_board().map_or(Ok(()), |real| real.check_break(address))
+    }
+
+    /// Whether something can be watched.
+    ///
+    /// # Errors
+    /// The reason for which nothing can be.
+    pub fn check_watch(&self) -> Result<(), String> {
+        let problem = "the kernel on a board can't watch memory, ports or registers; `who` finds \
+                       the last change of a byte on the board's twin";
+        self.on_board().map_or(Ok(()), |_| Err(problem.to_owned()))
+    }
+
+    /// Whether registers and memory can be changed now.
+    ///
+    /// # Errors
+    /// The reason for which they can't.
+    pub fn check_change(&self) -> Result<(), String> {
+        let problem = "this is the past of the board's twin: go on to the present, which can be \
+                       changed";
+        if self.is_twin() { Err(problem.to_owned()) } else { Ok(()) }
+    }
+
     /// The registers.
     #[must_use]
     pub fn registers(&self) -> Registers {
-        self.board.registers()
+        self.on_board().map_or_else(|| self.board.registers(), RealBoard::registers)
     }
 
-    /// T-states since power came on.
+    /// T-states since power came on; of a real board, those that the program has run, as far as
+    /// the line's clock tells.
     #[must_use]
     pub fn clock(&self) -> u64 {
-        self.board.clock()
+        self.on_board().map_or_else(|| self.board.clock(), RealBoard::clock)
     }
 
     /// Processor clock in Hz.
@@ -105,7 +163,7 @@ impl Debugger {
     /// A byte of memory, without a bus cycle that a device would notice.
     #[must_use]
     pub fn peek(&self, address: u16) -> u8 {
-        self.board.bus().peek(address)
+        self.on_board().map_or_else(|| self.board.bus().peek(address), |real| real.peek(address))
     }
 
     /// The word at an address, low byte first.
@@ -117,7 +175,10 @@ impl Debugger {
     /// Bytes of memory, wrapping at FFFFH.
     #[must_use]
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
-        self.board.bus().dump(address, count)
+        match self.on_board() {
+            Some(real) => real.dump(address, count),
+            None => self.board.bus().dump(address, count),
+        }
     }
 
     /// Whether the board is on its way through its past, so that its state is not the one that will
@@ -129,18 +190,24 @@ impl Debugger {
 
     /// Changes the registers. The past before it is forgotten, as by [`Self::poke`].
     pub fn set_registers(&mut self, registers: &Registers) {
-        self.board.set_registers(registers);
-        self.forget();
+        match self.on_board_mut() {
+            Some(real) => real.set_registers(registers),
+            None => self.change_simulated(|board| board.set_registers(registers)),
+        }
     }
 
     /// Changes memory, ROM as well. The past before it is forgotten: nothing in it leads to this
     /// state.
     pub fn poke(&mut self, address: u16, bytes: &[u8]) {
-        self.board.bus_mut().load(address, bytes);
-        self.forget();
+        match self.on_board_mut() {
+            Some(real) => real.poke(address, bytes),
+            None => self.change_simulated(|board| board.bus_mut().load(address, bytes)),
+        }
     }
 
-    fn forget(&mut self) {
+    /// Changes the simulated board by hand.
+    pub(super) fn change_simulated(&mut self, change: impl FnOnce(&mut SimBoard<QueueLine>)) {
+        change(&mut self.board);
         self.history.forget();
         self.delivered = 0;
     }
@@ -151,24 +218,35 @@ impl Debugger {
     /// # Errors
     /// The bytes, if the board can't take them now.
     pub fn send<'b>(&mut self, bytes: &'b [u8]) -> Result<(), &'b [u8]> {
-        if self.searching {
+        if self.searching || self.is_twin() {
             return Err(bytes);
         }
-        self.history.send(self.turn, self.delivered, bytes);
+        match self.on_board_mut() {
+            Some(real) => real.send(bytes),
+            None => self.send_simulated(bytes),
+        }
         Ok(())
+    }
+
+    /// Sends bytes to the simulated board.
+    pub(super) fn send_simulated(&mut self, bytes: &[u8]) {
+        self.history.send(self.turn, self.delivered, bytes);
     }
 
     /// All that the board has sent since the debugger took it, up to where it is.
     #[must_use]
     pub fn sent(&self) -> &[u8] {
-        &self.board.line().from_board
+        self.real.as_ref().map_or(&self.board.line().from_board, |real| real.said())
     }
 
     /// The calls that are open, the innermost first: those that were seen, then those that the
     /// stack seems to hold.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
-        self.calls.list(self)
+        match self.on_board() {
+            Some(_) => CallStack::default().list(self),
+            None => self.calls.list(self),
+        }
     }
 
     /// Returns the number of open calls that were seen.
@@ -179,6 +257,9 @@ impl Debugger {
     /// Puts the board back to where the debugger took it. Breakpoints stay.
     pub fn restart(&mut self) {
         self.stops.forget_hits();
+        if let Some(real) = &mut self.real {
+            real.restart();
+        }
         if let Some(origin) = self.origin.take() {
             self.restore(&origin);
             self.origin = Some(origin);
@@ -277,8 +358,10 @@ impl Debugger {
     /// Whether a breakpoint stops the board where it stands. Counts the passage.
     pub(super) fn stands_at_break(&mut self) -> bool {
         let registers = self.registers();
-        let board = &self.board;
-        self.stops.arrives(&registers, &|at| board.bus().peek(at))
+        let mut stops = std::mem::take(&mut self.stops);
+        let is_stopped = stops.arrives(&registers, &|at| self.peek(at));
+        self.stops = stops;
+        is_stopped
     }
 
     /// The watchpoint that the last turn touched.

@@ -86,6 +86,9 @@ impl Session<'_, '_> {
         Ok(match packet.first() {
             Some(b'?') => "S05".to_owned(),
             Some(b'g') => registers_text(&self.debugger.registers()),
+            Some(b'G' | b'P' | b'M') if let Err(problem) = self.debugger.check_change() => {
+                refused(&problem)
+            }
             Some(b'G') => self.set_registers(rest),
             Some(b'p') => self.register(rest),
             Some(b'P') => self.set_register(rest),
@@ -119,7 +122,8 @@ impl Session<'_, '_> {
             Halt::Watchpoint(hit) => self.watch_text(hit),
             Halt::Start => "T05replaylog:begin;".to_owned(),
             Halt::Paused => "S02".to_owned(),
-            Halt::Step | Halt::Breakpoint | Halt::Idle => "S05".to_owned(),
+            Halt::Present => "T05replaylog:end;".to_owned(),
+            Halt::Step | Halt::Breakpoint | Halt::Idle | Halt::Failed => "S05".to_owned(),
         }
     }
 
@@ -211,6 +215,13 @@ impl Session<'_, '_> {
     fn stop(&mut self, text: &str, set: bool) -> String {
         let Some((kind, place)) = text.split_once(',') else { return error() };
         let Some((address, count)) = stretch(place) else { return error() };
+        let refusal = match kind {
+            "0" | "1" => self.debugger.check_break(address),
+            _ => self.debugger.check_watch(),
+        };
+        if let (true, Err(problem)) = (set, refusal) {
+            return refused(&problem);
+        }
         let stops = &mut self.debugger.stops;
         match kind {
             "0" | "1" => {
@@ -247,6 +258,11 @@ fn query(text: &str) -> String {
         Some("qsThreadInfo") => "l".to_owned(),
         _ => String::new(),
     }
+}
+
+/// An error whose text gdb shows.
+fn refused(problem: &str) -> String {
+    format!("E.{problem}")
 }
 
 fn error() -> String {

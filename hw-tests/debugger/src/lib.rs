@@ -1,4 +1,5 @@
-//! Looking into a running board: the programs on it, and a debugger that goes forward and back.
+//! Looking into a running board: the programs on it, and a debugger that goes forward and back; on
+//! a board at the end of a line, by the debug kernel.
 //!
 //! [`Machine`] is a board with its programs, whose lines and names are in a
 //! [`CodeMap`](firmware::code::CodeMap); [`Debugger`] stops and moves ([`Motion`]), [`commands`] is
@@ -19,6 +20,7 @@ mod motion;
 mod names;
 mod place;
 mod program;
+mod real;
 mod session;
 mod show;
 mod stops;
@@ -35,6 +37,7 @@ pub use names::{
     FLAGS, PAIRS, REGISTERS, Role, flag_letters, register, set_register, spelled, table_2,
 };
 pub use program::{LoadedProgram, ProgramError, ProgramFile, at_program, board_with, in_ram};
+pub use real::{BoardError, Kernel, KernelError, examining_on, program_on};
 pub use session::{
     Arrival, Session, SessionError, at_exchange, examining, go_to_exchange, run_within,
 };

@@ -40,13 +40,38 @@ pub enum Motion {
     BackToChange(u16),
 }
 
+impl Motion {
+    fn is_back(self) -> bool {
+        match self {
+            Self::Back | Self::BackLine | Self::BackGo => true,
+            Self::BackTo(_) | Self::BackToChange(_) => true,
+            Self::Step | Self::Over | Self::Line | Self::LineInto | Self::Out | Self::Go => false,
+            Self::To(_) => false,
+        }
+    }
+}
+
 /// Asked now and then while the board moves; `true` stops it. It is given the debugger to look at,
 /// and to set breakpoints and send bytes.
 pub type Ask<'a> = &'a mut dyn FnMut(&mut Debugger) -> bool;
 
 impl Debugger {
-    /// Moves the board, and asks `ask` meanwhile whether to stop.
+    /// Moves the board, and asks `ask` meanwhile whether to stop. A real board goes forward only;
+    /// back goes its twin.
     pub fn run(&mut self, motion: Motion, ask: Ask<'_>) -> Halt {
+        if self.on_board().is_some() {
+            if !motion.is_back() {
+                return self.run_real(motion, ask);
+            }
+            if let Err(halt) = self.turn_to_twin(ask) {
+                return halt;
+            }
+        }
+        let halt = self.run_simulated(motion, ask);
+        self.turn_from_twin(halt)
+    }
+
+    fn run_simulated(&mut self, motion: Motion, ask: Ask<'_>) -> Halt {
         let mut mover = Mover { debugger: self, ask, asked: 0 };
         match motion {
             Motion::Step => mover.step(),
@@ -70,7 +95,7 @@ impl Debugger {
         Some((&line.place.file, line.place.line))
     }
 
-    fn at_line_start(&self) -> bool {
+    pub(super) fn at_line_start(&self) -> bool {
         let pc = self.registers().pc;
         self.code().line_at(pc).is_some_and(|line| line.address == pc)
     }
@@ -87,6 +112,9 @@ struct Mover<'a, 'b> {
 impl Mover<'_, '_> {
     /// One turn; `None` if the caller wants to stop instead.
     fn turn(&mut self) -> Option<Turn> {
+        if self.debugger.is_at_present() {
+            return None;
+        }
         self.asked += 1;
         if self.asked >= ASK_EVERY {
             self.asked = 0;

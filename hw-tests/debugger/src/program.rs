@@ -97,7 +97,7 @@ pub enum ProgramError {
 
 /// A program that was read, and the warnings of the assembler.
 pub struct LoadedProgram {
-    known: KnownProgram,
+    pub(super) known: KnownProgram,
     /// Its entry address.
     pub entry: u16,
     /// The assembler's warnings, as text.
@@ -304,7 +304,7 @@ fn rom_of(image: &Image, profile: &Profile, least: usize) -> Vec<u8> {
     rom
 }
 
-fn put(board: &mut SimBoard<QueueLine>, image: &Image) {
+pub(super) fn put(board: &mut SimBoard<QueueLine>, image: &Image) {
     for run in image.runs() {
         board.bus_mut().load(run.address, &run.bytes);
     }

@@ -33,7 +33,7 @@ pub struct Session {
 }
 
 /// The end of the way to the first stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Arrival {
     /// The board stands where it was asked to.
     There,
@@ -43,12 +43,14 @@ pub enum Arrival {
     TooLong(f64),
     /// The caller stopped it.
     Interrupted,
+    /// A real board could not be moved, for this reason.
+    Failed(String),
 }
 
 impl Arrival {
     /// A sentence about a board that is not where it was asked to stop, with the place where it is.
     #[must_use]
-    pub fn explained(self, debugger: &Debugger) -> Option<String> {
+    pub fn explained(&self, debugger: &Debugger) -> Option<String> {
         let place = debugger.code().place_of(debugger.registers().pc);
         match self {
             Self::There => None,
@@ -60,6 +62,7 @@ impl Arrival {
                 "at {place}: not at the call after {seconds} s of the board's time (--within)"
             )),
             Self::Interrupted => Some(format!("at {place}: interrupted before the call")),
+            Self::Failed(problem) => Some(problem.clone()),
         }
     }
 }
@@ -105,6 +108,7 @@ pub fn go_to_exchange(
         Ok(_) => Arrival::Missed(square),
     };
     debugger.stops.remove_break(id);
+    let arrival = debugger.problem().map_or(arrival, Arrival::Failed);
     Ok(Session { debugger, arrival })
 }
 

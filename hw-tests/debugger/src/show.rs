@@ -50,6 +50,15 @@ fn hex_byte(byte: u8) -> String {
 /// A sentence about why the board stands still; empty after a step.
 #[must_use]
 pub fn describe(debugger: &Debugger, halt: Halt) -> String {
+    let reason = reason(debugger, halt);
+    match (debugger.is_twin(), reason.is_empty()) {
+        (false, _) => reason,
+        (true, true) => "on the twin".to_owned(),
+        (true, false) => format!("on the twin: {reason}"),
+    }
+}
+
+fn reason(debugger: &Debugger, halt: Halt) -> String {
     match halt {
         Halt::Step => String::new(),
         Halt::Breakpoint => "at a breakpoint".to_owned(),
@@ -60,6 +69,8 @@ pub fn describe(debugger: &Debugger, halt: Halt) -> String {
         Halt::Paused => {
             format!("stopped at {}", debugger.code().place_of(debugger.registers().pc))
         }
+        Halt::Present => "the twin is where the board is held: this is the board again".to_owned(),
+        Halt::Failed => debugger.problem().unwrap_or_default(),
     }
 }
 

@@ -352,8 +352,12 @@ impl View {
             self.status = "there is no instruction at or below the cursor".to_owned();
             return Wish::Nothing;
         };
+        let was = self.debugger.stops.has_break(at);
+        if let (false, Err(problem)) = (was, self.debugger.check_break(at)) {
+            self.status = problem;
+            return Wish::Nothing;
+        }
         let stops = &mut self.debugger.stops;
-        let was = stops.has_break(at);
         stops.remove_breaks_at(at);
         if !was {
             stops.add_break(Break::at(at));

@@ -33,7 +33,7 @@ use crate::board::{
 };
 use crate::compare::Standard;
 use crate::disk::{Disk, SystemDisk};
-use board_simulator::Pace;
+use board_simulator::{Pace, Probe};
 use firmware::code::CodeMap;
 use load::Mark;
 pub use programs::Programs;
@@ -109,6 +109,19 @@ impl Plan {
             link.set_stop(Arc::clone(stop));
         }
         Ok(link)
+    }
+
+    /// Reaches the board, on a line with a transcript where one is wanted, and leaves alone what
+    /// runs there. The link is to be dropped first.
+    ///
+    /// # Errors
+    /// The board can't be reached.
+    pub fn reach(&self, monitor: &[u8]) -> Result<(Box<dyn Board>, Link), BoardError> {
+        let outfit = Outfit { profile: &self.profile, monitor, probe: Probe::default() };
+        let board = self.board.power_up(outfit)?;
+        let mut board = self.disturbed_and_recorded(board, &SystemDisk)?;
+        let link = self.link(&mut *board)?;
+        Ok((board, link))
     }
 
     /// The same plan for a board with the other serial chip.

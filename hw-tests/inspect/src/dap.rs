@@ -6,11 +6,10 @@ use board_debugger::dap::{self, LaunchArguments, Launched};
 use board_debugger::{Ask, at_exchange, at_program};
 use clap::Args;
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
 use program_kit::exit::{Failure, Outcome, RIG};
-use rcflash_rig::DEFAULT_BOARD;
 
-use super::session::{Begun, ProgramArgs, definition};
+use super::line::LineArgs;
+use super::session::{Begun, ProgramArgs, Wanted, definition};
 use hw_console::positions::parse_position;
 use hw_console::square_name;
 
@@ -30,12 +29,10 @@ pub(super) fn serve(_args: &DapArgs) -> Outcome {
 
 /// The session that the arguments of `launch` ask for.
 fn launch(arguments: &LaunchArguments, ask: Ask<'_>) -> Result<Launched, String> {
-    let board = arguments.board.as_deref().unwrap_or(DEFAULT_BOARD);
-    let profile = Profile::named(board).map_err(|error| error.to_string())?;
     let begun = match (&arguments.program, &arguments.fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
-        (Some(program), None) => launch_program(arguments, program, &profile)?,
-        (None, _) => launch_position(arguments, &profile, ask)?,
+        (Some(program), None) => launch_program(arguments, program)?,
+        (None, _) => launch_position(arguments, ask)?,
     };
     Ok(Launched {
         runs: begun.is_program && arguments.stop_on_entry == Some(false),
@@ -45,11 +42,22 @@ fn launch(arguments: &LaunchArguments, ask: Ask<'_>) -> Result<Launched, String>
     })
 }
 
-fn launch_program(
-    arguments: &LaunchArguments,
-    program: &str,
-    profile: &Profile,
-) -> Result<Begun, String> {
+/// The line to the board that `launch` asks for.
+fn line(arguments: &LaunchArguments) -> LineArgs {
+    let LaunchArguments { port, rig, mame, record, replay, .. } = arguments.clone();
+    let mame = mame.map(|machine| Some(machine).filter(|name| !name.is_empty()));
+    let path = |text: Option<String>| text.map(Into::into);
+    let (rig, record, replay) = (path(rig), path(record), path(replay));
+    LineArgs { port, rig, mame, record, replay, ..LineArgs::default() }
+}
+
+fn text(failure: Failure) -> String {
+    failure.message
+}
+
+fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<Begun, String> {
+    let (line, board) = (line(arguments), arguments.board.as_deref());
+    let profile = &line.profile(board).map_err(text)?;
     let define: Result<_, String> = arguments.define.iter().map(|one| definition(one)).collect();
     let program_args = ProgramArgs {
         layout: arguments.layout.as_ref().map(Into::into),
@@ -59,15 +67,15 @@ fn launch_program(
         entry: arguments.entry.clone(),
     };
     let loaded = program_args.file(program).load(profile).map_err(|error| error.to_string())?;
+    if line.has_line() {
+        return Begun::program_on(line.reach(board).map_err(text)?, loaded).map_err(text);
+    }
     let debugger = at_program(profile, loaded).map_err(|error| error.to_string())?;
     Ok(Begun::program(debugger))
 }
 
-fn launch_position(
-    arguments: &LaunchArguments,
-    profile: &Profile,
-    ask: Ask<'_>,
-) -> Result<Begun, String> {
+fn launch_position(arguments: &LaunchArguments, ask: Ask<'_>) -> Result<Begun, String> {
+    let (line, board) = (line(arguments), arguments.board.as_deref());
     let missing = "launch needs \"fen\", a position, and \"square\", such as e4; or \"program\"";
     let fen = arguments.fen.as_deref().ok_or(missing)?;
     let square = square_name(arguments.square.as_deref().ok_or(missing)?)?;
@@ -76,11 +84,17 @@ fn launch_position(
     let evaluator = Evaluator { behaviour, own };
     let position = parse_position(fen)?;
     let within = arguments.within.unwrap_or(WITHIN);
-    let session = at_exchange(profile, &evaluator, &position, square, within, ask);
-    let begun = Begun::from(session.map_err(|error| error.to_string())?);
+    let begun = if line.has_line() {
+        let wanted = Wanted { evaluator, position, square, within };
+        wanted.on_board(line.reach(board).map_err(text)?, ask).map_err(text)?
+    } else {
+        let profile = line.profile(board).map_err(text)?;
+        let session = at_exchange(&profile, &evaluator, &position, square, within, ask);
+        Begun::from(session.map_err(|error| error.to_string())?)
+    };
     // A square without a piece has no call to look into: that is a mistake in the arguments, not a
     // program that hangs.
-    match (begun.arrival, &begun.message) {
+    match (&begun.arrival, &begun.message) {
         (board_debugger::Arrival::Missed(_), Some(message)) => Err(message.clone()),
         _ => Ok(begun),
     }

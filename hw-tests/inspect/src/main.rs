@@ -6,6 +6,7 @@ mod coverage;
 mod dap;
 mod debug;
 mod gdb;
+mod line;
 mod profile;
 mod session;
 mod why;

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use board_debugger::{
-    Arrival, Ask, Debugger, ProgramError, ProgramFile, Session, SessionError, at_exchange,
-    at_program,
+    Arrival, Ask, Debugger, LoadedProgram, ProgramError, ProgramFile, Session, SessionError,
+    at_exchange, at_program, examining_on, go_to_exchange, program_on,
 };
 use clap::Args;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
 use program_kit::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
-use rcflash_rig::DEFAULT_BOARD;
-use sargon_reference::Square;
+use sargon_reference::{Position, Square};
+
+use super::line::{LineArgs, Reached, board_failure};
 
 use hw_console::positions::{parse_position, position};
 use hw_console::square_name;
@@ -26,9 +26,11 @@ pub(super) struct SessionArgs {
     /// The square of the position, such as e4; the board is stopped at XCHNG for it
     #[arg(value_name = "SQUARE", value_parser = square_name)]
     square: Option<Square>,
-    /// The simulated board's profile
-    #[arg(long, value_name = "PROFILE", default_value = DEFAULT_BOARD)]
-    board: String,
+    /// The board's profile; rc2014-classic if nothing names another
+    #[arg(long, value_name = "PROFILE")]
+    board: Option<String>,
+    #[command(flatten)]
+    line: LineArgs,
     /// Seconds of the board's time within which the board must come to XCHNG; then it is stopped
     /// where it is
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
@@ -93,11 +95,12 @@ impl Begun {
     /// The exit code of a session that can't be watched: 1 if the program did not come to the call,
     /// 4 if there is no such call.
     pub(super) fn code(&self) -> u8 {
-        match self.arrival {
+        match &self.arrival {
             Arrival::There => 0,
             Arrival::Missed(_) => NOTHING,
             Arrival::TooLong(_) => WRONG,
             Arrival::Interrupted => program_kit::exit::INTERRUPTED,
+            Arrival::Failed(_) => RIG,
         }
     }
 }
@@ -106,29 +109,67 @@ impl SessionArgs {
     /// The board at the call, or about to run the program's first instruction. `stop` breaks off a
     /// way that takes long.
     pub(super) fn begin(&self, stop: &AtomicBool) -> Result<Begun, Failure> {
-        let profile = Profile::named(&self.board)?;
-        let Some(square) = self.square else { return self.program(&profile) };
+        let board = self.board.as_deref();
+        let Some(square) = self.square else { return self.program() };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
         let ask: Ask<'_> = &mut |_| stop.load(Ordering::Relaxed);
-        let session = at_exchange(&profile, &evaluator, &position, square, self.within, ask);
+        let wanted = Wanted { evaluator, position, square, within: self.within };
+        if self.line.has_line() {
+            return wanted.on_board(self.line.reach(board)?, ask);
+        }
+        let Wanted { evaluator, position, .. } = &wanted;
+        let profile = self.line.profile(board)?;
+        let session = at_exchange(&profile, evaluator, position, square, self.within, ask);
         Ok(Begun::from(session.map_err(failure)?))
     }
 
-    fn program(&self, profile: &Profile) -> Result<Begun, Failure> {
+    fn program(&self) -> Result<Begun, Failure> {
         if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
             let problem = "a position needs a square, such as e4, after it";
             return Err(Failure::new(USAGE, problem));
         }
-        let program = self.program.file(&self.target).load(profile).map_err(program_failure)?;
+        let board = self.board.as_deref();
+        let profile = self.line.profile(board)?;
+        let program = self.program.file(&self.target).load(&profile).map_err(program_failure)?;
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);
         }
-        Ok(Begun::program(at_program(profile, program).map_err(program_failure)?))
+        if self.line.has_line() {
+            return Begun::program_on(self.line.reach(board)?, program);
+        }
+        Ok(Begun::program(at_program(&profile, program).map_err(program_failure)?))
+    }
+}
+
+/// A call of XCHNG that is wanted.
+pub(super) struct Wanted {
+    pub(super) evaluator: Evaluator,
+    pub(super) position: Position,
+    pub(super) square: Square,
+    /// Seconds of the board's time.
+    pub(super) within: f64,
+}
+
+impl Wanted {
+    /// The board at the end of a line at the call.
+    pub(super) fn on_board(&self, reached: Reached, ask: Ask<'_>) -> Result<Begun, Failure> {
+        let Reached { profile, kernel } = reached;
+        let Self { evaluator, position, square, within } = self;
+        let debugger = examining_on(&profile, evaluator, position, kernel, &mut *ask);
+        let session = go_to_exchange(debugger.map_err(board_failure)?, *square, *within, ask);
+        Ok(Begun::from(session.map_err(failure)?))
     }
 }
 
 impl Begun {
+    /// A program of the user's on the board at the end of a line, at its first instruction.
+    pub(super) fn program_on(reached: Reached, program: LoadedProgram) -> Result<Self, Failure> {
+        let Reached { profile, kernel } = reached;
+        let debugger = program_on(&profile, program, kernel);
+        Ok(Self::program(debugger.map_err(board_failure)?))
+    }
+
     /// A program of the user's at its first instruction.
     pub(super) fn program(debugger: Debugger) -> Self {
         Self { debugger, arrival: Arrival::There, message: None, is_program: true }

@@ -276,7 +276,8 @@ fn word(halt: Halt) -> &'static str {
         Halt::Watchpoint(_) => "watchpoint",
         Halt::Idle => "idle",
         Halt::Start => "start",
-        Halt::Paused => "paused",
+        // A page debugs simulated boards; the others are stops of real ones.
+        Halt::Paused | Halt::Present | Halt::Failed => "paused",
     }
 }
 

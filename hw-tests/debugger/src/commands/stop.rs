@@ -16,6 +16,7 @@ pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, S
         "" => Place { addresses: vec![debugger.registers().pc], moved: None },
         text => place::place(debugger, text)?,
     };
+    addresses.iter().try_for_each(|at| debugger.check_break(*at))?;
     let mut said: Vec<String> = moved.into_iter().collect();
     for at in addresses {
         let condition = condition.clone();

@@ -65,6 +65,7 @@ impl Marks {
         let rules = Rules::of(debugger, wanted)?;
         let line = wanted.line.unwrap_or(0).max(1);
         let Place { addresses, moved } = place::on_line(debugger, file, line)?;
+        addresses.iter().try_for_each(|at| debugger.check_break(*at))?;
         let id = self.set(debugger, Kind::Lines(file.to_owned()), &addresses, &rules);
         let first = addresses.first().copied();
         let line = first.and_then(|at| Some(debugger.code().line_at(at)?.place.line));
@@ -118,6 +119,7 @@ impl Marks {
     ) -> Result<Breakpoint, String> {
         let rules = Rules::of(debugger, wanted)?;
         let at = place::address(debugger, name)?.wrapping_add(wanted.offset as u16);
+        debugger.check_break(at)?;
         let id = self.set(debugger, kind.clone(), &[at], &rules);
         let made = debugger.code().line_at(at);
         Ok(Breakpoint {
@@ -143,6 +145,7 @@ impl Marks {
         if wanted.condition.is_some() || wanted.hit_condition.is_some() {
             return Err("a data breakpoint takes no condition".to_owned());
         }
+        debugger.check_watch()?;
         let watch = parse_watch(debugger, wanted.data_id.as_deref().unwrap_or_default())?;
         let kind = wanted.access_type.as_deref().unwrap_or("write");
         let reads = kind != "write";

@@ -34,6 +34,7 @@ pub(super) fn write(debugger: &mut Debugger, wanted: &Memory) -> Answer {
     if usize::from(at) + data.len() > 0x1_0000 {
         return Err(format!("{} bytes from {at:04X}H on pass FFFFH", data.len()));
     }
+    debugger.check_change()?;
     debugger.poke(at, &data);
     Ok(json!({ "bytesWritten": data.len() }))
 }

@@ -136,8 +136,18 @@ pub struct LaunchArguments {
     pub square: Option<String>,
     /// A program instead: source, ELF or Intel HEX.
     pub program: Option<String>,
-    /// The simulated board's profile.
+    /// The board's profile.
     pub board: Option<String>,
+    /// A real board, by the debug kernel: its name in the rig file, device or address.
+    pub port: Option<String>,
+    /// The rig file.
+    pub rig: Option<String>,
+    /// MAME's board by the debug kernel: the machine, or an empty text for the profile's first.
+    pub mame: Option<String>,
+    /// A file for a transcript of the line.
+    pub record: Option<String>,
+    /// A transcript that is to be gone through without a board.
+    pub replay: Option<String>,
     /// The evaluator's behaviour.
     pub behaviour: Option<String>,
     /// A folder with routines in place of ours.

@@ -144,6 +144,7 @@ fn board(debugger: &Debugger) -> Vec<Variable> {
 /// Sets a variable to what a person has typed over its value.
 pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariable) -> Answer {
     let none = || format!("{} can't be set", wanted.name);
+    debugger.check_change()?;
     let number = typed(debugger, &wanted.value)?;
     let name = match wanted.variables_reference {
         ROLE_SCOPE => register_of(debugger, &wanted.name).ok_or_else(none)?,
@@ -196,6 +197,9 @@ pub(super) fn data_info(debugger: &Debugger, wanted: &DataInfo) -> Answer {
         Some(FLAG_SCOPE | BOARD_SCOPE) => None,
         _ => Some(wanted.name.clone()),
     };
+    if let Err(description) = debugger.check_watch() {
+        return Ok(json!({ "dataId": null, "description": description }));
+    }
     let watch = id.as_deref().and_then(|id| Some((id, parse_watch(debugger, id).ok()?)));
     let Some((id, watch)) = watch else {
         let description = format!("{} can't be watched", wanted.name);

@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Sends a packet and returns the answer to it.
-    fn ask(&mut self, packet: &str) -> String {
+    pub(crate) fn ask(&mut self, packet: &str) -> String {
         self.write(&packed(packet));
         assert_eq!(self.byte(), b'+', "{packet}");
         self.answer()

@@ -1,6 +1,7 @@
 //! Looking into the board: profile, coverage, and the debugger with its front ends.
 
 mod any;
+mod board;
 mod coverage;
 mod dap;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,519 @@
+; The debug kernel: holds a program in RAM at RST 6, tells its registers, reads and changes them and
+; memory, and lets it go on (docs/PROTOCOL.md, "The debug kernel").
+;
+; It runs where the monitor's RAM is while programs run. It polls the serial chip, with interrupts
+; off and without a ring, so that any code can be held, the service of interrupts too.
+
+        .IDENT DEBUG
+        .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
+        .EXTERN CRC16,C16INI,STACK,KLOAD,KVECT
+        .INSERT wire.asm
+
+C.JMP   == JMP                  ; opcodes
+C.RST   == 0F7H                 ; RST 6
+C.EI    == EI
+KLEN    == 400H                 ; bytes that the layout keeps for the code
+BPMAX   == 64                   ; places to hold at
+POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
+TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
+B.SENT  == 2+2*ISSIO            ; status: the transmitter is empty, of the 68B50 or the SIO
+IFF2    == 4                    ; bit of F that LDAI sets
+M1.IN   == 22                   ; instruction fetches from RST 6 to LDAR
+M1.OFF  == 2                    ; and with interrupts off
+M1.OUT  == 11                   ; those from STAR to the program
+
+        .LOC .DATA.
+REGS:                           ; the state as it is sent
+K.NUM:  .BLKB 1                 ; how often a program was held
+K.WHY:  .BLKB 1                 ; 0: the kernel has just started; 1: RST 6
+SETS:                           ; what SET changes
+K.SP:   .BLKW 1
+K.PC:   .BLKW 1
+K.AF:   .BLKW 1
+K.BC:   .BLKW 1
+K.DE:   .BLKW 1
+K.HL:   .BLKW 1
+K.IX:   .BLKW 1
+K.IY:   .BLKW 1
+K.AF2:  .BLKW 1
+K.BC2:  .BLKW 1
+K.DE2:  .BLKW 1
+K.HL2:  .BLKW 1
+K.I:    .BLKB 1
+K.R:    .BLKB 1
+K.IFF:  .BLKB 1                 ; not 0: interrupts are on
+REGLEN  == .-REGS
+SETLEN  == .-SETS
+K.FI:   .BLKW 1                 ; F with IFF2, and I
+PLACES: .BLKW 1                 ; after the last of the places held at
+HOLDS:  .BLKB 3*BPMAX           ; each an address and the byte that was there
+REQ:                            ; the request
+R.LEN:  .BLKB 1
+R.SEQ:  .BLKB 1
+R.TYPE: .BLKB 1
+R.DATA: .BLKB MAXPAY+5
+RPL:                            ; the reply
+P.LEN:  .BLKB 1
+P.SEQ:  .BLKB 1
+P.TYPE: .BLKB 1
+P.DATA: .BLKB MAXPAY+3
+
+        .LOC .PROG.
+; DEBUG - puts the kernel where it runs, and holds a program that has not begun.
+;   Entry:    a jump, here or to the same place of a copy at KLOAD; interrupts off
+;   Exit:     by HELD's ways
+;   Errors:   none
+;   Clobbers: everything
+;   Stack:    12 bytes of its own
+;   Cycles:   60000, and the event
+DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at either place
+        LXI D,DEBUG
+        LXI B,KLEN
+        LDIR
+        JMP ..HERE
+..HERE: LXI SP,STACK
+        LXI H,REGS
+        LXI D,REGS+1
+        LXI B,REGLEN-1
+        MVI M,0
+        LDIR
+        LXI H,HOLDS
+        SHLD PLACES             ; none
+; The monitor's service has no memory any more: the chip interrupts only for a program that asks.
+        .IFE ISSIO,[
+        MVI A,POLLED
+        OUT UARTC
+        ][
+        MVI A,TXOFF
+        OUT UARTC
+        MVI A,1                 ; write register 1: which events interrupt
+        OUT UARTC
+        XRA A
+        OUT UARTC
+        ]
+        MVI A,C.JMP
+        STA KVECT               ; RST 6 leads there from ROM
+        LXI H,HELD
+        SHLD KVECT+1
+        CALL C16INI
+        JMP TELL
+
+; HELD - takes all registers of a program that has come to RST 6, and serves the host.
+;   Entry:    RST 6, by way of ROM and KVECT; its address is on the program's stack
+;   Exit:     by GO and RESET
+;   Errors:   none
+;   Clobbers: nothing, as far as the program can tell
+;   Stack:    4 bytes of the program's, with those of RST 6
+;   Cycles:   564..575 until all is kept, those of RST 6 included; GOES takes 426..428
+HELD:   PUSH PSW                ; only the stack is used while interrupts may come
+        LDAI                    ; P/V = IFF2
+        JPE ..IN
+        LDAI                    ; 0 also if an interrupt came just then, so once more
+..IN:   DI
+        SHLD K.HL
+        POP H
+        SHLD K.AF
+        PUSH PSW                ; I and IFF2
+        POP H
+        SHLD K.FI
+        POP H
+        DCX H                   ; the RST itself
+        SHLD K.PC
+        SSPD K.SP
+        LXI SP,STACK
+        LDAR
+        SBCD K.BC
+        SDED K.DE
+        SIXD K.IX
+        SIYD K.IY
+        EXX
+        SBCD K.BC2
+        SDED K.DE2
+        SHLD K.HL2
+        EXAF
+        PUSH PSW
+        POP H
+        SHLD K.AF2
+        EXAF
+        LHLD K.FI
+        MVI C,M1.IN
+        BIT 2,L
+        JRNZ ..ON
+        MVI C,M1.IN+M1.OFF
+..ON:   CALL LESS
+        STA K.R
+        MOV A,H
+        STA K.I
+        MOV A,L
+        ANI IFF2
+        STA K.IFF
+        CALL FREE
+        MVI A,1
+        STA K.WHY
+TELL:   LXI H,K.NUM
+        INR M
+        XRA A
+        STA R.SEQ               ; the answer to no request
+        MVI A,T.STOP
+        CALL STATE              ; falls into SERVE
+
+; SERVE - answers requests for ever.
+SERVE:  CALL GETK
+        CALL ANSWER
+        JMPR SERVE
+
+; ANSWER - answers the request, or does what it asks for.
+ANSWER: LDA R.TYPE
+        CPI T.READ
+        JZ K.READ
+        CPI T.WRIT
+        JZ K.WRIT
+        CPI T.STAT
+        JZ K.STAT
+        CPI T.SET
+        JZ K.SET
+        CPI T.GO
+        JZ K.GO
+        CPI T.IDNT
+        JZ K.IDNT
+        CPI T.RSET
+        JZ K.RSET
+        MVI C,E.TYPE
+        LXI D,0                 ; falls into REFUSE
+
+; REFUSE - sends the error reply with code C and detail DE.
+REFUSE: LXI H,P.DATA
+        MOV M,C
+        INX H
+        LDA R.TYPE
+        MOV M,A
+        INX H
+        MOV M,E
+        INX H
+        MOV M,D
+        MVI A,T.ERR
+        MVI C,4
+        JMP PUTK
+
+; LESS - takes C from the seven bits of A that count instructions.
+LESS:   MOV B,A
+        SUB C
+        XRA B
+        ANI 7FH                 ; bit 7 stays
+        XRA B
+        RET
+
+; FREE - puts the bytes back that RST 6 has replaced, the last one first.
+FREE:   LHLD PLACES
+..NEXT: LXI D,HOLDS
+        ORA A
+        PUSH H
+        DSBC D
+        POP H
+        RZ
+        DCX H
+        MOV A,M                 ; the byte
+        DCX H
+        MOV D,M                 ; its address
+        DCX H
+        MOV E,M
+        STAX D
+        SHLD PLACES
+        JMPR ..NEXT
+
+; K.STAT - answers STATE.
+K.STAT: MVI A,T.STAT+T.REPL     ; falls into STATE
+
+; STATE - sends the state as type A.
+STATE:  LXI H,REGS
+        LXI D,P.DATA
+        LXI B,REGLEN
+        LDIR
+        MVI C,REGLEN
+        JMP PUTK
+
+; K.SET - answers SET.
+K.SET:  LDA R.LEN
+        CPI SETLEN
+        JRNZ LENGTH
+        LXI H,R.DATA
+        LXI D,SETS
+        LXI B,SETLEN
+        LDIR
+; DONE - sends an empty reply.
+DONE:   LDA R.TYPE
+        ORI T.REPL
+        MVI C,0
+        JMP PUTK
+
+; LENGTH - refuses a request for its length.
+LENGTH: LDA R.LEN
+        MOV E,A
+        MVI D,0
+        MVI C,E.LEN
+        JMPR REFUSE
+
+; K.READ - answers READ, of any memory.
+K.READ: LDA R.LEN
+        CPI 3
+        JRNZ LENGTH
+        LDA R.DATA+2            ; how many
+        DCR A
+        CPI MAXBLK
+        JRNC ..BAD
+        INR A
+        MOV C,A
+        MVI B,0
+        LHLD R.DATA
+        SHLD P.DATA             ; the address
+        LXI D,P.DATA+2
+        LDIR
+        ADI 2
+        MOV C,A
+        MVI A,T.READ+T.REPL
+        JMP PUTK
+..BAD:  MVI C,E.ARG
+        LXI D,2
+        JMP REFUSE
+
+; K.WRIT - answers WRITE, to any memory.
+K.WRIT: LDA R.LEN
+        CPI 3
+        JRC LENGTH
+        SUI 2
+        MOV B,A
+        LDED R.DATA
+        SDED P.DATA
+        STA P.DATA+2
+        LXI H,R.DATA+2
+..BYTE: MOV A,M
+        STAX D
+        LDAX D
+        CMP M
+        MVI C,E.READ
+        JNZ REFUSE              ; no RAM: DE tells where
+        INX H
+        INX D
+        DJNZ ..BYTE
+        MVI A,T.WRIT+T.REPL
+        MVI C,3
+        JMP PUTK
+
+; K.IDNT - answers IDENT.
+K.IDNT: LXI H,IDENT
+        LXI D,P.DATA
+        LXI B,IDLEN
+        LDIR
+        MVI C,IDLEN
+        MVI A,T.IDNT+T.REPL
+        JMP PUTK
+
+; K.RSET - answers RESET, then starts what is at 0000H, which register I tells to stay.
+K.RSET: CALL DONE
+        CALL QUIET
+        MVI A,STAY
+        STAI
+        JMP 0
+
+; K.GO - answers GO: puts RST 6 at the places that it names and lets the program go on.
+K.GO:   LDA R.LEN
+        SRLR A                  ; the number of the hold comes first
+        JNC LENGTH
+        CPI BPMAX+1
+        JNC LENGTH
+        MOV B,A                 ; places
+        LDA K.NUM
+        LXI H,R.DATA
+        CMP M
+        LXI D,0
+        MVI C,E.ARG             ; a GO that was answered already
+        JRNZ ..NO
+        INX H
+        INR B
+        JMPR ..TEST
+..NEXT: MOV E,M
+        INX H
+        MOV D,M                 ; DE = a place
+        INX H
+        PUSH H
+        LHLD PLACES
+        MOV M,E
+        INX H
+        MOV M,D
+        INX H
+        LDAX D
+        MOV M,A                 ; what is there
+        INX H
+        SHLD PLACES
+        MVI A,C.RST
+        STAX D
+        LDAX D
+        CPI C.RST
+        POP H
+        JRNZ ..ROM
+..TEST: DJNZ ..NEXT
+        CALL DONE
+        CALL QUIET
+        JMPR GOES
+..ROM:  PUSH D
+        CALL FREE
+        POP D
+        MVI C,E.READ
+..NO:   JMP REFUSE
+
+; GOES - lets the program go on.
+GOES:   LHLD K.AF2
+        PUSH H
+        POP PSW
+        LBCD K.BC2
+        LDED K.DE2
+        LHLD K.HL2
+        EXAF
+        EXX
+        LHLD K.PC
+        SHLD RESUME+1
+        LIXD K.IX
+        LIYD K.IY
+        LDA K.IFF
+        ORA A
+        JRZ ..OFF
+        MVI A,C.EI
+..OFF:  STA SWITCH              ; NOP is 0
+        LDA K.I
+        STAI
+        LDA K.R
+        MVI C,M1.OUT
+        CALL LESS
+        STAR
+        LBCD K.BC               ; from here on M1.OUT counts
+        LDED K.DE
+        LXI SP,K.AF
+        POP PSW
+        LSPD K.SP
+        LHLD K.HL
+SWITCH: NOP                     ; or EI, which takes effect after the jump
+RESUME: JMP 0
+
+; QUIET - waits until the last characters have left the chip.
+QUIET:  LXI H,100               ; 2600 T-states; three characters take 1920
+..WAIT: DCX H
+        MOV A,H
+        ORA L
+        JRNZ ..WAIT
+        RET
+
+; GETK - waits for the next good frame; others are let go, and the host asks again.
+GETK:   CALL TAKE
+        ORA A
+        JRNZ GETK
+..OPEN: CALL TAKE
+        ORA A
+        JRZ ..OPEN
+        LXI H,REQ
+        MVI B,MAXENC            ; room for bytes, one more than a frame can have
+..GRP:  MOV C,A                 ; one more than the bytes of this group
+..COPY: DCR C
+        JRZ ..ZERO
+        CALL TAKE
+        ORA A
+        JRZ ..OPEN              ; the frame ends within a group
+        MOV M,A
+        INX H
+        DJNZ ..COPY
+        JMPR GETK
+..ZERO: CALL TAKE
+        ORA A
+        JRZ ..END
+        MVI M,0                 ; a group stands for its bytes and a zero
+        INX H
+        DJNZ ..GRP
+        JMPR GETK
+..END:  MVI A,MAXENC
+        SUB B
+        MOV B,A                 ; bytes of the frame
+        LDA R.LEN
+        ADI BODY
+        JRC ..OPEN
+        CMP B
+        JRNZ ..OPEN             ; not as long as it says
+        SUI 2
+        MOV C,A
+        MVI B,0
+        LXI H,REQ
+        CALL CRC16
+        MOV A,M
+        CMP E
+        JRNZ ..OPEN
+        INX H
+        MOV A,M
+        CMP D
+        JRNZ ..OPEN
+        RET
+
+; PUTK - sends a frame of type A with C bytes at P.DATA, under the request's SEQ.
+PUTK:   STA P.TYPE
+        LDA R.SEQ
+        STA P.SEQ
+        MOV A,C
+        STA P.LEN
+        ADI 3
+        MOV C,A
+        MVI B,0
+        LXI H,RPL
+        PUSH B
+        CALL CRC16
+        POP B
+        MOV M,E
+        INX H
+        MOV M,D
+        INX H
+        MVI M,0                 ; ends the last group
+        MOV A,C
+        ADI 3                   ; the check and that zero
+        MOV B,A
+        XRA A
+        CALL GIVE
+        LXI H,RPL
+..GRP:  PUSH H
+        MVI C,0
+..LOOK: INR C                   ; one more than the bytes before the zero
+        MOV A,M
+        INX H
+        ORA A
+        JRNZ ..LOOK
+        MOV A,C
+        CALL GIVE
+        POP H
+..BYTE: DCR B
+        MOV A,M
+        INX H
+        ORA A
+        JRZ ..ZERO
+        CALL GIVE
+        JMPR ..BYTE
+..ZERO: ORA B                   ; A is 0
+        JRNZ ..GRP              ; falls into GIVE with A = 0
+
+; GIVE - sends A as soon as the chip takes it.
+GIVE:   PUSH PSW
+..WAIT: IN UARTC
+        ANI B.SENT
+        JRZ ..WAIT
+        POP PSW
+        OUT UARTD
+        RET
+
+; TAKE - waits for a character.
+TAKE:   IN UARTC
+        RRC                     ; bit 0 of both chips
+        JRNC TAKE
+        IN UARTD
+        RET
+
+IDENT:  .BYTE ROLE.K,PROTO
+BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
+        .WORD MAXENC+2,0,0FFFFH
+        .BYTE C.RAM
+        .ASCII /Sargon debug kernel 1/
+IDLEN   == .-IDENT
+        .END
