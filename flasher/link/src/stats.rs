@@ -93,6 +93,18 @@ impl AddAssign for Repeats {
     }
 }
 
+impl AddAssign for LinkStats {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.bytes.0 += other.bytes.0;
+        self.bytes.1 += other.bytes.1;
+        self.repeats += other.repeats;
+        self.damaged_here += other.damaged_here;
+        self.strays += other.strays;
+        self.occupied += other.occupied;
+    }
+}
+
 impl LinkStats {
     /// Times that a request was repeated.
     #[must_use]

@@ -7,7 +7,7 @@ use crate::reset::ResetError;
 
 impl From<RigFileError> for Failure {
     fn from(error: RigFileError) -> Self {
-        let usage = matches!(error, RigFileError::Unknown { .. });
+        let usage = matches!(error, RigFileError::Unknown { .. } | RigFileError::NoneTagged { .. });
         Self::new(if usage { USAGE } else { RIG }, error)
     }
 }

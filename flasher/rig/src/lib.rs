@@ -2,6 +2,7 @@
 //! about the wiring.
 
 mod exit;
+mod labgrid;
 mod method;
 pub mod reset;
 
@@ -17,6 +18,7 @@ use serde::Deserialize;
 use rcflash_transport::Transport;
 use rcflash_transport::port::{self, OpenError, PortInfo};
 
+pub use labgrid::Place;
 pub use method::{ActiveLevel, Reset, ResetBy};
 
 use method::PULSE_MS;
@@ -56,6 +58,8 @@ struct Entry {
     character_ms: u64,
     #[serde(default)]
     line_ms: u64,
+    #[serde(default)]
+    tags: Vec<String>,
 }
 
 /// The longest pulse, and the longest rest after a character or a line: waits that end.
@@ -132,6 +136,17 @@ pub enum RigFileError {
         file: PathBuf,
         /// Those that are there.
         known: String,
+    },
+    /// No board has this tag.
+    #[error(
+        "no board in {} has the tag '{tag}'; tags = [\"{tag}\"] in an entry gives it to a board",
+        file.shown()
+    )]
+    NoneTagged {
+        /// The tag.
+        tag: String,
+        /// The file.
+        file: PathBuf,
     },
     /// The adapter of this board is not plugged in.
     #[error("no adapter with the serial number {serial} is plugged in, which '{name}' is to have")]
@@ -233,6 +248,21 @@ impl RigFile {
         Ok(entry.rig(name, port))
     }
 
+    /// Returns the names of the boards with a tag.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn tagged(&self, tag: &str) -> Result<Vec<String>, RigFileError> {
+        let is_meant = |entry: &Entry| entry.tags.iter().any(|one| one == tag);
+        let boards = self.file.boards.iter().filter(|(_, entry)| is_meant(entry));
+        let names: Vec<_> = boards.map(|(name, _)| name.clone()).collect();
+        if names.is_empty() {
+            let (tag, file) = (tag.to_owned(), self.path.clone());
+            return Err(RigFileError::NoneTagged { tag, file });
+        }
+        Ok(names)
+    }
+
     fn unknown(&self, name: &str) -> RigFileError {
         let names: Vec<_> = self.file.boards.keys().map(String::as_str).collect();
         let known = match names.as_slice() {
@@ -273,18 +303,19 @@ impl Entry {
         let ms = Duration::from_millis;
         Rig {
             name: Some(name.to_owned()),
-            port,
             serial: self.usb_serial.clone(),
             board: self.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
             baud: self.baud,
             flow: self.flow,
             reset: Reset {
+                place: Place::named(&port),
                 by: self.reset,
                 command: self.reset_command.clone(),
                 level: self.reset_line,
                 pulse: ms(self.reset_pulse_ms.unwrap_or(PULSE_MS)),
             },
             pacing: Pacing { character: ms(self.character_ms), line: ms(self.line_ms) },
+            port,
         }
     }
 }
@@ -300,7 +331,7 @@ impl Rig {
             board: DEFAULT_BOARD.to_owned(),
             baud: None,
             flow: Flow::default(),
-            reset: Reset::default(),
+            reset: Reset { place: Place::named(port), ..Reset::default() },
             pacing: Pacing::default(),
         }
     }
@@ -315,7 +346,9 @@ impl Rig {
     pub fn open(&self, baud: u32) -> Result<Box<dyn Transport + Send>, OpenError> {
         // An adapter that was unplugged meanwhile may have got another name.
         let found = self.serial.as_deref().and_then(|serial| adapter(serial).ok().flatten());
-        let device = found.as_ref().unwrap_or(&self.port);
+        let exported = self.reset.place.as_ref().map(Place::address).transpose();
+        let exported = exported.map_err(|error| OpenError::Other(self.port.clone(), error))?;
+        let device = exported.as_ref().or(found.as_ref()).unwrap_or(&self.port);
         let mut port = rcflash_network::open(device, self.baud.unwrap_or(baud))?;
         let set = port
             .obey_rts(self.flow == Flow::RtsCts)

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::labgrid::Place;
+
 /// The time for which a reset line is held: more than the 100 ms for which usual reset circuits
 /// hold /RESET anyway.
 pub(crate) const PULSE_MS: u64 = 200;
@@ -41,6 +43,8 @@ pub enum ActiveLevel {
 /// The method by which a board is reset, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
+    /// The place of labgrid that the board is, if it is one: its driver comes before a person.
+    pub place: Option<Place>,
     /// The method.
     pub by: ResetBy,
     /// The command for the shell, with [`ResetBy::Command`].
@@ -54,6 +58,12 @@ pub struct Reset {
 impl Default for Reset {
     fn default() -> Self {
         let pulse = Duration::from_millis(PULSE_MS);
-        Self { by: ResetBy::default(), command: None, level: ActiveLevel::default(), pulse }
+        Self {
+            place: None,
+            by: ResetBy::default(),
+            command: None,
+            level: ActiveLevel::default(),
+            pulse,
+        }
     }
 }

@@ -9,6 +9,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use host_platform::process::shell;
 
+use crate::labgrid::Place;
 use crate::method::{ActiveLevel, Reset, ResetBy};
 use rcflash_link::loader::{LoadError, reach_monitor};
 use rcflash_link::{Link, LinkError};
@@ -62,6 +63,9 @@ pub enum ResetError {
         /// The problem.
         problem: String,
     },
+    /// The driver of labgrid did not work.
+    #[error("the board can't be reset: {0}")]
+    Place(io::Error),
     /// Nothing was heard of the monitor.
     #[error(
         "nothing was heard from the board's monitor within {} s after the reset was asked for; \
@@ -93,7 +97,7 @@ pub fn release(reset: &Reset, line: &mut dyn Transport) -> io::Result<()> {
 /// The rig has no way, or it did not work.
 pub fn press(reset: &Reset, line: &mut dyn Transport) -> Result<Pressed, ResetError> {
     match reset.by {
-        ResetBy::Ask => return Ok(Pressed::AskPerson),
+        ResetBy::Ask => return by_place(reset),
         ResetBy::None => return Err(ResetError::NoWay),
         ResetBy::Command => run(reset.command.as_deref().unwrap_or_default())?,
         by => {
@@ -103,6 +107,15 @@ pub fn press(reset: &Reset, line: &mut dyn Transport) -> Result<Pressed, ResetEr
         }
     }
     Ok(Pressed::Done)
+}
+
+/// Resets a board by labgrid's driver, if it is a place that has one; else a person has to.
+fn by_place(reset: &Reset) -> Result<Pressed, ResetError> {
+    let pressed = reset.place.as_ref().map_or(Ok(false), Place::reset);
+    match pressed.map_err(ResetError::Place)? {
+        true => Ok(Pressed::Done),
+        false => Ok(Pressed::AskPerson),
+    }
 }
 
 /// The time characters are listened for that were said before the reset.

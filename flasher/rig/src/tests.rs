@@ -41,7 +41,13 @@ fn a_board_is_found_by_its_name_with_all_that_is_said_of_it() {
         ("rc2014-zed", Some(57600), Flow::None)
     );
     let ms = Duration::from_millis;
-    let reset = Reset { by: ResetBy::Rts, command: None, level: ActiveLevel::Off, pulse: ms(50) };
+    let reset = Reset {
+        place: None,
+        by: ResetBy::Rts,
+        command: None,
+        level: ActiveLevel::Off,
+        pulse: ms(50),
+    };
     assert_eq!(bench.reset, reset);
     assert_eq!(bench.pacing, Pacing { character: ms(2), line: ms(20) });
 }

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod disk;
 pub mod doctor;
 pub mod exhaust;
+pub mod fleet;
 pub mod live;
 pub mod mutants;
 pub mod pair;

@@ -1,6 +1,7 @@
 //! The report of a run: on the terminal a table by tag, the cases that did not pass, and a summary;
 //! in files all of it.
 
+mod boards;
 mod facts;
 mod files;
 mod gather;
@@ -11,6 +12,7 @@ mod markdown;
 mod model;
 mod page;
 
+pub use boards::{BoardRow, table as boards_table};
 pub use files::{WriteError, prepare_folder, write};
 pub use gather::Gathered;
 pub use inspect::{Inspection, Options, command_line};
@@ -192,6 +194,9 @@ fn trouble(result: &CaseResult) -> String {
     let mut text = format!("{}{known} {} {fen}\n", result.verdict, result.id.shown());
     if let Some(why) = &result.why {
         let _ = writeln!(text, "    {}", why.shown());
+    }
+    if let Some(fault) = &result.fault {
+        let _ = writeln!(text, "    at fault: {}", fault.to_string().shown());
     }
     for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
         let _ = writeln!(text, "    {}", difference.to_string().shown());

@@ -59,7 +59,7 @@ Examples:
   hw-tests run --direct --faults 1 --count 10000        on a line that makes faults
   hw-tests run --for 8h --seed 1                        over and over, in changing order
   hw-tests run --report-dir report                      leaves a page with boards, JSON, Markdown and JUnit XML")]
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Run two boards side by side and stop at the first thing in which they or the reference
     /// differ
     #[command(after_help = "\

@@ -42,6 +42,8 @@ pub struct BoardSpec {
     pub seed: u64,
     /// Whether the host obeys /RTS. Without, characters are lost when the board is slow.
     pub host_obeys_rts: bool,
+    /// A byte of RAM with bits that are stuck at 1: its address and the bits.
+    pub stuck: Option<(u16, u8)>,
 }
 
 impl BoardSpec {
@@ -119,7 +121,10 @@ impl<L: Line> SimBoard<L> {
     #[must_use]
     pub fn with_chip(spec: BoardSpec, chip: RomChip, line: L) -> Self {
         let period = spec.clock_period();
-        let memory = Memory::new(&spec.memory, chip, spec.writable, spec.seed);
+        let mut memory = Memory::new(&spec.memory, chip, spec.writable, spec.seed);
+        if let Some((address, bits)) = spec.stuck {
+            memory.stick(address, bits);
+        }
         let ctc = spec.ctc.then(|| {
             let mut ctc = Ctc::new();
             ctc.connect(0, period.into());

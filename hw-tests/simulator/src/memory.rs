@@ -147,6 +147,8 @@ enum Slot {
     Nothing,
     Rom(usize),
     Ram(usize),
+    /// RAM with a bit that is stuck.
+    Spoilt(usize),
 }
 
 impl Slot {
@@ -154,7 +156,7 @@ impl Slot {
     fn copy(&self, ram: &[u8], chip: &RomChip, now: u64, to: &mut [u8]) {
         match *self {
             Self::Nothing => to.fill(FLOATING),
-            Self::Ram(base) => to.copy_from_slice(&ram[base..base + SLOT]),
+            Self::Ram(base) | Self::Spoilt(base) => to.copy_from_slice(&ram[base..base + SLOT]),
             Self::Rom(base) => chip.copy(base, now, to),
         }
     }
@@ -177,6 +179,8 @@ pub(super) struct Memory {
     shown: [bool; SLOTS],
     /// Whether RAM has two addresses, so that a write changes two places.
     doubled: bool,
+    /// An address whose byte has bits that are stuck at 1.
+    stuck: Option<(u16, u8)>,
     /// When the chip will have been left alone for so long that the view is worth its making.
     quiet: u64,
 }
@@ -204,10 +208,37 @@ impl Memory {
             viewed: false,
             shown: [false; SLOTS],
             doubled: false,
+            stuck: None,
             quiet: 0,
         };
         memory.map_banks();
         memory
+    }
+
+    /// Has bits of a byte of RAM stuck at 1, whatever is written there.
+    pub(super) fn stick(&mut self, address: u16, bits: u8) {
+        self.stuck = Some((address, bits));
+        (self.viewed, self.shown) = (false, [false; SLOTS]);
+        self.spoil();
+        if let Slot::Spoilt(base) = self.slots[usize::from(address) / SLOT] {
+            self.ram[base + usize::from(address) % SLOT] |= bits;
+        }
+    }
+
+    /// Marks the slot with the stuck bits, so that no other write has to look for them.
+    fn spoil(&mut self) {
+        let Some((address, _)) = self.stuck else { return };
+        let slot = &mut self.slots[usize::from(address) / SLOT];
+        if let Slot::Ram(base) = *slot {
+            *slot = Slot::Spoilt(base);
+        }
+    }
+
+    #[inline(never)]
+    fn write_spoilt(&mut self, base: usize, address: u16, value: u8) {
+        let stuck = self.stuck.filter(|(at, _)| *at == address).map_or(0, |(_, bits)| bits);
+        self.ram[base + usize::from(address) % SLOT] = value | stuck;
+        self.view[usize::from(address)] = value | stuck;
     }
 
     #[inline]
@@ -218,7 +249,7 @@ impl Memory {
     #[inline(never)]
     fn ask(&self, address: u16, now: u64) -> u8 {
         match self.slots[usize::from(address) / SLOT] {
-            Slot::Ram(base) => self.ram[base + usize::from(address) % SLOT],
+            Slot::Ram(base) | Slot::Spoilt(base) => self.ram[base + usize::from(address) % SLOT],
             Slot::Rom(base) => self.chip.read(base + usize::from(address) % SLOT, now),
             Slot::Nothing => FLOATING,
         }
@@ -234,6 +265,7 @@ impl Memory {
             Slot::Rom(base) if self.writable => {
                 self.write_chip(base + usize::from(address) % SLOT, value, now);
             }
+            Slot::Spoilt(base) => self.write_spoilt(base, address, value),
             Slot::Rom(_) | Slot::Nothing => {}
         }
     }
@@ -275,7 +307,7 @@ impl Memory {
     pub(super) fn peek(&self, address: u16, now: u64) -> u8 {
         match self.slots[usize::from(address) / SLOT] {
             Slot::Rom(base) => self.chip.cell(base + usize::from(address) % SLOT, now),
-            Slot::Ram(_) | Slot::Nothing => self.read(address, now),
+            Slot::Ram(_) | Slot::Spoilt(_) | Slot::Nothing => self.read(address, now),
         }
     }
 
@@ -298,7 +330,7 @@ impl Memory {
             match self.slots[address / SLOT] {
                 Slot::Nothing => {}
                 Slot::Rom(base) => self.chip.load(base + within, here),
-                Slot::Ram(base) => {
+                Slot::Ram(base) | Slot::Spoilt(base) => {
                     self.ram[base + within..][..here.len()].copy_from_slice(here);
                 }
             }
@@ -354,6 +386,7 @@ impl Memory {
         if self.doubled {
             self.shown = [false; SLOTS];
         }
+        self.spoil();
     }
 }
 

@@ -28,5 +28,6 @@ pub fn board_spec(profile: &Profile) -> BoardSpec {
         dtr_resets: false,
         seed: 1,
         host_obeys_rts: true,
+        stuck: None,
     }
 }

@@ -1,9 +1,9 @@
 //! A real board at a serial device.
 
-use rcflash_rig::Rig;
+use rcflash_rig::{Place, Rig};
 use rcflash_transport::Transport;
 
-use super::{Board, BoardError};
+use super::{Board, BoardError, Button};
 
 /// A board of which nothing is known but its line.
 #[derive(Debug, Clone)]
@@ -27,5 +27,11 @@ impl Board for SerialBoard {
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         Ok(self.rig.open(self.baud)?)
+    }
+
+    fn button(&self) -> Option<Button> {
+        let place = self.rig.reset.place.clone().filter(Place::has_reset)?;
+        // A driver that fails leaves the board as it is, which the next attempt finds out.
+        Some(Box::new(move || drop(place.reset())))
     }
 }

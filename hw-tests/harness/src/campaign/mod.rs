@@ -2,9 +2,11 @@
 //! conclusion.
 
 mod keeper;
+mod many;
 mod reporter;
 
 pub use keeper::Keeper;
+pub use many::run_many;
 pub use reporter::Reporter;
 
 use std::path::PathBuf;
@@ -18,7 +20,7 @@ use rcflash_transport::time::{Duration, Instant};
 use crate::board::FaultCounts;
 use crate::disk::Disk;
 use crate::live::{LiveBoard, Load, Plan, SetupError};
-use crate::report::{self, Overview};
+use crate::report::{self, BoardRow, Overview};
 use crate::results::{Clock, FORMAT, Head, Ready, digest};
 use crate::runner::{Course, Earlier, Options, RunEnd, exit_code, run_cases};
 use sargon_cases::{Case, shuffle};
@@ -62,6 +64,8 @@ pub struct Settings {
     pub inspect: report::Options,
     /// The name of the board until it is reached.
     pub board: String,
+    /// The names of the boards, in a run on several.
+    pub boards: Vec<String>,
 }
 
 impl Settings {
@@ -83,6 +87,7 @@ impl Settings {
             seed: self.seed,
             shard: self.shard.clone(),
             faults: self.faults,
+            boards: self.boards.clone(),
         }
     }
 }
@@ -96,7 +101,7 @@ pub struct Surroundings<'a> {
     /// Ends it when set.
     pub stop: Arc<AtomicBool>,
     /// Makes the board ready.
-    pub prepare: &'a dyn Fn(&Plan) -> Result<LiveBoard, SetupError>,
+    pub prepare: &'a (dyn Fn(&Plan) -> Result<LiveBoard, SetupError> + Sync),
     /// Is notified of its progress.
     pub observer: &'a mut dyn Observer,
 }
@@ -105,6 +110,8 @@ pub struct Surroundings<'a> {
 pub trait Observer {
     /// The board is ready.
     fn ready(&mut self, _rig: &LiveBoard) {}
+    /// One of several boards is ready, or has a trouble.
+    fn board(&mut self, _text: &str) {}
     /// So many cases are begun.
     fn round(&mut self, _cases: usize) {}
     /// So many of them have a verdict.
@@ -128,6 +135,8 @@ pub struct Done {
     pub faults: Option<FaultCounts>,
     /// The time it took, without the set-up.
     pub took: Duration,
+    /// The boards, in a run on several.
+    pub boards: Vec<BoardRow>,
     /// Reason for which the report could not be written as it should be.
     pub report_failure: Option<String>,
 }
@@ -224,6 +233,7 @@ fn put_all(
         faults: live.faults(),
         course,
         took,
+        boards: Vec::new(),
         report_failure: None,
     })
 }

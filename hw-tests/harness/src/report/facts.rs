@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use super::boards::at_fault;
 use super::{Report, compared};
 use crate::runner::{Comparison, Counts};
 
@@ -22,8 +23,13 @@ impl Report {
         } else {
             facts.push(("profile", run.profile.clone()));
         }
-        let image = self.image.as_ref().map(ToString::to_string);
-        facts.push(("image", image.unwrap_or_else(|| "none: the set-up failed".to_owned())));
+        if self.run.boards.is_empty() {
+            let image = self.image.as_ref().map(ToString::to_string);
+            facts.push(("image", image.unwrap_or_else(|| "none: the set-up failed".to_owned())));
+        } else {
+            facts.push(("boards", self.run.boards.join(", ")));
+        }
+        facts.extend(self.faulty().map(|(boards, code)| ("at fault", at_fault(boards, code))));
         facts.push(("behaviour", run.behaviour.clone()));
         if !self.own.is_empty() {
             facts.push(("own routines", self.own.join(", ")));

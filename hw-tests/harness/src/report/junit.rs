@@ -54,6 +54,7 @@ fn test(case: &CaseResult) -> TestCase {
     };
     let mut lines: Vec<String> = case.why.iter().cloned().collect();
     lines.extend(case.differences.iter().map(ToString::to_string));
+    lines.extend(case.fault.as_ref().map(|fault| format!("at fault: {fault}")));
     let known = if case.known { "known: " } else { "" };
     status.set_type(format!("{known}{}", case.verdict));
     lines.iter_mut().for_each(|line| *line = line.shown());

@@ -24,6 +24,7 @@ pub(super) fn markdown(report: &Report) -> String {
         let _ = writeln!(text, "| {name} | {} |", escaped(&value));
     }
     text += &counts(report);
+    text += &boards(report);
     text += &troubles(report);
     if let Some(why) = report.last_restart() {
         let _ =
@@ -58,6 +59,19 @@ fn counts(report: &Report) -> String {
     text
 }
 
+/// The table of the boards, in a run on several.
+fn boards(report: &Report) -> String {
+    let mut text = String::new();
+    for (place, row) in super::boards::cells(&report.boards).iter().enumerate() {
+        let cells: Vec<_> = row.iter().map(|cell| escaped(cell)).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        if place == 0 {
+            let _ = writeln!(text, "|---|{}---|", "--:|".repeat(row.len() - 2));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
 /// The cases that did not pass, with what was wrong.
 fn troubles(report: &Report) -> String {
     let mut text = String::new();
@@ -80,7 +94,8 @@ fn trouble(report: &Report, case: &CaseResult) -> String {
         let _ = writeln!(text, "Position: {}\n", escaped(fen));
     }
     let differences = case.differences.iter().map(ToString::to_string);
-    let mut lines = case.why.iter().cloned().chain(differences);
+    let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
+    let mut lines = case.why.iter().cloned().chain(fault).chain(differences);
     for line in lines.by_ref().take(DIFFERENCES_SHOWN) {
         let _ = writeln!(text, "- {}", escaped(&line));
     }

@@ -9,7 +9,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::{Inspection, Options, incomplete};
+use super::{BoardRow, Inspection, Options, incomplete};
 use crate::live::{LiveBoard, Load};
 use crate::results::Head;
 use crate::runner::{CaseResult, Comparison, Conclusion, Counts, Course, Verdict};
@@ -41,7 +41,10 @@ pub struct Report {
     /// Reason for which some cases were not run; absent if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
-    /// The board; absent when the command line names none that there is.
+    /// The boards of a run on several, and what each did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boards: Vec<BoardRow>,
+    /// The board; absent in a run on several, and when the command line names none that there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<Board>,
     /// The image that ran on it, as it told itself; absent when the set-up failed.
@@ -104,6 +107,7 @@ impl Report {
             took_ms: 0,
             outcome: Conclusion::Incomplete,
             incomplete: Some(UNFINISHED.to_owned()),
+            boards: Vec::new(),
             board: None,
             image: None,
             own: Vec::new(),
@@ -147,9 +151,17 @@ impl Report {
         self.faults = live.faults().map(|faults| faults.to_string());
     }
 
+    /// Notes how a run on several boards went, and how their lines fared together.
+    pub fn note_boards(&mut self, course: &Course, stats: LinkStats) {
+        self.incomplete = incomplete(&course.ended);
+        self.course = Some(course.clone());
+        self.link = Some(stats);
+    }
+
     /// Notes why the run was broken off.
     pub fn note_failure(&mut self, message: &str) {
-        let where_to = if self.image.is_none() { "set-up failed: " } else { "" };
+        let where_to =
+            if self.image.is_none() && self.course.is_none() { "set-up failed: " } else { "" };
         self.incomplete = Some(format!("{where_to}{message}"));
     }
 

@@ -72,7 +72,8 @@ fn escaped(text: &str) -> String {
 fn data(report: &Report) -> io::Result<String> {
     let bare = Report { cases: Vec::new(), ..report.clone() };
     let cases: Vec<_> = report.cases.iter().map(compact).collect();
-    let page = json!({ "report": bare, "facts": report.facts(), "cases": cases });
+    let boards = super::boards::cells(&report.boards);
+    let page = json!({ "report": bare, "facts": report.facts(), "cases": cases, "boards": boards });
     let json = serde_json::to_string(&page)?;
     Ok(visible_json(&json).replace('<', "\\u003c"))
 }
@@ -85,7 +86,24 @@ fn compact(case: &CaseResult) -> Value {
     let repeats = repeats.total();
     let took = took_us;
     let known = case.known;
-    json!([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known])
+    let ends = case.ends.iter().map(|end| format!("{} on {}", end.verdict, end.board));
+    let ends = ends.collect::<Vec<_>>().join(", ");
+    let fault = case.fault.as_ref().map(ToString::to_string);
+    let there = json!([case.board, ends, fault]);
+    json!([
+        id,
+        tags,
+        verdict,
+        fen,
+        why,
+        squares,
+        differences,
+        attempts,
+        repeats,
+        took,
+        known,
+        there
+    ])
 }
 
 fn compact_square(at: &SquareEntry) -> Value {
@@ -127,7 +145,8 @@ fn without_script(report: &Report) -> String {
 /// A case that did not pass, in a line.
 fn told(report: &Report, case: &CaseResult) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
-    let said = case.why.iter().cloned().chain(differences);
+    let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
+    let said = case.why.iter().cloned().chain(fault).chain(differences);
     let lines: Vec<_> = said.chain(report.commands(case).iter().cloned()).collect();
     let known = if case.known { " (known)" } else { "" };
     format!("{}{known}: {}", case.verdict, lines.join("; "))

@@ -30,7 +30,10 @@ pub struct Log {
     sum: u32,
     clock: Clock,
     flushed: Instant,
-    ready: Option<Ready>,
+    /// The boards that were ready before.
+    ready: Vec<Ready>,
+    /// Whether results are of several boards.
+    is_of_many: bool,
 }
 
 /// The whole lines of a file.
@@ -116,10 +119,19 @@ impl Log {
 
     fn over(path: &Path, lines: Lines, clock: Clock) -> Self {
         let flushed = clock();
-        Self { path: path.to_owned(), lines, sum: 0, clock, flushed, ready: None }
+        Self {
+            path: path.to_owned(),
+            lines,
+            sum: 0,
+            clock,
+            flushed,
+            ready: Vec::new(),
+            is_of_many: false,
+        }
     }
 
     fn begin(&mut self, head: &Head) -> Result<(), ResultsError> {
+        self.is_of_many = !head.boards.is_empty();
         self.write(&Record::Head(head.clone()))?;
         self.flush()
     }
@@ -129,9 +141,10 @@ impl Log {
         let mut results = Vec::new();
         for record in records {
             match record {
-                Record::Ready(ready) => self.ready = Some(ready),
+                Record::Ready(ready) => self.ready.push(ready),
                 Record::Case(result) => results.push(*result),
-                Record::Head(_) | Record::Passed(_) | Record::End(_) => {}
+                Record::Head(head) => self.is_of_many = !head.boards.is_empty(),
+                Record::Passed(_) | Record::End(_) => {}
             }
         }
         (self, results)
@@ -142,7 +155,9 @@ impl Log {
     /// # Errors
     /// Results so far are of another application, or the file can't be written.
     pub fn ready(&mut self, ready: Ready) -> Result<(), ResultsError> {
-        if let Some(before) = &self.ready
+        // One of several boards has the application that it had before.
+        let is_same = |before: &&Ready| !self.is_of_many || before.board == ready.board;
+        if let Some(before) = self.ready.iter().rev().find(is_same)
             && before.application != ready.application
         {
             let there = before.application.shown();
@@ -248,6 +263,7 @@ fn check_format(path: &Path, head: &str) -> Result<(), ResultsError> {
 /// Checks that two heads are of one run; the program may be another.
 fn same_run(path: &Path, there: &Head, here: &Head) -> Result<(), ResultsError> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+    let named = |boards: &[String]| (!boards.is_empty()).then(|| boards.join(", "));
     let facts = |head: &Head| {
         [
             ("the format", head.results.to_string()),
@@ -259,6 +275,7 @@ fn same_run(path: &Path, there: &Head, here: &Head) -> Result<(), ResultsError> 
             ("--seed", or_none(head.seed.map(|seed| seed.to_string()))),
             ("--shard", or_none(head.shard.clone())),
             ("--faults", or_none(head.faults.map(|seed| seed.to_string()))),
+            ("the list of boards", or_none(named(&head.boards))),
         ]
     };
     for ((what, there), (_, here)) in facts(there).into_iter().zip(facts(here)) {

@@ -65,6 +65,9 @@ pub struct Head {
     /// The seed of the faults that are made on the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<u64>,
+    /// The names of the boards, where they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boards: Vec<String>,
 }
 
 /// The board and program that the cases were put to.

@@ -1,6 +1,7 @@
 //! The arguments that choose a board, and what goes onto it.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board_simulator::Pace;
@@ -11,12 +12,15 @@ use hil_harness::board::Recording;
 use hil_harness::board::{Choice, heading};
 use hil_harness::live::{Host, Plan};
 use hil_harness::report::Options;
-use program_kit::exit::Failure;
+use program_kit::exit::{Failure, USAGE};
 use program_kit::text::{Show, tell};
-use rcflash_rig::{DEFAULT_BOARD, RigFile};
+use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
 
 use super::read_program;
 use hw_console::read;
+
+/// The names for --rig of boards that are simulated here; they may be given again.
+const WITHIN: [&str; 3] = ["direct", "simulated", "real-time"];
 
 /// Which board, and what goes onto it.
 #[derive(Args)]
@@ -28,10 +32,14 @@ pub(super) struct BoardArgs {
     /// or rfc2217://host:port (docs/NETWORK.md); without it the board is simulated
     #[arg(long, group = "way", value_name = "NAME|DEVICE|ADDRESS")]
     port: Option<String>,
+    /// The same as --port, or direct, simulated, real-time; `run` takes several, and spreads the
+    /// cases over them (docs/LAB.md). With --port: the rig file
+    #[arg(long, value_name = "RIG|FILE")]
+    pub(super) rig: Vec<String>,
     /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for
     /// settings
-    #[arg(long, value_name = "FILE", requires = "port")]
-    rig: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    rig_file: Option<PathBuf>,
     /// The way the evaluator treats the faults of the program of 1978, on the board and in the
     /// reference
     #[arg(long, value_name = "mended|1978|fast", default_value_t)]
@@ -59,7 +67,6 @@ pub(super) struct BoardArgs {
         long,
         value_name = "scm|romwbw|basic|cpm",
         value_parser = host,
-        requires = "port",
         conflicts_with_all = ["flash", "rom", "any_monitor", "faults"]
     )]
     via: Option<Host>,
@@ -100,7 +107,7 @@ fn host(name: &str) -> Result<Host, String> {
 impl BoardArgs {
     /// Returns the name of the board until it is reached.
     pub(super) fn described(&self) -> String {
-        match (&self.port, &self.replay, &self.mame) {
+        match (self.target(), &self.replay, &self.mame) {
             (Some(port), _, _) => port.shown(),
             (_, Some(file), _) => format!("replay of {}", file.shown()),
             (_, _, Some(_)) => "MAME".to_owned(),
@@ -124,14 +131,17 @@ impl BoardArgs {
             add(&mut built, "--sargon-dir", folder.to_string_lossy().into_owned());
         }
         let mut board = built.clone();
-        let files = [("--rig", &self.rig), ("--app", &self.app), ("--rom", &self.rom)];
-        for (name, file) in files {
+        let rig_file = self.rig_file();
+        let files = [("--rig-file", rig_file), ("--app", self.app.as_deref())];
+        for (name, file) in files.into_iter().chain([("--rom", self.rom.as_deref())]) {
             if let Some(file) = file {
                 add(&mut board, name, file.to_string_lossy().into_owned());
             }
         }
         if let Some(port) = &self.port {
             add(&mut board, "--port", port.clone());
+        } else if let Some(rig) = self.rig.first() {
+            add(&mut board, "--rig", rig.clone());
         }
         if let Some(via) = self.via {
             add(&mut board, "--via", via.name().to_owned());
@@ -141,26 +151,115 @@ impl BoardArgs {
         Options { board, simulated }
     }
 
+    /// Returns the rig file that is named: with --port also by --rig.
+    fn rig_file(&self) -> Option<&Path> {
+        let by_rig = self.port.as_ref().and(self.rig.first()).map(Path::new);
+        self.rig_file.as_deref().or(by_rig)
+    }
+
+    /// Returns the board that is named by --port, or by --rig where that is one.
+    fn target(&self) -> Option<&str> {
+        self.port.as_deref().or(self.rig.first().map(String::as_str))
+    }
+
     /// Returns the profile that the rig file has for the port; a failure is reported by
     /// [`Self::plan`].
     fn rig_board(&self) -> Option<String> {
-        let rig = RigFile::read(self.rig.as_deref()).ok()?.find(self.port.as_ref()?).ok()?;
+        let rig = self.rigs().ok()?.find(self.target()?).ok()?;
         Some(rig.board)
     }
 
+    fn rigs(&self) -> Result<RigFile, RigFileError> {
+        RigFile::read(self.rig_file())
+    }
+
+    /// Returns the boards of a run on several: those that are named, or those of the rig file with
+    /// a tag; empty where one board is meant.
+    pub(super) fn several(&self, all: Option<&str>) -> Result<Vec<String>, Failure> {
+        let names = match all {
+            Some(tag) => self.rigs()?.tagged(tag)?,
+            None if self.port.is_none() && self.rig.len() > 1 => self.rig.clone(),
+            None => return Ok(Vec::new()),
+        };
+        let mut seen = BTreeMap::<&String, usize>::new();
+        let mut numbered = Vec::new();
+        for name in &names {
+            let count = seen.entry(name).or_default();
+            *count += 1;
+            let is_again = *count > 1;
+            if is_again && !WITHIN.contains(&name.as_str()) {
+                let why = format!("the board '{}' is named twice", name.shown());
+                return Err(Failure::new(USAGE, why));
+            }
+            numbered.push(if is_again { format!("{name} {count}") } else { name.clone() });
+        }
+        self.refuse_for_several()?;
+        Ok(numbered)
+    }
+
+    /// Refuses options that are for one board.
+    fn refuse_for_several(&self) -> Result<(), Failure> {
+        let given = [
+            ("--record", self.record.is_some()),
+            ("--replay", self.replay.is_some()),
+            ("--mame", self.mame.is_some()),
+            ("--direct", self.direct),
+            ("--real-time", self.real_time),
+            ("--faults", self.faults.is_some()),
+            ("--rom", self.rom.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => {
+                let why = format!("{name} is for one board; leave it out, or name one");
+                Err(Failure::new(USAGE, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the plan for one of several boards.
+    pub(super) fn member(&self, name: &str) -> Result<Plan, Failure> {
+        let way = name.split(' ').next().filter(|way| WITHIN.contains(way)).unwrap_or(name);
+        self.plan_for(Some(way))
+    }
+
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        let find = |port: &String| RigFile::read(self.rig.as_deref())?.find(port);
-        let rig = self.port.as_ref().map(find).transpose()?;
+        if self.port.is_none() && self.rig.len() > 1 {
+            let why = "this command takes one board; only `hw-tests run` takes several by --rig";
+            return Err(Failure::new(USAGE, why));
+        }
+        if self.via.is_some() && self.target().is_none() {
+            return Err(Failure::new(USAGE, "--via is for a real board: name it by --port"));
+        }
+        if self.rig.len() > 1 {
+            return Err(Failure::new(USAGE, "with --port, --rig is the rig file: give it once"));
+        }
+        if self.port.is_none() && !self.rig.is_empty() {
+            let others = self.direct || self.mame.is_some() || self.replay.is_some();
+            if others || self.real_time {
+                let why = "--rig names a board; leave --direct, --mame, --replay, --real-time out";
+                return Err(Failure::new(USAGE, why));
+            }
+        }
+        self.plan_for(self.target())
+    }
+
+    /// The plan for the board with this name, or for the one that the other options choose.
+    fn plan_for(&self, target: Option<&str>) -> Result<Plan, Failure> {
+        let within = target.filter(|name| self.port.is_none() && WITHIN.contains(name));
+        let real = target.filter(|_| within.is_none());
+        let rig = real.map(|name| self.rigs()?.find(name)).transpose()?;
         let named = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
         let profile = Profile::named(self.board.as_deref().unwrap_or(named))?;
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
-        let pace = if self.real_time { Pace::RealTime } else { Pace::Free };
+        let is_paced = self.real_time || within == Some("real-time");
+        let pace = if is_paced { Pace::RealTime } else { Pace::Free };
         let board = match (rig, &self.replay, &self.mame) {
             (Some(rig), _, _) => Choice::Serial(rig),
             (_, Some(file), _) => Choice::Replay(file.clone()),
             (_, _, Some(machine)) => Choice::Mame { machine: machine.clone(), rom },
-            _ if self.direct => Choice::Direct { rom },
+            _ if self.direct || within == Some("direct") => Choice::Direct { rom },
             _ => Choice::Simulated { rom, pace },
         };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };

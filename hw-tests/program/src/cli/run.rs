@@ -9,6 +9,7 @@ use firmware_wire::status;
 use hil_harness::baseline;
 use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
 use hil_harness::disk::SystemDisk;
+use hil_harness::fleet::Member;
 use hil_harness::live::{LiveBoard, Plan};
 use hil_harness::report;
 use hil_harness::runner::Earlier;
@@ -28,6 +29,9 @@ pub(super) struct RunArgs {
     board: BoardArgs,
     #[command(flatten)]
     select: SelectArgs,
+    /// Spread the cases over all boards of the rig file with this tag, as tag=classic
+    #[arg(long, value_name = "tag=TAG", value_parser = tag, conflicts_with_all = ["rig", "port"])]
+    all: Option<String>,
     /// Write down how each case ended, as soon as it has, one line of JSON each (docs/TESTING.md)
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
@@ -71,6 +75,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         print(&cases.iter().map(line).collect::<String>())?;
         return Ok(0);
     }
+    let several = args.board.several(args.all.as_deref())?;
     let here = Surroundings {
         disk: &SystemDisk,
         clock: Arc::new(Instant::now),
@@ -78,9 +83,26 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         prepare: &LiveBoard::prepare,
         observer: &mut Terminal(ProgressBar::hidden()),
     };
-    let plan = args.board.plan().map(|plan| Plan { full: plan.full || args.full, ..plan });
-    let done = campaign::run(&args.settings(cases)?, plan, here)?;
+    let full = |plan: Plan| Plan { full: plan.full || args.full, ..plan };
+    let settings = Settings { boards: several, ..args.settings(cases)? };
+    let done = if settings.boards.is_empty() {
+        campaign::run(&settings, args.board.plan().map(full), here)?
+    } else {
+        args.refuse_soak()?;
+        let plan = |name: &String| args.board.member(name).map(full);
+        let member = |name: &String| Member { name: name.clone(), plan: plan(name) };
+        let members: Vec<_> = settings.boards.iter().map(member).collect();
+        campaign::run_many(&settings, &members, here)?
+    };
     conclude(&done)
+}
+
+/// The tag in `tag=TAG`.
+fn tag(text: &str) -> Result<String, String> {
+    match text.strip_prefix("tag=") {
+        Some(tag) if !tag.is_empty() => Ok(tag.to_owned()),
+        _ => Err(format!("'{text}' is not tag=TAG, as tag=classic")),
+    }
 }
 
 impl RunArgs {
@@ -105,7 +127,17 @@ impl RunArgs {
             arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
             inspect: self.board.options(),
             board: self.board.described(),
+            boards: Vec::new(),
         })
+    }
+
+    /// Refuses to run cases over and over on several boards.
+    fn refuse_soak(&self) -> Result<(), Failure> {
+        if self.time.is_some() || self.count.is_some() {
+            let why = "--for and --count are for one board; --repeat puts each case several times";
+            return Err(Failure::new(USAGE, why));
+        }
+        Ok(())
     }
 
     /// Returns the run that is the baseline.
@@ -138,6 +170,10 @@ impl Observer for Terminal {
         }
     }
 
+    fn board(&mut self, text: &str) {
+        tell(text);
+    }
+
     fn round(&mut self, cases: usize) {
         self.0 = progress_bar(cases);
     }
@@ -153,10 +189,11 @@ impl Observer for Terminal {
 
 /// Prints how a run ended, and returns its exit code.
 fn conclude(done: &Done) -> Outcome {
-    let Done { overview, course, stats, limit, faults, took, report_failure } = done;
+    let Done { overview, course, stats, limit, faults, took, boards, report_failure } = done;
     print(&overview.table())?;
     print(&overview.flags())?;
     print(&overview.troubles())?;
+    print(&report::boards_table(boards))?;
     print(&report::summary([overview.counts(), overview.news()], course, *stats, *took))?;
     print(&overview.comparison())?;
     if let Some(load) = limit {

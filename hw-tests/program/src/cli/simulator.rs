@@ -39,6 +39,9 @@ pub(super) struct SimArgs {
     /// The host does not obey RTS, so that a slow board loses characters
     #[arg(long)]
     ignore_rts: bool,
+    /// A bit of RAM is stuck at 1: address in hexadecimal, and its number, as 8123:0
+    #[arg(long, value_name = "ADDRESS:BIT", value_parser = stuck_bit)]
+    stuck: Option<(u16, u8)>,
     /// Wait for the host at a TCP port instead of a pseudo-terminal: its number, 0 for any, or
     /// with the address of this computer at which other computers may reach it
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listen_at, conflicts_with = "usb")]
@@ -54,6 +57,7 @@ pub(super) fn serve(args: &SimArgs) -> Outcome {
     let interrupted = interruption()?;
     let mut spec = board_spec(&profile);
     spec.host_obeys_rts = !args.ignore_rts;
+    spec.stuck = args.stuck;
     let pace = if args.free { Pace::Free } else { Pace::RealTime };
     let packets = if args.usb { Packets::Usb } else { Packets::None };
     let options = ServerOptions { pace, packets, ..ServerOptions::default() };
@@ -78,6 +82,15 @@ pub(super) fn serve(args: &SimArgs) -> Outcome {
         }
     }
     Ok(INTERRUPTED)
+}
+
+/// An address and a bit, as a byte in which only that bit is set.
+fn stuck_bit(text: &str) -> Result<(u16, u8), String> {
+    let wrong = || format!("'{text}' is not ADDRESS:BIT, as 8123:0");
+    let (address, bit) = text.split_once(':').ok_or_else(wrong)?;
+    let address = u16::from_str_radix(address, 16).map_err(|_| wrong())?;
+    let bit = bit.parse::<u8>().ok().filter(|bit| *bit < 8).ok_or_else(wrong)?;
+    Ok((address, 1 << bit))
 }
 
 /// The reset button: a message for each line at standard input.

@@ -15,6 +15,8 @@ mod reports;
 mod results;
 mod schema;
 mod select;
+mod service;
+mod several;
 mod verdicts;
 mod whereabouts;
 

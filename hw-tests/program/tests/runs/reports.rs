@@ -33,10 +33,14 @@ impl Written {
 
     /// The report of a run with a rook that the board takes for 4 points, and that is worth 5.
     pub(super) fn of_a_cheap_rook(arguments: &[&str]) -> Self {
+        Self::of_a_cheap_rook_on(&["--direct"], arguments)
+    }
+
+    /// The same on other boards.
+    pub(super) fn of_a_cheap_rook_on(boards: &[&str], arguments: &[&str]) -> Self {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let file = scratch.path().join("cheap.bin");
-        std::fs::write(&file, application_with_a_cheap_rook()).expect("a scratch file");
-        Self::by(&[&["--direct", "--app", &file.to_string_lossy()], arguments].concat())
+        let file = cheap_rook_in(scratch.path());
+        Self::by(&[boards, &["--app", &file], arguments].concat())
     }
 
     /// Returns where a file of the report is.
@@ -60,6 +64,13 @@ impl Written {
 /// The program makes the folder.
 fn folder_in(scratch: &TempDir) -> PathBuf {
     scratch.path().join("made/by/us")
+}
+
+/// A file in this folder with an evaluator that takes a rook for 4 points.
+pub(super) fn cheap_rook_in(folder: &Path) -> String {
+    let file = folder.join("cheap.bin");
+    std::fs::write(&file, application_with_a_cheap_rook()).expect("a scratch file");
+    file.to_string_lossy().into_owned()
 }
 
 fn application_with_a_cheap_rook() -> Vec<u8> {

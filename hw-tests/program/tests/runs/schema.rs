@@ -92,9 +92,18 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
     kinds.as_str().map_or_else(several, is)
 }
 
-/// Fields that these runs can't have: boards that get lost, full disks, and a seed with a shard.
-const ELSEWHERE: [&str; 5] =
-    ["course.last_restart", "ended.board-lost", "ended.file-failed", "report.own", "run.shard"];
+/// Fields that these runs can't have: boards that get lost or differ, full disks, and a seed with a
+/// shard.
+const ELSEWHERE: [&str; 8] = [
+    "course.last_restart",
+    "end.why",
+    "ended.board-lost",
+    "ended.file-failed",
+    "fault.boards",
+    "fault.unknown",
+    "report.own",
+    "run.shard",
+];
 
 #[test]
 fn real_reports_are_as_the_schema_says() {
@@ -106,6 +115,7 @@ fn real_reports_are_as_the_schema_says() {
         Written::by(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
         Written::by(&["--direct", "byte.*", "--for", "1s"]),
         Written::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),
+        Written::of_a_cheap_rook_on(&[&["--rig", "direct"][..]; 2].concat(), &["--tag", "play"]),
         Written::by(&["--port", "/dev/no-such-board", "--tag", "document"]),
     ];
     let root = serde_json::json!({ "$ref": "#/$defs/report" });

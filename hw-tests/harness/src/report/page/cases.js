@@ -1,8 +1,8 @@
 // The list of cases, and what is shown of one once it is opened.
 const page = JSON.parse(document.getElementById("data").textContent);
 const { report } = page;
-const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known]) =>
-  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took, known }));
+const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known, there]) =>
+  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took, known, board: there[0], ends: there[1], fault: there[2] }));
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
@@ -33,7 +33,7 @@ function differenceText({ square, what, board, reference }) {
 
 function haystack(one) {
   const differing = one.differences.map(differenceText).join("\n");
-  return [one.id, one.tags.join(" "), one.fen, one.verdict, one.why, differing].join("\n").toLowerCase();
+  return [one.id, one.tags.join(" "), one.fen, one.verdict, one.why, one.board, one.ends, one.fault, differing].join("\n").toLowerCase();
 }
 
 function makeRow(one) {
@@ -58,6 +58,9 @@ function fill(row, one) {
   text.append(list([
     ["position", one.fen ?? "none: a single array"],
     ["tags", one.tags.join(", ")],
+    ["board", one.board],
+    ["ended", one.ends],
+    ["at fault", one.fault],
     ["put to the board", one.attempts > 1 ? `${one.attempts} times` : undefined],
     ["asked again", one.repeats || undefined],
     ["took", one.took ? `${(one.took / 1000).toFixed(1)} ms` : undefined],

@@ -31,9 +31,16 @@ function drawHead({ counts, board, run, started, took_ms }, cases) {
   }
 }
 
-function drawFigures({ facts, report }, cases) {
+// What each of several boards did; the first row has the names of the columns.
+function boardsCard([head, ...rows]) {
+  const row = (cells, name) => element("tr", {}, ...cells.map((cell, place) => element(place ? name : "th", { class: /^\d+$/.test(cell) ? "number" : "" }, cell)));
+  return card("Boards", element("table", { id: "boards" }, element("thead", {}, row(head, "th")), element("tbody", {}, ...rows.map(cells => row(cells, "td")))));
+}
+
+function drawFigures({ facts, report, boards }, cases) {
   const figures = document.getElementById("figures");
   figures.append(verdictCard(report, cases), card("Board and image", list(facts)), lineCard(report));
+  if (boards.length) figures.append(wide(boardsCard(boards)));
   const why = report.course?.last_restart;
   if (why) figures.append(wide(card("Why the board was started again, the last time", element("p", { class: "why" }, why))));
   const histogram = histogramCard(cases);

@@ -27,6 +27,7 @@ fn head() -> Head {
         seed: None,
         shard: None,
         faults: None,
+        boards: Vec::new(),
     }
 }
 
@@ -172,7 +173,7 @@ fn a_changed_line_is_found_with_its_number_and_nothing_is_changed() {
 #[test]
 fn every_fact_of_a_run_must_be_the_same() {
     type Change = fn(&mut Head);
-    let changes: [(&str, Change); 8] = [
+    let changes: [(&str, Change); 9] = [
         ("the board's profile", |head| head.profile.push('x')),
         ("the behaviour", |head| head.behaviour.push('x')),
         ("the number of cases", |head| head.cases += 1),
@@ -181,6 +182,7 @@ fn every_fact_of_a_run_must_be_the_same() {
         ("--seed", |head| head.seed = Some(1)),
         ("--shard", |head| head.shard = Some("1/2".to_owned())),
         ("--faults", |head| head.faults = Some(1)),
+        ("the list of boards", |head| head.boards.push("bench".to_owned())),
     ];
     for (what, change) in changes {
         let disk = with_results(1);
@@ -208,6 +210,24 @@ fn results_of_another_application_are_not_added() {
     let other = Ready { application: "another".to_owned(), ..ready() };
     assert!(matches!(log.ready(other), Err(ResultsError::OtherRun(..))));
     log.ready(Ready { board: "another board".to_owned(), ..ready() }).expect("the same program");
+}
+
+#[test]
+fn each_of_several_boards_goes_on_with_its_own_application() {
+    let disk = SimulatedDisk::new(1);
+    let of = |board: &str, application: &str| Ready {
+        board: board.to_owned(),
+        application: application.to_owned(),
+    };
+    let head = Head { boards: vec!["a".to_owned(), "b".to_owned()], ..head() };
+    for is_resumed in [false, true] {
+        let (mut log, _) = Log::resume(&disk, path(), &head, clock(0)).expect("it is ours");
+        log.ready(of("a", "one")).expect("the first");
+        log.ready(of("b", "other")).expect("another board");
+        if is_resumed {
+            assert!(matches!(log.ready(of("a", "other")), Err(ResultsError::OtherRun(..))));
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! docs/ci/board-job, the job for CI services, on simulated boards.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::reports::cheap_rook_in;
+use tempfile::TempDir;
+
+/// A job in a folder of its own.
+struct Job(TempDir);
+
+impl Job {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a scratch folder"))
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    /// Runs the job with these variables; its exit code, and how often power was cycled.
+    fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/board-job");
+        let program = Path::new(env!("CARGO_BIN_EXE_hw-tests")).parent().expect("a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let power = self.path("power");
+        let _ = std::fs::remove_file(&power);
+        let mut job = Command::new("bash");
+        job.arg(script).current_dir(self.0.path()).envs(variables.iter().copied());
+        job.env("PATH", format!("{}:{path}", program.display()));
+        job.env("XDG_CONFIG_HOME", "/nonexistent").env_remove("GITHUB_STEP_SUMMARY");
+        job.env("POWER_CYCLE", format!("echo cycled >> '{}'", power.display()));
+        let output = job.output().expect("bash is here");
+        let cycled = std::fs::read_to_string(power).unwrap_or_default().lines().count();
+        (output.status.code(), cycled)
+    }
+}
+
+#[test]
+fn a_job_leaves_its_artefacts_and_ends_with_the_code_of_the_run() {
+    let job = Job::new();
+    assert_eq!(job.run(&[("RIG", "direct"), ("OPTIONS", "--tag document")]), (Some(0), 1));
+    for file in ["report.json", "report.md", "report.html", "junit.xml", "results.jsonl"] {
+        assert!(job.path("report").join(file).exists(), "{file}");
+    }
+    assert!(!job.path("report/flaky.txt").exists());
+    // The next job begins anew, in the same folder.
+    assert_eq!(job.run(&[("RIG", "direct direct"), ("OPTIONS", "--tag document")]), (Some(0), 1));
+    assert_eq!(job.run(&[]), (Some(1), 0), "RIG is missing");
+}
+
+#[test]
+fn a_wrong_answer_is_not_tried_again_and_a_baseline_knows_it() {
+    let job = Job::new();
+    let app = cheap_rook_in(job.0.path());
+    let options = format!("--tag document --app {app}");
+    let variables = [("RIG", "direct"), ("OPTIONS", &*options)];
+    assert_eq!(job.run(&variables), (Some(1), 1));
+    std::fs::copy(job.path("report/report.json"), job.path("known.json")).expect("a copy");
+    let known = [("BASELINE", "known.json")];
+    assert_eq!(job.run(&[&variables[..], &known].concat()), (Some(0), 1));
+}
+
+#[test]
+fn a_rig_that_fails_is_tried_once_more_after_a_power_cycle() {
+    let job = Job::new();
+    assert_eq!(job.run(&[("RIG", "/dev/no-such-board")]), (Some(3), 2));
+}
+
+#[test]
+fn flaky_cases_are_listed() {
+    let job = Job::new();
+    let options = "--faults 1 --tag play --shard 1/10";
+    let (code, _) = job.run(&[("RIG", "direct"), ("OPTIONS", options)]);
+    let report = std::fs::read_to_string(job.path("report/report.json")).expect("a report");
+    let flaky = report.matches("\"verdict\":\"flaky\"").count();
+    let listed = std::fs::read_to_string(job.path("report/flaky.txt")).unwrap_or_default();
+    assert!(flaky > 0, "another seed of faults is needed: {code:?}");
+    assert_eq!(listed.lines().count(), flaky, "{listed}");
+}
