@@ -1,0 +1,32 @@
+# For a tap of Homebrew; `.ci/recipes` puts in version and sum.
+class SargonZ80 < Formula
+  desc "Z80 assembler, flasher and hardware-in-the-loop tests for RC2014 boards"
+  homepage "https://github.com/sargon-z80/sargon-z80"
+  url "https://github.com/sargon-z80/sargon-z80/releases/download/v0.1.0/sargon-z80-0.1.0-source.tar.gz"
+  sha256 "0000000000000000000000000000000000000000000000000000000000000000"
+  license any_of: ["MIT", "Apache-2.0"]
+
+  depends_on "rust" => :build
+
+  def install
+    programs = {
+      "tdlasm"     => "assembler/program",
+      "rcflash"    => "flasher/program",
+      "hw-tests"   => "hw-tests/program",
+      "hw-inspect" => "hw-tests/inspect",
+    }
+    programs.each do |program, path|
+      system "cargo", "install", "--profile", "dist", *std_cargo_args(path: path)
+      generate_completions_from_executable(bin/program, "completions")
+      system bin/program, "man", man1
+    end
+    pkgshare.install Dir["docs/packaging/examples/*"], "sargon-src"
+    doc.install "THIRD-PARTY.txt"
+  end
+
+  test do
+    system bin/"tdlasm", "asm", pkgshare/"hello.asm", "-o", testpath/"hello.hex"
+    assert_path_exists testpath/"hello.hex"
+    assert_match "PASS: 20 of 20 cases", shell_output("#{bin}/hw-tests run --direct --count 20")
+  end
+end
