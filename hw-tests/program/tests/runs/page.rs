@@ -114,3 +114,18 @@ fn a_browser_shows_why_no_board_was_ready() {
     assert_eq!(count(&dom, "<details data-verdict=\"not-run\""), 6);
     assert_eq!(count(&dom, "<svg"), 0, "nothing to draw");
 }
+
+#[test]
+fn the_page_of_several_boards_says_what_each_did_and_who_is_at_fault() {
+    let boards = ["--rig", "direct", "--rig", "direct"];
+    let written = Written::of_a_cheap_rook_on(&boards, &["--tag", "document"]);
+    let wrong = written.report().counts.fail as usize;
+    let Some(dom) = drawn(&written.path("report.html"), "") else { return };
+    assert_eq!(count(&dom, "id=\"boards\""), 1);
+    assert!(dom.contains("direct 2"), "the table of boards");
+    assert!(wrong > 0 && dom.contains("<dt>at fault"), "the first wrong case is open");
+    let one = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let Some(dom) = drawn(&one.path("report.html"), "") else { return };
+    assert_eq!((count(&dom, "id=\"boards\""), count(&dom, "<dt>at fault")), (0, 0));
+    assert!(!dom.contains(">null<"), "a run on one board has none");
+}

@@ -2,7 +2,7 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 const { report } = page;
 const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known, there]) =>
-  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took, known, board: there[0], ends: there[1], fault: there[2] }));
+  ({ id, tags, verdict, fen, why, squares: squares.map(squareOf), differences, attempts, repeats, took, known, board: there[0] ?? "", ends: there[1], fault: there[2] ?? "" }));
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
