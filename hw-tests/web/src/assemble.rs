@@ -162,11 +162,10 @@ fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
     let mut text = render::human(&assembly.diagnostics, &assembly.sources, false);
     let mut found = messages(&assembly);
     let Assembly { listing, sources: texts, diagnostics, modules, .. } = &assembly;
-    let listed = listing::render(listing, texts, diagnostics, modules, Style::Modern);
-    outputs.add("listing", "lst", listed.into_bytes());
     if assembly.has_errors() {
         return outputs.made(found, text, None);
     }
+    let listed = listing::render(listing, texts, diagnostics, modules, Style::Modern);
     let layout = board_debugger::in_ram(profile);
     let linked = match link(modules, &layout) {
         Ok(linked) => linked,
@@ -176,6 +175,7 @@ fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
             return outputs.made(found, text, None);
         }
     };
+    outputs.add("listing", "lst", listed.into_bytes());
     outputs.add_program(&linked, layout.fill());
     if let Ok(bytes) = write_tdl(modules, assembly.object_form) {
         outputs.add("tdl", "rel", bytes);
@@ -244,7 +244,7 @@ mod tests {
     fn errors_have_their_places_and_no_program() {
         let made = assemble(&sources("\tMVI Q,5\n", None)).expect("it answers");
         assert_eq!(made.answer["messages"][0]["line"], 1);
-        assert!(made.answer["program"].is_null());
+        assert!(made.answer["program"].is_null() && made.bytes.is_empty());
         let mut of_ours = sources("\tMVI Q,5\n", Some("mended"));
         of_ours.files[0].name = "xchng.asm".to_owned();
         let made = assemble(&of_ours).expect("it answers");

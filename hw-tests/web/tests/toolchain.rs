@@ -1,0 +1,233 @@
+//! The toolchain as the page asks it: requests and answers as JSON, natively.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use board_simulator::Probe;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::board::{Board, DirectBoard};
+use rcflash_transport::Transport;
+use serde_json::{Value, json};
+use toolchain_web::{Message, Port, Toolchain};
+
+/// The article's example: Black loses a point on e4.
+const FEN: &str = "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -";
+
+/// The toolchain, and what it has posted.
+#[derive(Default)]
+struct Page {
+    toolchain: Toolchain,
+    posted: Vec<(Value, Vec<Vec<u8>>)>,
+    last: u64,
+}
+
+impl Page {
+    fn send(&mut self, method: &str, params: Value) -> u64 {
+        self.last += 1;
+        let request = json!({ "id": self.last, "method": method, "params": params }).to_string();
+        let posted = &mut self.posted;
+        self.toolchain.take(&request, &mut |message| keep(posted, message));
+        self.last
+    }
+
+    /// Lets runs go on; whether they want to.
+    fn advance(&mut self) -> bool {
+        let posted = &mut self.posted;
+        self.toolchain.advance(&mut |message| keep(posted, message)).is_some()
+    }
+
+    fn answer(&self, id: u64) -> Option<&Value> {
+        self.posted.iter().map(|(message, _)| message).find(|message| message["id"] == id)
+    }
+
+    /// Sends a request and waits for its answer.
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        let mut goes_on = true;
+        loop {
+            if let Some(answer) = self.answer(id) {
+                return answer.clone();
+            }
+            assert!(goes_on, "{method} has no answer");
+            goes_on = self.advance();
+        }
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.ask(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    fn events<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a (Value, Vec<Vec<u8>>)> {
+        self.posted.iter().filter(move |(message, _)| message["event"] == kind)
+    }
+}
+
+fn keep(posted: &mut Vec<(Value, Vec<Vec<u8>>)>, message: Message) {
+    posted.push((serde_json::from_str(&message.json).expect("JSON"), message.bytes));
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused() {
+    let mut page = Page::default();
+    for (method, params) in [
+        ("nonsense", json!({})),
+        ("examine", json!({ "fen": FEN })),
+        ("examine", json!({ "fen": FEN, "behaviour": "1979" })),
+        ("debug.state", json!({})),
+        ("machine.input", json!({ "bytes": "x" })),
+        ("serial.probe", json!({})),
+        ("corpus", json!({ "behaviour": "mended", "filter": ["no such case"] })),
+    ] {
+        let answer = page.ask(method, params);
+        assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
+    }
+    page.toolchain.take("{", &mut |_| {});
+}
+
+#[test]
+fn the_corpus_passes_and_a_run_can_be_stopped() {
+    let mut page = Page::default();
+    let summary = page.call("corpus", json!({ "behaviour": "mended", "filter": ["document"] }));
+    assert_eq!(summary["counts"]["pass"], summary["counts"]["cases"]);
+    assert!(page.events("corpus").count() > 0);
+    let run = page.send("corpus", json!({ "behaviour": "fast" }));
+    assert!(page.advance());
+    assert_eq!(page.call("stop", json!({ "request": run })), true);
+    while page.answer(run).is_none() {
+        page.advance();
+    }
+    let ended = &page.answer(run).expect("it has ended")["result"];
+    assert_eq!(ended["ended"], "interrupted", "{ended}");
+    assert!(ended["counts"]["not-run"].as_u64() > Some(0));
+}
+
+#[test]
+fn a_changed_evaluator_fails_with_its_first_difference() {
+    let mut page = Page::default();
+    let sources = page.call("sources", json!({ "behaviour": "mended" }));
+    let file = sources["files"].as_array().expect("a list").iter();
+    let file = file.clone().find(|file| file["name"] == "xchng.asm").expect("it ships");
+    // Points at stake are counted twice where XCHNG books them.
+    let text = file["text"].as_str().expect("a text").replacen("ADD", "SUB", 1);
+    assert_ne!(file["text"], text.as_str(), "XCHNG adds somewhere");
+    let files = json!([{ "name": "xchng.asm", "text": text }]);
+    let params = json!({ "behaviour": "mended", "files": files, "filter": ["document"] });
+    let summary = page.call("corpus", params);
+    assert!(summary["counts"]["fail"].as_u64() > Some(0), "{summary}");
+    assert!(summary["first"]["id"].is_string());
+}
+
+#[test]
+fn the_debugger_goes_forward_and_back() {
+    let mut page = Page::default();
+    let start = json!({ "fen": FEN, "square": "e4", "behaviour": "mended" });
+    let begin = page.call("debug.start", start);
+    assert_eq!((&begin["label"], &begin["halt"]), (&json!("XCHNG"), &json!("breakpoint")));
+    assert_eq!(begin["array"]["bytes"], json!([3, 0, 51, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]));
+    let step = page.call("debug.move", json!({ "motion": "line" }));
+    assert!(step["elapsed"].as_u64() > Some(0));
+    let back = page.call("debug.move", json!({ "motion": "back" }));
+    assert_eq!((&back["registers"], &back["elapsed"]), (&begin["registers"], &json!(0)));
+    let wish = json!([{ "symbol": "NEXTAD" }, { "file": "xchng.asm", "line": 9999 }]);
+    let set = page.call("debug.breakpoints", json!({ "breakpoints": wish }));
+    assert_eq!(set["breakpoints"][0]["set"], true);
+    assert_eq!(set["breakpoints"][1]["set"], false);
+    let there = page.call("debug.move", json!({ "motion": "go" }));
+    assert_eq!((&there["label"], &there["halt"]), (&json!("NEXTAD"), &json!("breakpoint")));
+    let windows = json!({ "memory": [{ "address": 0, "length": 4 }] });
+    let state = page.call("debug.state", windows);
+    assert_eq!(state["memory"][0]["bytes"].as_array().map(Vec::len), Some(4));
+    let said = page.call("debug.command", json!({ "line": "print A" }));
+    assert!(said["text"].is_string());
+    assert!(page.call("debug.text", json!({ "file": "xchng.asm" }))["text"].is_string());
+    let again = page.call("debug.move", json!({ "motion": "restart" }));
+    assert_eq!(again["halt"], "start");
+}
+
+#[test]
+fn times_of_lines_add_up() {
+    let mut page = Page::default();
+    let times = page.call("tstates", json!({ "fen": FEN, "behaviour": "mended" }));
+    let files = times["files"].as_array().expect("a list").iter();
+    let lines = files.flat_map(|file| file["lines"].as_array().expect("a list"));
+    let sum: u64 = lines.filter_map(|line| line["tStates"].as_u64()).sum();
+    assert_eq!(Some(sum), times["total"].as_u64());
+    assert!(sum > 10_000);
+}
+
+/// Sends back what it receives, by the 68B50 at 80h.
+const ECHO: &str =
+    "LOOP:\tIN\t80H\n\tANI\t1\n\tJRZ\tLOOP\n\tIN\t81H\n\tOUT\t81H\n\tJMPR\tLOOP\n\t.END\tLOOP\n";
+
+#[test]
+fn a_program_runs_with_a_terminal() {
+    let mut page = Page::default();
+    let files = json!([{ "name": "echo.asm", "text": ECHO }]);
+    let started = page.call("machine.start", json!({ "files": files, "speed": "full" }));
+    assert_eq!(started["entry"], 0x8000);
+    page.call("machine.input", json!({ "bytes": "Hi" }));
+    let heard = |page: &Page| -> Vec<u8> {
+        page.events("machine").flat_map(|(_, bytes)| bytes.concat()).collect()
+    };
+    for _ in 0..100 {
+        page.advance();
+        if heard(&page).len() >= 2 {
+            break;
+        }
+    }
+    assert_eq!(heard(&page), b"Hi");
+    page.call("machine.stop", json!({}));
+    assert!(!page.advance(), "nothing runs any more");
+    let session = page.call("debug.start", json!({ "files": files }));
+    assert_eq!((&session["label"], &session["place"]["line"]), (&json!("LOOP"), &json!(1)));
+}
+
+/// A port with a board in this program behind it.
+fn port() -> Port {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let monitor = build(&profile, ProgramKind::Monitor).expect("it builds");
+    let board = DirectBoard::new(&profile, &monitor.bytes, Probe::default());
+    let open = move |_baud| -> std::io::Result<Box<dyn Transport + Send>> {
+        board.clone().open().map_err(std::io::Error::other)
+    };
+    let board_open = std::sync::Mutex::new(open);
+    let open = move |baud| board_open.lock().expect("nobody panicked")(baud);
+    Port::new("a board".to_owned(), Arc::new(open), Arc::new(AtomicBool::new(false)))
+}
+
+#[test]
+fn a_board_is_probed_written_verified_and_judged() {
+    let mut page = Page::default();
+    page.toolchain.attach(port());
+    let found = page.call("serial.probe", json!({}));
+    assert_eq!(found["kind"], "monitor", "{found}");
+    let before = page.call("serial.verify", json!({ "behaviour": "fast" }));
+    assert_eq!(before["same"], false, "nothing is there yet");
+    let written = page.call("serial.write", json!({ "behaviour": "fast", "via": "auto" }));
+    assert!(page.events("serial").any(|(event, _)| event["done"] == event["total"]));
+    let images = page.call("figures", json!({}));
+    assert_eq!(written["build"], images["images"][2]["build"]);
+    let wishes = json!({ "behaviour": "fast", "filter": ["document"] });
+    let summary = page.call("serial.corpus", wishes);
+    assert_eq!(summary["counts"]["pass"], summary["counts"]["cases"], "{summary}");
+    assert_eq!(summary["build"], images["images"][2]["build"]);
+    page.call("serial.detach", json!({}));
+    assert!(page.ask("serial.probe", json!({})).get("error").is_some());
+}
+
+#[test]
+fn a_port_that_has_gone_is_named() {
+    let mut page = Page::default();
+    let gone = |_baud| -> std::io::Result<Box<dyn Transport + Send>> {
+        Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "the device has been lost"))
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    page.toolchain.attach(Port::new("USB adapter".to_owned(), Arc::new(gone), stop));
+    let answer = page.ask("serial.write", json!({ "behaviour": "mended", "via": "monitor" }));
+    let message = answer["error"]["message"].as_str().expect("it fails");
+    assert!(message.contains("USB adapter") && message.contains("lost"), "{message}");
+}
