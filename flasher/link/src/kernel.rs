@@ -3,9 +3,8 @@
 
 mod split;
 
-use std::time::{Duration, Instant};
-
 use firmware_wire::{CALL, ErrorCode, HeldState, MAX_BLOCK, Reply, Request};
+use rcflash_transport::time::{Duration, Instant};
 
 use crate::loader::{self, LoadError};
 use crate::narrow::narrow;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+
+use rcflash_transport::time::{Duration, Instant};
 
 /// The beginning of the name of a port that is a place.
 const SCHEME: &str = "labgrid://";
@@ -153,7 +154,7 @@ impl Drop for Held {
                 let _ = self.holder.kill().and_then(|()| self.holder.wait().map(drop));
                 return;
             }
-            std::thread::sleep(LOOK);
+            rcflash_transport::time::sleep(LOOK);
         }
     }
 }

@@ -11,10 +11,10 @@ mod twin;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use board_simulator::Registers;
 use firmware_wire::{Cause, HeldState};
+use host_platform::time::Instant;
 
 pub use kernel::{Kernel, KernelError};
 use start::Subject;

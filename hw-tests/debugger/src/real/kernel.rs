@@ -1,8 +1,7 @@
 //! The debug kernel as the debugger needs it, whatever line leads to it.
 
-use std::time::{Duration, Instant};
-
 use firmware_wire::HeldState;
+use host_platform::time::{Duration, Instant};
 
 /// A debug kernel at the other end of a line.
 pub trait Kernel: Send {

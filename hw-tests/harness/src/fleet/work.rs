@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use firmware_wire::Identity;
 use program_kit::exit::Failure;
 use rcflash_link::LinkStats;
+use rcflash_transport::time::{Duration, Instant};
 
 use super::join::{join, outcome};
 use super::scheduler::{Changes, Next, Outcome, Scheduler, Tally};

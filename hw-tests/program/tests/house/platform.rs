@@ -27,3 +27,36 @@ fn only_the_platform_crate_asks_which_system_it_runs_on() {
     }
     assert!(found.is_empty(), "these belong into host-platform:\n{}", found.join("\n"));
 }
+
+/// The crates that a page's worker runs: the standard library's clock and rests panic there.
+const IN_A_PAGE: [&str; 8] = [
+    "flasher/transport/",
+    "flasher/network/",
+    "flasher/link/",
+    "flasher/monitors/",
+    "flasher/rig/",
+    "hw-tests/debugger/",
+    "hw-tests/harness/",
+    "hw-tests/simulator/",
+];
+
+#[test]
+fn what_a_page_runs_takes_its_clock_from_the_platform_crate() {
+    let mut found = Vec::new();
+    for path in sources(".rs") {
+        let name = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+        let is_run = IN_A_PAGE.iter().any(|folder| name.starts_with(folder));
+        if !is_run || !name.contains("/src/") || name.contains("/tests") {
+            continue;
+        }
+        let text = read(&path);
+        let program = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let takes = |line: &&str| {
+            let line = line.trim_start();
+            let is_use = line.starts_with("use std::time::") && line.contains("Instant");
+            is_use || line.contains("thread::sleep(") || line.contains("std::time::Instant")
+        };
+        found.extend(program.lines().filter(takes).map(|line| format!("{name}: {}", line.trim())));
+    }
+    assert!(found.is_empty(), "take these from host_platform::time:\n{}", found.join("\n"));
+}
