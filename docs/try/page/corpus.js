@@ -7,6 +7,9 @@ import { linkTo } from "./state.js";
 /** @typedef {import("../worker.js").CorpusSummary} CorpusSummary */
 /** @typedef {{ id: number, reply: Promise<CorpusSummary> }} Run */
 
+/** Cases that are listed at most. */
+const MOST = 200;
+
 export class CorpusPanel {
   /**
    * @param {import("./client.js").Toolchain} toolchain
@@ -37,9 +40,12 @@ export class CorpusPanel {
       this.said,
       this.result,
     );
+    /** @type {import("../worker.js").CaseOutcome[]} */
+    this.failed = [];
     toolchain.listen((event) => {
-      if (event.event === "corpus" && event.request === this.run?.id)
-        this.progress(event.done, event.total);
+      if (event.event !== "corpus" || event.request !== this.run?.id) return;
+      this.progress(event.done, event.total);
+      this.failed.push(...event.cases.filter(({ verdict }) => verdict !== "pass"));
     });
   }
 
@@ -56,6 +62,7 @@ export class CorpusPanel {
   async begin() {
     const filter = this.filter.value.split(/[\s,]+/).filter(Boolean);
     this.busy(true);
+    this.failed = [];
     this.said.textContent = "Running…";
     replace(this.result);
     try {
@@ -93,6 +100,7 @@ export class CorpusPanel {
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
     if (summary.first) put(this.result, firstDifference(summary.first));
+    if (this.failed.length) put(this.result, failures(this.failed));
     put(
       this.result,
       h(
@@ -141,5 +149,29 @@ function firstDifference(first) {
         {},
         h("a", { href: linkTo({ view: "exchange", fen: first.fen }) }, "Look at its position"),
       ),
+  );
+}
+
+/**
+ * The cases that did not pass, with links to their positions.
+ * @param {import("../worker.js").CaseOutcome[]} cases
+ */
+function failures(cases) {
+  const shown = cases.slice(0, MOST);
+  const item = (/** @type {import("../worker.js").CaseOutcome} */ one) =>
+    h(
+      "li",
+      {},
+      one.fen ? h("a", { href: linkTo({ view: "exchange", fen: one.fen }) }, one.id) : one.id,
+      ` (${one.verdict}) `,
+      h("span", { class: "hint" }, one.why?.slice(0, 300)),
+    );
+  const more = cases.length - shown.length;
+  return h(
+    "details",
+    {},
+    h("summary", {}, `All that did not pass: ${cases.length}`),
+    h("ul", {}, ...shown.map(item)),
+    more > 0 && h("p", {}, `and ${more} more`),
   );
 }

@@ -76,16 +76,19 @@ export function button(text, onClick, attributes = {}) {
   return h("button", { type: "button", click: onClick, ...attributes }, text);
 }
 
+let numbered = 0;
+
 /**
- * A labelled drop-down list.
+ * A labelled drop-down list. The label is beside the list, so that its name has no option in it.
  * @param {string} label
  * @param {[value: string, text: string][]} options
  * @param {(value: string) => void} onChange
  */
 export function choice(label, options, onChange) {
-  const select = h("select", { change: () => onChange(select.value) });
+  const id = `choice${++numbered}`;
+  const select = h("select", { id, change: () => onChange(select.value) });
   setOptions(select, options);
-  return { element: h("label", { class: "field" }, h("span", {}, label), select), select };
+  return { element: h("div", { class: "field" }, h("label", { for: id }, label), select), select };
 }
 
 /**

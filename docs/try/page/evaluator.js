@@ -113,10 +113,14 @@ export class EvaluatorView {
     try {
       const { files } = await this.toolchain.call("sources", { behaviour });
       if (behaviour !== current().behaviour) return;
-      this.originals = files;
+      // A file for routines of one's own, which no program here inserts: it is there all the same.
+      this.originals = files.filter(({ name }) => name !== "names.asm");
       const changed = new Map(kept(behaviour).map(({ name, text }) => [name, text]));
       await this.sources.setFiles(
-        files.map((file) => ({ name: file.name, text: changed.get(file.name) ?? file.text })),
+        this.originals.map((file) => ({
+          name: file.name,
+          text: changed.get(file.name) ?? file.text,
+        })),
       );
       this.sayChanged();
     } catch (error) {

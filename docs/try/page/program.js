@@ -323,7 +323,8 @@ export class ProgramView {
   follow(event) {
     if (event.bytes) this.terminal.write(event.bytes);
     if (event.state && event.state !== "running") {
-      this.state.textContent = event.state;
+      this.state.textContent =
+        event.state === "halted" ? "waits for keys, or has halted" : event.state;
       if (event.state === "stopped") this.running(false);
     }
   }

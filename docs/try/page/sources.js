@@ -2,7 +2,7 @@
 // with their places, and what is known about the name at the cursor. Both tasks with an editor have
 // one.
 
-import { debounce, h, messageOf, put, replace, setOptions, button } from "./dom.js";
+import { button, choice, debounce, h, messageOf, put, replace, setOptions } from "./dom.js";
 import { Editor } from "./editor.js";
 import { markdown } from "./markdown.js";
 import { onChange } from "./state.js";
@@ -22,8 +22,9 @@ export class Sources {
   constructor(toolchain, wishes) {
     this.toolchain = toolchain;
     this.wishes = wishes;
-    this.select = h("select", { change: () => this.editor.show(this.select.value) });
-    this.files = h("label", { class: "field" }, h("span", {}, "File"), this.select);
+    const files = choice("File", [], (name) => this.editor.show(name));
+    this.select = files.select;
+    this.files = files.element;
     this.host = h("div", { class: "editor" });
     this.count = h("p", { role: "status", class: "count" });
     this.list = h("ul", { class: "messages" });
@@ -78,8 +79,13 @@ export class Sources {
   async check() {
     const round = ++this.round;
     try {
-      const { messages } = await this.toolchain.call("check", this.wishes.sources());
+      const checked = await this.toolchain.call("check", this.wishes.sources());
       if (round !== this.round) return;
+      // Warnings about files that are not in the editor are not for its reader.
+      const own = new Set(this.editor.files().map(({ name }) => name));
+      const messages = checked.messages.filter(
+        ({ file, severity }) => own.has(file) || severity === "error",
+      );
       this.editor.setMessages(messages);
       this.showMessages(messages);
       this.wishes.onChecked?.(messages.filter(({ severity }) => severity === "error").length);
@@ -93,10 +99,10 @@ export class Sources {
   showMessages(messages) {
     const errors = messages.filter((message) => message.severity === "error").length;
     const others = messages.length - errors;
-    const text =
-      messages.length === 0
-        ? "Assembles without messages."
-        : `${errors} errors, ${others} other messages.`;
+    const many = (/** @type {number} */ count, /** @type {string} */ what) =>
+      count === 0 ? [] : [`${count} ${what}${count === 1 ? "" : "s"}`];
+    const said = [...many(errors, "error"), ...many(others, "other message")].join(", ");
+    const text = said ? `${said}.` : "Assembles without messages.";
     if (this.count.textContent !== text) this.count.textContent = text;
     this.count.classList.toggle("problem", errors > 0);
     replace(

@@ -75,26 +75,47 @@ test("a board is written, verified and judged, with the verdicts of hw-tests run
       row[0],
     );
   }
+  await page.context().close();
   pages.clean();
   // The board hears one host at a time.
   await page.context().close();
 });
 
-test("a board that is unplugged ends the run with a message, and can be chosen again", async () => {
-  const page = await visit();
+/**
+ * A run of the corpus whose board is unplugged as soon as cases are done.
+ * @param {import("playwright-core").Page} page
+ */
+async function unplugWhileRunning(page) {
   await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
   await page.locator("#board .corpus progress[value]").waitFor();
   line.unplug();
-  await page.locator("#board .corpus [role=status]").filter({ hasNotText: "Running" }).waitFor();
-  assert.doesNotMatch(
-    (await page.locator("#board .corpus [role=status]").textContent()) ?? "",
-    /PASS/,
-  );
+  await page.locator("#board").getByText("The port has gone").waitFor();
+}
+
+test("a board that is unplugged can be given up, and be chosen again", async () => {
+  const page = await visit();
+  await unplugWhileRunning(page);
+  await page.locator("#board").getByRole("button", { name: "Cancel" }).press("Enter");
+  const verdict = page.locator("#board .corpus [role=status]");
+  await verdict.filter({ hasNotText: "Running" }).waitFor();
+  assert.doesNotMatch((await verdict.textContent()) ?? "", /PASS/);
   line.plug();
   const choose = page.getByRole("button", { name: "Choose a port…" });
   await choose.and(page.locator(":enabled")).click();
-  await page.getByRole("button", { name: "Who is there?" }).and(page.locator(":enabled")).click();
+  const probe = page.getByRole("button", { name: "Who is there?" });
+  await probe.and(page.locator(":enabled")).click();
+  await probe.and(page.locator(":enabled")).waitFor();
   await becomes(() => problem(page).textContent(), "");
+  await page.context().close();
+  pages.clean();
+});
+
+test("a run goes on when the board is plugged in again", async () => {
+  const page = await visit();
+  await unplugWhileRunning(page);
+  line.plug();
+  await page.locator("#board .corpus [role=status]").filter({ hasText: "PASS" }).waitFor();
+  await page.context().close();
   pages.clean();
   // The board hears one host at a time.
   await page.context().close();
@@ -106,6 +127,7 @@ test("a terminal talks to the board", async () => {
   board.reset();
   await page.locator("#board .xterm-rows").filter({ hasText: /\S/ }).waitFor();
   await page.keyboard.press("F6");
+  await page.context().close();
   pages.clean();
   // The board hears one host at a time.
   await page.context().close();
