@@ -4,7 +4,6 @@
 import { CorpusPanel } from "./corpus.js";
 import { button, choice, h, messageOf, put, setOptions } from "./dom.js";
 import { isolate } from "./isolation.js";
-
 import { BoardLink, obstacle } from "./link.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
 import { TerminalView } from "./terminal.js";

@@ -13,21 +13,32 @@ let pages;
 let board;
 /** @type {Awaited<ReturnType<typeof bridge>>} */
 let line;
+/**
+ * A board at its own clock, on which a run lasts long enough to be broken.
+ * @type {Awaited<ReturnType<typeof simulator>>}
+ */
+let slow;
+/** @type {Awaited<ReturnType<typeof bridge>>} */
+let loose;
 before(async () => {
   pages = await Pages.open();
   board = await simulator("--free");
   line = await bridge(board.port);
+  slow = await simulator();
+  loose = await bridge(slow.port);
 });
 after(async () => {
   await pages.close();
   line.close();
+  loose.close();
   board.end();
+  slow.end();
 });
 
 /** The task with the port chosen, which a user does by a click or by Enter. */
-async function visit() {
+async function visit(at = line) {
   const page = await pages.visit("#view=board", { bypassCSP: true }, (blank) =>
-    blank.addInitScript(fakeSerial, line.url),
+    blank.addInitScript(fakeSerial, at.url),
   );
   const choose = page.getByRole("button", { name: "Choose a port…" });
   await choose.press("Enter");
@@ -86,20 +97,21 @@ test("a board is written, verified and judged, with the verdicts of hw-tests run
  * @param {import("playwright-core").Page} page
  */
 async function unplugWhileRunning(page) {
+  await page.locator("#board .corpus input").fill("pin");
   await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
   await page.locator("#board .corpus progress[value]").waitFor();
-  line.unplug();
+  loose.unplug();
   await page.locator("#board").getByText("The port has gone").waitFor();
 }
 
 test("a board that is unplugged can be given up, and be chosen again", async () => {
-  const page = await visit();
+  const page = await visit(loose);
   await unplugWhileRunning(page);
   await page.locator("#board").getByRole("button", { name: "Cancel" }).press("Enter");
   const verdict = page.locator("#board .corpus [role=status]");
   await verdict.filter({ hasNotText: "Running" }).waitFor();
   assert.doesNotMatch((await verdict.textContent()) ?? "", /PASS/);
-  line.plug();
+  loose.plug();
   const choose = page.getByRole("button", { name: "Choose a port…" });
   await choose.and(page.locator(":enabled")).click();
   const probe = page.getByRole("button", { name: "Who is there?" });
@@ -111,9 +123,9 @@ test("a board that is unplugged can be given up, and be chosen again", async () 
 });
 
 test("a run goes on when the board is plugged in again", async () => {
-  const page = await visit();
+  const page = await visit(loose);
   await unplugWhileRunning(page);
-  line.plug();
+  loose.plug();
   await page.locator("#board .corpus [role=status]").filter({ hasText: "PASS" }).waitFor();
   await page.context().close();
   pages.clean();
