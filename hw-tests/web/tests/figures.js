@@ -8,7 +8,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { crc32 } from "node:zlib";
 
 const [page, programs] = process.argv.slice(2).map((folder) => resolve(folder));
 const behaviours = ["1978", "mended", "fast"];
@@ -21,6 +20,16 @@ function native(program, ...args) {
   if (error) throw error;
   assert.ok(status === 0 || status === 1, `${program} ${args.join(" ")}: ${stderr}`);
   return { stdout, stderr };
+}
+
+/** The CRC-32 of zlib, which node has from version 20 on only. */
+function crc32(bytes) {
+  let sum = 0xffffffff;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+  }
+  return ~sum >>> 0;
 }
 
 /** The toolchain, as the page's worker has it. */
