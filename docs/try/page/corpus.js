@@ -25,7 +25,12 @@ export class CorpusPanel {
     this.filter = h("input", { type: "text", placeholder: "all", size: 12 });
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Cases done", hidden: true });
     this.said = h("p", { role: "status" });
-    this.result = h("div", { class: "wide-table" });
+    this.result = h("div", {
+      class: "wide-table",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Verdicts",
+    });
     this.element = h(
       "div",
       { class: "corpus" },

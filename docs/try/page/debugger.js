@@ -150,7 +150,7 @@ export class DebugPanel {
         { class: "instruction" },
         `${hex(state.instruction.address, 4)}  ${state.instruction.text}`,
       ),
-      state.place && h("pre", { class: "line" }, state.place.text),
+      state.place && h("pre", { class: "line", tabindex: "0" }, state.place.text),
       registers(state, before),
       arrayView(state, before),
       roles(state),
@@ -183,7 +183,7 @@ function registers(state, before) {
   return h(
     "div",
     {},
-    h("h4", {}, "Registers"),
+    h("h3", {}, "Registers"),
     h(
       "dl",
       { class: "cells" },
@@ -213,7 +213,7 @@ function arrayView(state, before) {
     );
   return h(
     "div",
-    { class: "wide-table" },
+    { class: "wide-table", tabindex: "0", role: "region", "aria-label": "Attackers array" },
     h(
       "table",
       { class: "bytes" },

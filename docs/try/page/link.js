@@ -7,8 +7,8 @@ export function obstacle() {
   }
   if (!("serial" in navigator)) {
     return (
-      "This browser has no Web Serial. Chrome and Edge on a computer have it from version 89 on, " +
-      "and Opera; all other parts of this page work here, too."
+      "This browser has no Web Serial. Chrome, Edge and others made from Chromium have it on a " +
+      "computer, and Firefox of late; all other parts of this page work here, too."
     );
   }
   return "";

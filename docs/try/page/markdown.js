@@ -23,7 +23,7 @@ export function markdown(text) {
   const box = h("div", { class: "markdown" });
   for (const [index, part] of text.split(/^```.*$/m).entries()) {
     if (index % 2 === 1) {
-      put(box, h("pre", {}, part.replace(/^\n|\n$/g, "")));
+      put(box, h("pre", { tabindex: "0" }, part.replace(/^\n|\n$/g, "")));
       continue;
     }
     for (const paragraph of part.split(/\n\s*\n/)) {

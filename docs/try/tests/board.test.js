@@ -144,3 +144,12 @@ test("a terminal talks to the board", async () => {
   // The board hears one host at a time.
   await page.context().close();
 });
+
+test("a browser without Web Serial is told which one has it", async () => {
+  const page = await pages.visit("#view=board", {}, (blank) =>
+    blank.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "serial")),
+  );
+  await page.locator("#board .note").filter({ hasText: "Chrome" }).waitFor();
+  await page.context().close();
+  pages.clean();
+});
