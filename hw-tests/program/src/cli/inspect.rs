@@ -64,7 +64,10 @@ fn build(cargo: &Path, ours: &Path) -> Result<(), Failure> {
     if let Some(target) = folder.parent() {
         process.arg("--target-dir").arg(target);
     }
-    process.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // Told by cargo at the run: at the build, the name of a folder would get into the program.
+    if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
+        process.current_dir(package);
+    }
     match process.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(Failure::new(RIG, format!("cargo can't build {PROGRAM}, as reported above"))),
