@@ -199,7 +199,7 @@ function comparison(facts, answers) {
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, "T-states, whole position"),
+        h("th", { scope: "row" }, "T-states, all pieces"),
         ...BEHAVIOURS.map((name) => {
           const answer = answers[name];
           return h("td", {}, answer ? grouped(answer.tStates) : "…");
@@ -341,6 +341,6 @@ function figuresOf(step) {
 function pinList(answer) {
   if (answer.pins.length === 0) return null;
   const one = (/** @type {Examination["pins"][number]} */ pin) =>
-    `${pin.square}${pin.by ? ` by ${pin.by}` : ""} (${pin.direction})`;
+    pin.by ? `${pin.square} by ${pin.by}` : `${pin.square} (${pin.direction})`;
   return h("p", { class: "note" }, `Pinned on the board: ${answer.pins.map(one).join(", ")}`);
 }
