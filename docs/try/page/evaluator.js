@@ -183,7 +183,9 @@ export class EvaluatorView {
           files.map((file) => [file.name, new Map(file.lines.map((line) => [line.line, line]))]),
         ),
       );
-      this.measured.textContent = `${grouped(total)} T-states in all, the serial line among them; the gutter has them by line.`;
+      this.measured.textContent =
+        `${grouped(total)} T-states in all, ` +
+        "the serial line among them; the gutter has them by line.";
     } catch (error) {
       this.measured.textContent = messageOf(error);
     }
