@@ -13,7 +13,7 @@ use rcflash_transport::Transport;
 use split::Splitter;
 
 /// The time that the kernel may take for an answer, besides the line's.
-const AT_ONCE: Duration = Duration::from_millis(250);
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// The time within which a program must be held after it was called.
 const CALLED: Duration = Duration::from_millis(250);
 /// The time until the kernel says that it has begun.
@@ -248,8 +248,9 @@ impl Kernel {
         match called? {
             Some(held) => Ok(Some(held)),
             // A program that is held already may have been reported while the line was disturbed.
-            None => match self.state() {
-                Ok(held) => Ok(Some(held)),
+            None => match self.ask_times(WHAT, &Request::State, 1) {
+                Ok(Reply::State(held)) => Ok(Some(held)),
+                Ok(other) => Err(unexpected(WHAT, &other)),
                 Err(LinkError::Timeout { .. } | LinkError::Refused { .. }) => Ok(None),
                 Err(error) => Err(error),
             },
@@ -289,17 +290,28 @@ impl Kernel {
     }
 
     fn ask(&mut self, what: &'static str, request: &Request) -> Result<Reply, LinkError> {
+        self.ask_times(what, request, ATTEMPTS)
+    }
+
+    fn ask_times(
+        &mut self,
+        what: &'static str,
+        request: &Request,
+        attempts: u32,
+    ) -> Result<Reply, LinkError> {
         self.seq = self.seq.wrapping_add(1).max(1);
         let seq = self.seq;
         let frame = request.frame(seq).map_err(|error| LinkError::nonsense(what, error))?;
         let began = self.now();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..attempts {
             self.splitter.expect(seq);
             let deadline = self.now() + self.patience();
             let sent = self.line.write(&frame.encode(), deadline);
             sent.map_err(|source| self.failed(what, source))?;
-            while self.now() < deadline {
-                let left = deadline.saturating_duration_since(self.now());
+            // An answer that has begun is waited for, but not for ever: a program may say more.
+            let grace = AT_ONCE * self.slowness;
+            while self.now() < deadline.max(self.heard + grace).min(deadline + grace) {
+                let left = deadline.saturating_duration_since(self.now()).max(AT_ONCE);
                 self.listen(what, left)?;
                 if let Some(reply) = self.reply(seq) {
                     return match reply {

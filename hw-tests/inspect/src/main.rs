@@ -8,6 +8,7 @@ mod debug;
 mod gdb;
 mod line;
 mod profile;
+mod sampled;
 mod session;
 mod why;
 mod workload;

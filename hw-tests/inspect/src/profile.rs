@@ -15,10 +15,11 @@ use firmware::profile::Profile;
 use firmware_wire::Request;
 use program_kit::exit::{Failure, Outcome, RIG, USAGE};
 use program_kit::files::write_whole;
-use rcflash_rig::DEFAULT_BOARD;
 use sargon_cases::encode;
 use serde_json::json;
 
+use super::line::LineArgs;
+use super::sampled::Sampling;
 use super::workload::Workload;
 use hw_console::positions::{Named, PositionArgs};
 use hw_console::{json_line, print};
@@ -32,9 +33,14 @@ pub(super) struct ProfileArgs {
     positions: PositionArgs,
     #[command(flatten)]
     workload: Workload,
-    /// The simulated board's profile
-    #[arg(long, value_name = "PROFILE", default_value = DEFAULT_BOARD)]
-    board: String,
+    /// The board's profile; rc2014-classic if nothing names another
+    #[arg(long, value_name = "PROFILE")]
+    board: Option<String>,
+    #[command(flatten)]
+    line: LineArgs,
+    /// The number of samples to take on a board at the end of a line
+    #[arg(long, value_name = "COUNT", default_value_t = 500)]
+    samples: u64,
     /// The evaluator's behaviour
     #[arg(long, value_name = "mended|1978|fast", default_value_t)]
     behaviour: Behaviour,
@@ -42,7 +48,7 @@ pub(super) struct ProfileArgs {
     #[arg(
         long,
         value_name = "mended|1978|fast",
-        conflicts_with_all = ["program", "annotate", "flame", "speedscope", "callgrind", "lines"]
+        conflicts_with_all = ["way", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
     )]
     against: Option<Behaviour>,
     /// The number of lines to show, those with most T-states
@@ -50,16 +56,16 @@ pub(super) struct ProfileArgs {
     lines: usize,
     /// Show the listing of a file instead, such as xchng.asm, with the T-states and runs of each
     /// line; may be given again
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "way")]
     annotate: Vec<String>,
     /// Write a flame graph: who called whom, and for how long
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "way")]
     flame: Option<PathBuf>,
     /// Write a profile for speedscope (speedscope.app)
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", conflicts_with = "way")]
     speedscope: Option<PathBuf>,
     /// Write a profile for KCachegrind and callgrind_annotate
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "way")]
     callgrind: Option<PathBuf>,
     /// Print all routines and lines as JSON
     #[arg(long)]
@@ -67,9 +73,12 @@ pub(super) struct ProfileArgs {
 }
 
 pub(super) fn profile(args: &ProfileArgs) -> Outcome {
-    let profile = Profile::named(&args.board)?;
+    let profile = args.line.profile(args.board.as_deref())?;
     if args.workload.is_some() && !args.positions.is_empty() {
         return Err(Failure::new(USAGE, "--program runs a program; leave the positions out"));
+    }
+    if args.line.has_line() {
+        return sample(args, &profile);
     }
     if let Some(against) = args.against {
         return compare(args, &profile, against);
@@ -77,14 +86,14 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let mut positions = None;
     let Measured { meter, code, title } = match args.workload.run(&profile)? {
         Some((meter, code)) => {
-            let title = format!("{} on {}", args.workload.name(), args.board);
+            let title = format!("{} on {}", args.workload.name(), profile.name);
             Measured { meter, code, title }
         }
         None => {
             let positions = positions.insert(args.positions.read(false)?);
             let mut bench = Bench::new(&profile, args.behaviour)?;
             positions.each(false, |named| bench.examine(named))?;
-            let title = format!("{} positions on {}", positions.count(), args.board);
+            let title = format!("{} positions on {}", positions.count(), profile.name);
             Measured { meter: bench.meter, code: bench.code, title }
         }
     };
@@ -103,6 +112,18 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     }
     print(&shown(args, &meter, &code)?)?;
     positions.map_or(Ok(0), |positions| positions.conclude(Ok(0)))
+}
+
+/// Takes samples on a board at the end of a line.
+fn sample(args: &ProfileArgs, profile: &Profile) -> Outcome {
+    let sampling = Sampling { wanted: args.samples, json: args.json };
+    let board = args.board.as_deref();
+    if let Some(program) = args.workload.load(profile)? {
+        return sampling.program(args.line.reach(board)?, program, args.workload.input());
+    }
+    let positions = args.positions.read(false)?;
+    let evaluator = Evaluator { behaviour: args.behaviour, own: None };
+    sampling.evaluator(args.line.reach(board)?, &evaluator, &positions)
 }
 
 /// The measurements.

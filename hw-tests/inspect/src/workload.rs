@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use board_debugger::board_with;
 use board_debugger::commands::unescaped;
 use board_debugger::measure::Meter;
+use board_debugger::{LoadedProgram, board_with};
 use clap::Args;
 use firmware::code::CodeMap;
 use firmware::profile::Profile;
@@ -30,15 +30,26 @@ pub(super) struct Workload {
 impl Workload {
     /// Runs the program, if there is one, with a meter.
     pub(super) fn run(&self, profile: &Profile) -> Result<Option<(Meter, CodeMap)>, Failure> {
-        let Some(path) = &self.program else { return Ok(None) };
-        let program = self.how.file(path).load(profile).map_err(program_failure)?;
-        eprint!("{}", program.warnings);
+        let Some(program) = self.load(profile)? else { return Ok(None) };
         let (mut board, code) = board_with(profile, program).map_err(program_failure)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut meter = Meter::new(&code);
         let t_states = self.run * profile.clock_hz as f64;
         meter.run(&mut board, t_states as u64);
         Ok(Some((meter, code)))
+    }
+
+    /// The program, if there is one.
+    pub(super) fn load(&self, profile: &Profile) -> Result<Option<LoadedProgram>, Failure> {
+        let Some(path) = &self.program else { return Ok(None) };
+        let program = self.how.file(path).load(profile).map_err(program_failure)?;
+        eprint!("{}", program.warnings);
+        Ok(Some(program))
+    }
+
+    /// The bytes that the program gets.
+    pub(super) fn input(&self) -> &[u8] {
+        self.send.as_deref().unwrap_or_default()
     }
 
     /// Whether there is a program.

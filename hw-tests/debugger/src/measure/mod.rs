@@ -9,6 +9,7 @@ mod flame;
 mod meter;
 mod profile;
 mod regions;
+mod samples;
 mod speedscope;
 mod workout;
 
@@ -21,5 +22,6 @@ pub use profile::{
     LineTime, RoutineTime, annotated, compared_table, line_table, lines, routine_table, routines,
 };
 pub use regions::Regions;
+pub use samples::{SampledRoutine, Samples, sample_table};
 pub use speedscope::speedscope;
 pub use workout::Workout;

@@ -190,3 +190,21 @@ fn an_editor_has_a_board_over_the_line() {
     assert!(stopped["body"].to_string().contains("twin"), "{stopped}");
     client.ask("disconnect", json!({}));
 }
+
+#[test]
+fn samples_of_a_board_find_the_routines_that_take_the_time() {
+    let arguments = ["profile", "--kernel", "--samples", "120", "--json", FIGURE_1];
+    let (code, json, problem) = hw_tests(&arguments);
+    assert_eq!((code, problem.as_str()), (Some(0), ""));
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let routines = value["routines"].as_array().expect("routines");
+    let samples = |name: &str| {
+        let of = routines.iter().find(|one| one["name"] == name);
+        of.map_or(0, |one| one["samples"].as_u64().expect("a number"))
+    };
+    let all: u64 = routines.iter().map(|one| one["samples"].as_u64().expect("a number")).sum();
+    assert_eq!(all, 120, "{json}");
+    // ATTACK looks outwards from each of the squares: more than anything else but waiting.
+    assert!(samples("ATTACK") > 120 / 10, "{json}");
+    assert!(samples("ATTACK") > samples("POINTS"), "{json}");
+}

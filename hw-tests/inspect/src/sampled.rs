@@ -1,0 +1,124 @@
+//! `hw-tests profile` of a board at the end of a line, by samples.
+
+use board_debugger::measure::{SampledRoutine, Samples, sample_table};
+use board_debugger::{Debugger, LoadedProgram, examining_on, program_on};
+use firmware::evaluator::Evaluator;
+use firmware_wire::{Decoder, Event, REPLY, Request, kind};
+use hw_console::positions::Positions;
+use hw_console::{json_line, print};
+use program_kit::exit::{Failure, Outcome, RIG};
+use sargon_cases::encode;
+use sargon_reference::Position;
+use serde_json::json;
+
+use super::line::{Reached, board_failure};
+
+/// Positions that are sent together: what the board's window takes.
+const TOGETHER: usize = 8;
+/// Samples of so many positions after which the board is taken for lost.
+const MOST: usize = 2_000;
+
+/// The wishes for samples.
+pub(super) struct Sampling {
+    /// The number wanted.
+    pub(super) wanted: u64,
+    /// Whether the result is JSON.
+    pub(super) json: bool,
+}
+
+impl Sampling {
+    /// Samples a program of the user's.
+    pub(super) fn program(
+        &self,
+        reached: Reached,
+        program: LoadedProgram,
+        input: &[u8],
+    ) -> Outcome {
+        let Reached { profile, kernel } = reached;
+        let mut debugger = program_on(&profile, program, kernel).map_err(board_failure)?;
+        let _ = debugger.send(input); // the board is held in no past
+        let mut samples = Samples::default();
+        while samples.count() < self.wanted {
+            samples.take(&mut debugger).map_err(|problem| Failure::new(RIG, problem))?;
+        }
+        self.show(&samples.routines(debugger.code()))
+    }
+
+    /// Samples the evaluator over positions, again and again.
+    pub(super) fn evaluator(
+        &self,
+        reached: Reached,
+        evaluator: &Evaluator,
+        positions: &Positions,
+    ) -> Outcome {
+        let mut all = Vec::new();
+        positions.each(false, |named| {
+            all.push(named.position.clone());
+            Ok(())
+        })?;
+        let Some(first) = all.first() else { return positions.conclude(Ok(0)) };
+        let Reached { profile, kernel } = reached;
+        let ask = &mut |_: &mut Debugger| false;
+        let begun = examining_on(&profile, evaluator, first, kernel, ask);
+        let mut debugger = begun.map_err(board_failure)?;
+        let mut samples = Samples::default();
+        // The first request is on its way already.
+        self.work(&mut debugger, &mut samples, 1)?;
+        let mut samples = Samples::default();
+        let mut next = all.iter().cycle();
+        while samples.count() < self.wanted {
+            let bytes: Vec<u8> = next.by_ref().take(TOGETHER).flat_map(request).collect();
+            let _ = debugger.send(&bytes); // the board is held in no past
+            self.work(&mut debugger, &mut samples, TOGETHER)?;
+        }
+        self.show(&samples.routines(debugger.code()))?;
+        positions.conclude(Ok(0))
+    }
+
+    /// Takes samples until so many positions are answered.
+    fn work(
+        &self,
+        debugger: &mut Debugger,
+        samples: &mut Samples,
+        positions: usize,
+    ) -> Result<(), Failure> {
+        let from = debugger.sent().len();
+        for _ in 0..MOST {
+            let before = samples.clone();
+            samples.take(debugger).map_err(|problem| Failure::new(RIG, problem))?;
+            if answered(&debugger.sent()[from..]) >= positions {
+                // By then it had nothing to do.
+                *samples = before;
+                return Ok(());
+            }
+            if samples.count() >= self.wanted {
+                return Ok(());
+            }
+        }
+        Err(Failure::new(RIG, "the board does not answer"))
+    }
+
+    fn show(&self, routines: &[SampledRoutine]) -> Outcome {
+        if self.json {
+            print(&json_line(&json!({ "routines": routines }))?)?;
+        } else {
+            print(&sample_table(routines))?;
+        }
+        Ok(0)
+    }
+}
+
+fn request(position: &Position) -> Vec<u8> {
+    let request = Request::Position { squares: encode::squares(position) };
+    request.frame(1).expect("it fits a frame").encode()
+}
+
+/// The number of positions whose answers have ended.
+fn answered(heard: &[u8]) -> usize {
+    let mut decoder = Decoder::default();
+    let is_end = |event: &Event| match event {
+        Event::Frame(frame) => frame.kind == kind::POSITION_END + REPLY,
+        Event::Damaged(_) => false,
+    };
+    heard.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
+}
