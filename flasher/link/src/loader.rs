@@ -65,9 +65,16 @@ pub enum LoadError {
 /// # Errors
 /// Nobody answered sensibly.
 pub fn identify(link: &mut Link) -> Result<Identity, LinkError> {
-    match link.ask("asking who is there", &Request::Identify, AT_ONCE)? {
-        Reply::Identity(identity) => Ok(identity),
-        other => Err(unexpected("asking who is there", &other)),
+    let what = "asking who is there";
+    match link.ask(what, &Request::Identify, AT_ONCE) {
+        Ok(Reply::Identity(identity)) => Ok(identity),
+        Ok(other) => Err(unexpected(what, &other)),
+        // The request has no content that could be wrong. Memory was lost under the program.
+        Err(LinkError::Refused { error, .. }) => {
+            let why = format!("{error}, which no program in order says: press reset");
+            Err(LinkError::Nonsense { what, why })
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -60,6 +60,8 @@ pub enum CaseAnswer {
     Exchange(u8, u8),
     /// To TRACE: residue, status, and the steps.
     Steps(u8, u8, Vec<StepRecord>),
+    /// To IDENTIFY: whether the application that was loaded answers.
+    Identity(bool),
 }
 
 /// A booking of points as XCHNG made it.

@@ -27,6 +27,8 @@ pub enum Recovery {
     Answers,
     /// It had to be started again, and why.
     Restarted(String),
+    /// Another program had taken its place, which one is said, and may have answered for it.
+    Replaced(String),
 }
 
 impl LiveBoard {
@@ -50,12 +52,14 @@ impl LiveBoard {
             if is_line(&error) {
                 self.reopen()?;
             } else {
-                why.get_or_insert_with(|| format!("the board was reset, because: {error}"));
+                why.get_or_insert_with(|| {
+                    Recovery::Restarted(format!("the board was reset, because: {error}"))
+                });
                 self.reset()?;
             }
         }
         self.board.note_recovered();
-        Ok(why.map_or(Recovery::Answers, Recovery::Restarted))
+        Ok(why.unwrap_or(Recovery::Answers))
     }
 
     /// Whether the application still is the one that was loaded.
@@ -67,7 +71,7 @@ impl LiveBoard {
     }
 
     /// Starts the application if another program answers, and notes which.
-    fn revive(&mut self, why: &mut Option<String>) -> Result<(), SetupError> {
+    fn revive(&mut self, why: &mut Option<Recovery>) -> Result<(), SetupError> {
         let found = match self.plan.host {
             // A stock monitor does not answer, and may not be sent any frame.
             Some(_) => hosted::identify(&mut self.link),
@@ -76,11 +80,11 @@ impl LiveBoard {
         let answers = match found {
             Ok(found) if found == self.application => return Ok(()),
             Ok(Identity { role: Role::Monitor, .. }) => {
-                "the board was reset: its monitor answered".to_owned()
+                Recovery::Restarted("the board was reset: its monitor answered".to_owned())
             }
-            Ok(found) => format!("another program answered: {found}"),
+            Ok(found) => Recovery::Replaced(format!("another program answered: {found}")),
             Err(LinkError::Timeout { .. }) if self.plan.host.is_some() => {
-                "the application did not answer any more".to_owned()
+                Recovery::Restarted("the application did not answer any more".to_owned())
             }
             Err(error) => return Err(error.into()),
         };

@@ -102,6 +102,7 @@ impl LiveBoard {
             [Reply::Trace { residue, status, steps }] => {
                 CaseAnswer::Steps(*residue, *status, std::mem::take(steps))
             }
+            [Reply::Identity(who)] => CaseAnswer::Identity(*who == self.application),
             [Reply::Checks(checks)] => return Ok(CaseAnswer::Checks(self.checks(checks, seq))),
             _ => return self.observation(replies, seq).map(CaseAnswer::Position),
         };

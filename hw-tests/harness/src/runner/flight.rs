@@ -19,13 +19,27 @@ pub(super) struct Flight {
     pub(super) ticket: Ticket,
     /// The jobs that it is about; several only if checks are asked for.
     pub(super) jobs: Vec<Job>,
-    /// Whether it asks for checks.
-    pub(super) is_check: bool,
+    pub(super) asked: Asked,
+}
+
+/// The subject of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Every byte of a case.
+    Case,
+    /// The checks of positions.
+    Checks,
+    /// The name and build of the program on the board.
+    Identity,
 }
 
 impl Flight {
     pub(super) fn of_one(ticket: Ticket, job: Job) -> Self {
-        Self { ticket, jobs: vec![job], is_check: false }
+        Self { ticket, jobs: vec![job], asked: Asked::Case }
+    }
+
+    pub(super) fn of_nobody(ticket: Ticket) -> Self {
+        Self { ticket, jobs: Vec::new(), asked: Asked::Identity }
     }
 
     /// The case of a request about one.

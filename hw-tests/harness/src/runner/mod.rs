@@ -3,6 +3,7 @@
 mod conclusion;
 mod earlier;
 mod flight;
+mod held;
 mod judge;
 mod lockstep;
 mod questions;
@@ -24,7 +25,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::BoardError;
 use crate::live::{CaseReply, LiveBoard, Recovery, SetupError};
-use flight::Flight;
+use flight::{Asked, Flight};
+use held::Held;
 use questions::Questions;
 use sargon_cases::Case;
 
@@ -124,11 +126,13 @@ pub fn run_from(
         course,
         flying: Vec::new(),
         waiting: VecDeque::new(),
+        held: Held::default(),
         unanswered: 0,
         is_given_up: false,
         done,
     };
     run.all(cases);
+    run.release();
     let Run { course, waiting, .. } = run;
     for job in waiting {
         let not_run = || CaseResult::new(&job.case, Verdict::NotRun);
@@ -192,6 +196,14 @@ impl Job {
         self.half = None;
     }
 
+    /// All of the case is to be put again, by itself, whatever came of it so far.
+    fn ask_anew(&mut self, repeat: u32, why: &str) {
+        self.so_far = None;
+        self.left = repeat.max(1);
+        self.by_check = false;
+        self.disturbed.get_or_insert_with(|| why.to_owned());
+    }
+
     /// The verdict on a case on which the board was lost too often.
     fn given_up(&self) -> Option<CaseResult> {
         let (times, why) = &self.losses;
@@ -209,6 +221,8 @@ struct Run<'a> {
     flying: Vec<Flight>,
     /// The jobs that come before any other case.
     waiting: VecDeque<Job>,
+    /// The results of cases that have had all their turns, and wait for the board's name.
+    held: Held,
     /// Cases in a row that ended without an answer.
     unanswered: u32,
     /// Whether the board could not be recovered.
@@ -222,15 +236,20 @@ impl Run<'_> {
             if self.goes_on() && self.options.interrupted.load(Ordering::Relaxed) {
                 self.course.ended = RunEnd::Interrupted;
             }
-            while self.goes_on() && self.submit_next(cases) {}
+            let must_confirm = self.must_confirm();
+            while !must_confirm && self.goes_on() && self.submit_next(cases) {}
             // A board that was given up is not listened to again: whatever its line still does
             // belongs to no case, and recovering from it would never end.
             if self.is_given_up {
                 return self.leave_off();
             }
+            if self.flying.is_empty() {
+                self.confirm();
+            }
             match self.live.next_word() {
                 Ok(Some(word)) => self.hear(word),
-                Ok(None) => return,
+                Ok(None) if self.is_over() => return,
+                Ok(None) => {}
                 Err(LinkError::Interrupted { .. }) => return self.stop(),
                 Err(error) => {
                     self.recover(&error.to_string());
@@ -250,6 +269,11 @@ impl Run<'_> {
         self.waiting.extend(self.flying.drain(..).flat_map(|flight| flight.jobs));
     }
 
+    /// Whether nothing is left to ask.
+    fn is_over(&self) -> bool {
+        self.held.is_empty() && (self.waiting.is_empty() || !self.goes_on())
+    }
+
     fn goes_on(&self) -> bool {
         self.course.ended == RunEnd::Complete
     }
@@ -267,13 +291,13 @@ impl Run<'_> {
         }
         if job.by_check {
             let jobs = self.with_next(job, cases);
-            return self.submit(self.checks_of(&jobs), jobs, true);
+            return self.submit(self.checks_of(&jobs), jobs, Asked::Checks);
         }
-        self.submit(job.question().clone(), vec![job], false)
+        self.submit(job.question().clone(), vec![job], Asked::Case)
     }
 
     /// Puts a question about these jobs to the board; `false` if there is no room for it.
-    fn submit(&mut self, question: Question, mut jobs: Vec<Job>, is_check: bool) -> bool {
+    fn submit(&mut self, question: Question, mut jobs: Vec<Job>, asked: Asked) -> bool {
         if !self.live.has_room(&question) {
             self.put_back(jobs);
             return false;
@@ -281,7 +305,7 @@ impl Run<'_> {
         match self.live.submit(&question) {
             Ok(ticket) => {
                 jobs.iter_mut().for_each(|job| job.attempts += u32::from(job.half.is_none()));
-                self.flying.push(Flight { ticket, jobs, is_check });
+                self.flying.push(Flight { ticket, jobs, asked });
             }
             Err(error) => {
                 self.put_back(jobs);
@@ -308,8 +332,10 @@ impl Run<'_> {
         let is_meant = |flight: &Flight| flight.ticket == word.ticket;
         let Some(place) = self.flying.iter().position(is_meant) else { return };
         let mut flight = self.flying.remove(place);
-        if flight.is_check {
-            return self.hear_checks(flight, word);
+        match flight.asked {
+            Asked::Checks => return self.hear_checks(flight, word),
+            Asked::Identity => return self.hear_identity(&word),
+            Asked::Case => {}
         }
         let Some(job) = flight.jobs.pop() else { return };
         let measured = (word.repeats, word.took);
@@ -317,10 +343,14 @@ impl Run<'_> {
             Ok(said) => {
                 let result = judge::judge(&job.case, self.live.standard(), &said);
                 let result = measure(result, measured);
-                // A program that is not ours may answer a request by chance, after a reset for
-                // instance. It can hardly be right by chance, so that only a wrong answer is
-                // doubted; to ask who answers for each case would double the traffic.
-                if result.verdict != Verdict::Fail || self.live.is_itself().is_ok_and(|is| is) {
+                // A program that is not ours may answer a request, after a reset for instance.
+                // Right answers are held until the board has said who it is (`held`); a wrong one
+                // is doubted at once, since a fail may end the run.
+                if result.verdict != Verdict::Fail {
+                    return self.finish(job, result);
+                }
+                if self.live.is_itself().is_ok_and(|is| is) {
+                    self.release();
                     return self.finish(job, result);
                 }
                 // Whose word it was shows when the board has been got back.
@@ -357,7 +387,18 @@ impl Run<'_> {
         let mut first = jobs.first_mut().or(self.waiting.front_mut());
         first.iter_mut().for_each(|job| job.lost(why));
         match recovered {
-            Ok(Recovery::Answers) => self.course.losses += 1,
+            Ok(Recovery::Answers) => {
+                self.course.losses += 1;
+                self.release();
+            }
+            Ok(Recovery::Replaced(why)) => {
+                self.course.restarts += 1;
+                if let Some(first) = first {
+                    first.disturbed.get_or_insert_with(|| why.clone());
+                }
+                self.doubt(&why, &mut jobs);
+                self.course.last_restart = Some(why);
+            }
             Ok(Recovery::Restarted(why)) => {
                 self.course.restarts += 1;
                 if let Some(first) = first {
@@ -407,12 +448,14 @@ impl Run<'_> {
         for word in self.live.heard_words() {
             let is_meant = |flight: &Flight| flight.ticket == word.ticket;
             let Some(place) = self.flying.iter().position(is_meant) else { continue };
-            if self.flying[place].is_check {
-                if word.said.is_ok() {
+            match self.flying[place].asked {
+                Asked::Checks if word.said.is_ok() => {
                     let flight = self.flying.remove(place);
                     self.hear_checks(flight, word);
+                    continue;
                 }
-                continue;
+                Asked::Checks | Asked::Identity => continue,
+                Asked::Case => {}
             }
             let Ok(said) = word.said else { continue };
             let result = judge::judge(self.flying[place].case(), self.live.standard(), &said);
@@ -455,7 +498,7 @@ impl Run<'_> {
             job.so_far = Some(result);
             self.waiting.push_front(job);
         } else {
-            (self.done)(result);
+            self.hold(job, result);
         }
     }
 }

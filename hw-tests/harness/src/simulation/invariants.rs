@@ -8,7 +8,7 @@ use std::time::Duration;
 use program_kit::exit::{BUG, Failure, WRONG};
 use program_kit::text::is_hidden;
 use rcflash_link::Link;
-use rcflash_link::loader::reach_monitor;
+use rcflash_link::loader::{identify, reach_monitor};
 use rcflash_transport::Transport;
 use sargon_cases::{Case, Subject};
 use sargon_reference::{Behaviour, examine_as, exchange_as};
@@ -166,7 +166,8 @@ fn agrees_with_the_reference(case: &Case, result: &CaseResult) -> Result<(), Str
 
 /// Checks that a board which somebody shall reset is out of reach: on a quiet line that is opened
 /// anew, and after any work that may be under way, nobody gets to its monitor. A program that has
-/// lost its way may meet the reset vector by chance, and is out of reach until then.
+/// lost its way may meet the reset vector by chance, and is out of reach until then; or it may fall
+/// into the monitor's midst, which then has its variables wrong and refuses what it has answered.
 ///
 /// # Errors
 /// The monitor answers.
@@ -175,9 +176,12 @@ pub fn needs_reset(board: &DirectBoard, baud: u32) -> Result<(), String> {
     if said_within(&mut *line, LONGEST_WORK).windows(GREETING.len()).any(|at| at == GREETING) {
         return Ok(());
     }
-    match reach_monitor(&mut Link::new(line, baud)) {
-        Ok(who) => Err(format!("reset was asked for, but {who} answers")),
-        Err(_) => Ok(()),
+    let mut link = Link::new(line, baud);
+    match reach_monitor(&mut link) {
+        Ok(who) if identify(&mut link).is_ok_and(|again| again == who) => {
+            Err(format!("reset was asked for, but {who} answers"))
+        }
+        _ => Ok(()),
     }
 }
 

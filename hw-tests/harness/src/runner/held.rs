@@ -1,0 +1,119 @@
+//! Results that wait until the board has said that it is itself: another program may have given the
+//! answers, after a reset for instance, and it may be right where the one under test is wrong.
+
+use std::time::{Duration, Instant};
+
+use super::flight::{Asked, Flight};
+use super::{CaseResult, Job, Run, Verdict};
+use crate::answers::CaseAnswer;
+use crate::live::CaseReply;
+
+/// Most results that wait: all of them are asked for again if another program is found.
+const MOST: usize = 64;
+/// The longest time that one waits while the board answers, so that files and displays keep up.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The results that wait, the oldest first.
+#[derive(Default)]
+pub(super) struct Held {
+    results: Vec<(Job, CaseResult)>,
+    since: Option<Instant>,
+}
+
+impl Held {
+    fn add(&mut self, job: Job, result: CaseResult, now: Instant) {
+        self.since.get_or_insert(now);
+        self.results.push((job, result));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        let waited = |since| now.saturating_duration_since(since) >= LONGEST;
+        self.results.len() >= MOST || self.since.is_some_and(waited)
+    }
+
+    fn take(&mut self) -> Vec<(Job, CaseResult)> {
+        self.since = None;
+        std::mem::take(&mut self.results)
+    }
+}
+
+impl Run<'_> {
+    /// Keeps the result of a case that has had all its turns.
+    pub(super) fn hold(&mut self, job: Job, result: CaseResult) {
+        self.held.add(job, result, self.live.now());
+    }
+
+    /// Hands on what was held: the board has been itself, or nobody can say that it was not.
+    pub(super) fn release(&mut self) {
+        for (_, result) in self.held.take() {
+            (self.done)(result);
+        }
+    }
+
+    /// Asks the board who it is, if results have waited long enough; `true` if that has to wait for
+    /// room, which no other question may take. The board says so between its answers, so that the
+    /// line need not fall idle for it.
+    pub(super) fn must_confirm(&mut self) -> bool {
+        self.held.is_due(self.live.now()) && !self.confirm()
+    }
+
+    /// Asks the board who it is, if results wait for that; `false` if there is no room.
+    pub(super) fn confirm(&mut self) -> bool {
+        let is_asked = self.flying.iter().any(|flight| flight.asked == Asked::Identity);
+        if is_asked || self.held.is_empty() {
+            return true;
+        }
+        let question = self.live.identity_question();
+        if !self.live.has_room(&question) {
+            return false;
+        }
+        match self.live.submit(&question) {
+            Ok(ticket) => self.flying.push(Flight::of_nobody(ticket)),
+            Err(error) => drop(self.recover(&error.to_string())),
+        }
+        true
+    }
+
+    /// The board has said who it is, or nothing.
+    pub(super) fn hear_identity(&mut self, word: &CaseReply) {
+        match &word.said {
+            Ok(CaseAnswer::Identity(is_itself)) if *is_itself => self.release(),
+            Ok(_) => drop(self.recover("another program answers")),
+            Err(error) => drop(self.recover(&error.to_string())),
+        }
+    }
+
+    /// Another program has answered since the board was itself: whatever passed since then is asked
+    /// for again. Wrong answers are not, since the board is asked who it is after each.
+    pub(super) fn doubt(&mut self, why: &str, flying: &mut [Job]) {
+        let repeat = self.options.repeat;
+        let doubt = |job: &mut Job| {
+            if job.so_far.as_ref().is_some_and(is_right) {
+                job.ask_anew(repeat, why);
+            }
+            job.half = None;
+        };
+        self.waiting.iter_mut().chain(flying).for_each(doubt);
+        let mut again = Vec::new();
+        for (mut job, result) in self.held.take() {
+            if is_right(&result) {
+                job.lost(why);
+                job.ask_anew(repeat, why);
+                again.push(job);
+            } else {
+                (self.done)(result);
+            }
+        }
+        self.put_back(again);
+    }
+}
+
+/// Whether a result says that the board was right each time.
+fn is_right(result: &CaseResult) -> bool {
+    let passed = matches!(result.verdict, Verdict::Pass | Verdict::Flaky);
+    passed && result.differences.is_empty()
+}
