@@ -73,6 +73,11 @@ impl Run<'_> {
             }
             jobs.push(job);
         }
+        // The question for the board's name has taken the room of the last one.
+        let is_confirming = self.flying.iter().any(|flight| flight.asked == Asked::Identity);
+        if is_confirming && jobs.len() > 1 && !self.live.has_room(&self.checks_of(&jobs)) {
+            jobs.pop().into_iter().for_each(|job| self.waiting.push_front(job));
+        }
         jobs
     }
 

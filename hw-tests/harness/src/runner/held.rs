@@ -8,10 +8,14 @@ use super::{CaseResult, Job, Run, Verdict};
 use crate::answers::CaseAnswer;
 use crate::live::CaseReply;
 
-/// Most results that wait: all of them are asked for again if another program is found.
+/// Most results that wait for a board that is near: all of them are asked for again if another program is found.
 const MOST: usize = 64;
-/// The longest time that one waits while the board answers, so that files and displays keep up.
+/// The longest time that one waits while it answers, so that files and displays keep up.
 const LONGEST: Duration = Duration::from_secs(1);
+/// A time there and back that lets both grow by as much again: the board's name costs one of them.
+const STEP: Duration = Duration::from_millis(25);
+/// Most steps that count.
+const FARTHEST: u32 = 9;
 
 /// The results that wait, the oldest first.
 #[derive(Default)]
@@ -30,9 +34,11 @@ impl Held {
         self.results.is_empty()
     }
 
-    fn is_due(&self, now: Instant) -> bool {
-        let waited = |since| now.saturating_duration_since(since) >= LONGEST;
-        self.results.len() >= MOST || self.since.is_some_and(waited)
+    fn is_due(&self, now: Instant, there_and_back: Duration) -> bool {
+        let steps = there_and_back.as_millis() / STEP.as_millis();
+        let factor = 1 + u32::try_from(steps).unwrap_or(FARTHEST).min(FARTHEST);
+        let waited = |since| now.saturating_duration_since(since) >= LONGEST * factor;
+        self.results.len() >= MOST * factor as usize || self.since.is_some_and(waited)
     }
 
     fn take(&mut self) -> Vec<(Job, CaseResult)> {
@@ -58,13 +64,14 @@ impl Run<'_> {
     /// room, which no other question may take. The board says so between its answers, so that the
     /// line need not fall idle for it.
     pub(super) fn must_confirm(&mut self) -> bool {
-        self.held.is_due(self.live.now()) && !self.confirm()
+        self.held.is_due(self.live.now(), self.live.there_and_back()) && !self.confirm()
     }
 
-    /// Asks the board who it is, if results wait for that; `false` if there is no room.
+    /// Asks the board who it is, if results wait for that or soon will; `false` if there is no
+    /// room.
     pub(super) fn confirm(&mut self) -> bool {
         let is_asked = self.flying.iter().any(|flight| flight.asked == Asked::Identity);
-        if is_asked || self.held.is_empty() {
+        if is_asked || self.held.is_empty() && self.flying.is_empty() {
             return true;
         }
         let question = self.live.identity_question();

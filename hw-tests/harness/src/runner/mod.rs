@@ -127,6 +127,7 @@ pub fn run_from(
         flying: Vec::new(),
         waiting: VecDeque::new(),
         held: Held::default(),
+        is_dry: false,
         unanswered: 0,
         is_given_up: false,
         done,
@@ -223,6 +224,8 @@ struct Run<'a> {
     waiting: VecDeque<Job>,
     /// The results of cases that have had all their turns, and wait for the board's name.
     held: Held,
+    /// Whether no case was left when one was last looked for.
+    is_dry: bool,
     /// Cases in a row that ended without an answer.
     unanswered: u32,
     /// Whether the board could not be recovered.
@@ -243,7 +246,7 @@ impl Run<'_> {
             if self.is_given_up {
                 return self.leave_off();
             }
-            if self.flying.is_empty() {
+            if self.flying.is_empty() || self.is_dry && self.waiting.is_empty() {
                 self.confirm();
             }
             match self.live.next_word() {
@@ -318,7 +321,9 @@ impl Run<'_> {
     fn next_job(&mut self, cases: &mut dyn Iterator<Item = Case>) -> Option<Job> {
         let repeat = self.options.repeat.max(1);
         let fresh = |case| Job::new(self.live, case, repeat);
-        self.waiting.pop_front().or_else(|| cases.next().map(fresh))
+        let next = self.waiting.pop_front().or_else(|| cases.next().map(fresh));
+        self.is_dry = next.is_none();
+        next
     }
 
     /// Has these jobs come before any other, in their order.
