@@ -1,14 +1,17 @@
 //! Results that wait until the board has said that it is itself: another program may have given the
 //! answers, after a reset for instance, and it may be right where the one under test is wrong.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use host_platform::time::Instant;
 
 use super::flight::{Asked, Flight};
 use super::{CaseResult, Job, Run, Verdict};
 use crate::answers::CaseAnswer;
 use crate::live::CaseReply;
 
-/// Most results that wait for a board that is near: all of them are asked for again if another program is found.
+/// Most results that wait for a board that is near: all of them are asked for again if another
+/// program is found.
 const MOST: usize = 64;
 /// The longest time that one waits while it answers, so that files and displays keep up.
 const LONGEST: Duration = Duration::from_secs(1);
