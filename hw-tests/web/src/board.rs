@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build, build_replacing};
-use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
 use firmware::profile::Profile;
 use hil_harness::board::{Board, Choice};
 use hil_harness::disk::SystemDisk;
@@ -17,6 +17,10 @@ use crate::fault::Fault;
 
 /// Boards that are kept: one for each evaluator, and two with sources of the user's.
 const KEPT: usize = 5;
+
+/// The fast evaluator's files that stand for several of the routines.
+const FAST_FILES: [(&str, &[&str]); 2] =
+    [("xchfst.asm", &["XCHNG", "NEXTAD"]), ("spread.asm", &["ATTACK", "ATKSAV"])];
 
 /// A source as the page has it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
@@ -60,8 +64,21 @@ impl Edition {
     /// Builds what a board needs.
     pub(crate) fn programs(&self, profile: &Profile, kind: ProgramKind) -> Result<Programs, Fault> {
         let monitor = build(profile, ProgramKind::Monitor)?;
-        let application = self.build(profile, kind)?;
+        let mut application = self.build(profile, kind)?;
+        application.own = self.own();
         Ok(Programs { monitor, application })
+    }
+
+    /// The routines in files that were changed: status bits that only ours set are not expected of
+    /// them, as with `hw-tests run --sargon-dir`.
+    fn own(&self) -> Vec<&'static str> {
+        let is_changed = |file: &&SourceFile| firmware::source(&file.name) != Some(&file.text);
+        let changed: Vec<_> = self.files.iter().filter(is_changed).collect();
+        let is_in = |name: &str| changed.iter().any(|file| file.name == name);
+        let is_own = |(routine, name): &(&'static str, &str)| {
+            is_in(name) || FAST_FILES.iter().any(|(file, its)| is_in(file) && its.contains(routine))
+        };
+        ROUTINES.into_iter().filter(is_own).map(|(routine, _)| routine).collect()
     }
 }
 
@@ -145,5 +162,25 @@ impl Boards {
     /// Forgets a board that did not answer.
     pub(crate) fn forget(&mut self, edition: &Edition) {
         self.kept.retain(|(kept, _)| kept != edition);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_routine_is_the_users_own_if_its_file_is_changed() {
+        let own = |files: &[(&str, &str)]| {
+            let file = |&(name, more): &(&str, &str)| {
+                let text = firmware::source(name).expect("we have it").to_owned() + more;
+                SourceFile { name: name.to_owned(), text }
+            };
+            let files = files.iter().map(file).collect();
+            Edition::new("mended", Some(files)).expect("its name").own()
+        };
+        assert!(own(&[("xchng.asm", ""), ("data.asm", "; mine\n")]).is_empty());
+        assert_eq!(own(&[("xchng.asm", "; mine\n"), ("attack.asm", "")]), ["XCHNG"]);
+        assert_eq!(own(&[("spread.asm", "; mine\n")]), ["ATTACK", "ATKSAV"]);
     }
 }
