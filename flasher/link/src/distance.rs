@@ -27,11 +27,6 @@ impl Distance {
         self.least = Some(self.least.map_or(took, |least| least.min(took)));
     }
 
-    /// The least time there and back that was seen, as far as any was.
-    pub(super) fn there_and_back(&self) -> Duration {
-        self.least.unwrap_or_default()
-    }
-
     /// Notes that a request is repeated: from then on the board's window is all that is used.
     pub(super) fn distrust(&mut self) {
         self.lossy = true;
@@ -64,7 +59,6 @@ mod tests {
         assert_eq!(distance.ahead(&write, 11_520), 0);
         distance.note(ms(300));
         distance.note(ms(100));
-        assert_eq!(distance.there_and_back(), ms(100));
         assert_eq!(distance.ahead(&write, 11_520), 1152);
         assert_eq!(distance.ahead(&Request::Identify, 11_520), 0, "the board may take its time");
         distance.note(ms(16));

@@ -161,12 +161,6 @@ impl Link {
         self.baud
     }
 
-    /// Returns the least time there and back that was seen, besides that on the serial line.
-    #[must_use]
-    pub fn there_and_back(&self) -> Duration {
-        self.distance.there_and_back()
-    }
-
     /// Waits so many times longer, for a board that runs slower than by its own clock.
     pub fn set_slowness(&mut self, times: u32) {
         self.slowness = times.max(1);

@@ -375,11 +375,6 @@ impl LiveBoard {
         self.board.faults()
     }
 
-    /// The least time there and back to the board, besides that on the serial line.
-    pub(crate) fn there_and_back(&self) -> Duration {
-        self.link.there_and_back()
-    }
-
     /// The time by the clock of the line.
     #[must_use]
     pub fn now(&self) -> Instant {

@@ -83,6 +83,16 @@ fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
 }
 
 #[test]
+fn a_long_run_is_replayed_question_by_question() {
+    let (_folder, file) = scratch();
+    let recorded = run(&["--direct", "--shard", "1/4", "--record", name(&file)]);
+    let replayed = run(&["--replay", name(&file)]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", findings(&recorded));
+    assert_eq!(findings(&replayed), findings(&recorded));
+    assert_eq!(replayed.status.code(), Some(0));
+}
+
+#[test]
 fn asking_for_something_else_is_told_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(

@@ -1,59 +1,38 @@
 //! Results that wait until the board has said that it is itself: another program may have given the
 //! answers, after a reset for instance, and it may be right where the one under test is wrong.
 
-use std::time::Duration;
-
-use host_platform::time::Instant;
-
 use super::flight::{Asked, Flight};
 use super::{CaseResult, Job, Run, Verdict};
 use crate::answers::CaseAnswer;
 use crate::live::CaseReply;
 
-/// Most results that wait for a board that is near: all of them are asked for again if another
-/// program is found.
+/// Most results that wait: about a second's. All of them are asked for again if another program is
+/// found. What is asked follows from the answers alone and not from the clock, so that a transcript
+/// is asked the same when it is replayed.
 const MOST: usize = 64;
-/// The longest time that one waits while it answers, so that files and displays keep up.
-const LONGEST: Duration = Duration::from_secs(1);
-/// A time there and back that lets both grow by as much again: the board's name costs one of them.
-const STEP: Duration = Duration::from_millis(25);
-/// Most steps that count.
-const FARTHEST: u32 = 9;
 
 /// The results that wait, the oldest first.
 #[derive(Default)]
-pub(super) struct Held {
-    results: Vec<(Job, CaseResult)>,
-    since: Option<Instant>,
-}
+pub(super) struct Held(Vec<(Job, CaseResult)>);
 
 impl Held {
-    fn add(&mut self, job: Job, result: CaseResult, now: Instant) {
-        self.since.get_or_insert(now);
-        self.results.push((job, result));
-    }
-
     pub(super) fn is_empty(&self) -> bool {
-        self.results.is_empty()
+        self.0.is_empty()
     }
 
-    fn is_due(&self, now: Instant, there_and_back: Duration) -> bool {
-        let steps = there_and_back.as_millis() / STEP.as_millis();
-        let factor = 1 + u32::try_from(steps).unwrap_or(FARTHEST).min(FARTHEST);
-        let waited = |since| now.saturating_duration_since(since) >= LONGEST * factor;
-        self.results.len() >= MOST * factor as usize || self.since.is_some_and(waited)
+    fn is_due(&self) -> bool {
+        self.0.len() >= MOST
     }
 
     fn take(&mut self) -> Vec<(Job, CaseResult)> {
-        self.since = None;
-        std::mem::take(&mut self.results)
+        std::mem::take(&mut self.0)
     }
 }
 
 impl Run<'_> {
     /// Keeps the result of a case that has had all its turns.
     pub(super) fn hold(&mut self, job: Job, result: CaseResult) {
-        self.held.add(job, result, self.live.now());
+        self.held.0.push((job, result));
     }
 
     /// Hands on what was held: the board has been itself, or nobody can say that it was not.
@@ -63,11 +42,11 @@ impl Run<'_> {
         }
     }
 
-    /// Asks the board who it is, if results have waited long enough; `true` if that has to wait for
+    /// Asks the board who it is, if enough results wait; `true` if that has to wait for
     /// room, which no other question may take. The board says so between its answers, so that the
     /// line need not fall idle for it.
     pub(super) fn must_confirm(&mut self) -> bool {
-        self.held.is_due(self.live.now(), self.live.there_and_back()) && !self.confirm()
+        self.held.is_due() && !self.confirm()
     }
 
     /// Asks the board who it is, if results wait for that or soon will; `false` if there is no
