@@ -178,7 +178,7 @@ export interface Examination {
   squares: SquareFacts[];
   /** Set if the board did not answer as a whole, with the reason; the facts by the host are there all the same. */
   boardError?: string;
-  /** T-states of the board for the whole position. */
+  /** T-states of the board for all pieces: the sum over their squares. */
   tStates: number;
 }
 export interface SquareFacts {
