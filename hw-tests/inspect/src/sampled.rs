@@ -15,6 +15,10 @@ use super::line::{Reached, board_failure};
 
 /// Positions that are sent together: what the board's window takes.
 const TOGETHER: usize = 8;
+/// Rounds in which the board had answered before it was first stopped, after which it is given up.
+const IN_VAIN: u32 = 20;
+const TOO_FAST: &str = "the board answers before it can be stopped: it does not keep to its clock \
+                        (`hw-tests sim` does without --free)";
 /// Samples of so many positions after which the board is taken for lost.
 const MOST: usize = 2_000;
 
@@ -66,10 +70,16 @@ impl Sampling {
         self.work(&mut debugger, &mut samples, 1)?;
         let mut samples = Samples::default();
         let mut next = all.iter().cycle();
+        let mut in_vain = 0;
         while samples.count() < self.wanted {
+            let before = samples.count();
             let bytes: Vec<u8> = next.by_ref().take(TOGETHER).flat_map(request).collect();
             let _ = debugger.send(&bytes); // the board is held in no past
             self.work(&mut debugger, &mut samples, TOGETHER)?;
+            in_vain = if samples.count() == before { in_vain + 1 } else { 0 };
+            if in_vain == IN_VAIN {
+                return Err(Failure::new(RIG, TOO_FAST));
+            }
         }
         self.show(&samples.routines(debugger.code()))?;
         positions.conclude(Ok(0))

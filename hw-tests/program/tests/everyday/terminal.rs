@@ -133,15 +133,21 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
 
 #[test]
 fn a_port_that_stays_away_is_left_by_the_usual_key_or_given_up_in_time() {
-    let board = Board::new();
-    let mut left = session(&board, &[]);
-    drop(board);
+    let folder = Folder::new();
+    let port = folder.name("port");
+    // The link goes with the board: its number may be given to another pseudo-terminal at once.
+    let unplugged = |options: &[&str]| {
+        let board = Board::new();
+        std::os::unix::fs::symlink(board.port(), &port).expect("a link");
+        let session = at(&port, options);
+        std::fs::remove_file(&port).expect("it is there");
+        session
+    };
+    let mut left = unplugged(&[]);
     left.expect("the port is gone; waiting up to 600 s for it");
     left.press(b"\x1D");
     ended(left, 0);
-    let board = Board::new();
-    let given_up = session(&board, &["--reconnect", "1"]);
-    drop(board);
+    let given_up = unplugged(&["--reconnect", "1"]);
     let seen = ended(given_up, 3);
     assert!(seen.contains("it was not plugged in again within 1 s"), "{seen}");
 }

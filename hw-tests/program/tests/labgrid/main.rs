@@ -117,6 +117,11 @@ fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_the
 #[test]
 fn power_and_reset_are_labgrids_drivers() {
     let board = Board::start(&[]);
+    // What the board said when it started is heard here, and not after the reset.
+    let (code, said) = ended(
+        &programs::rcflash().args(["probe", "--port", &board.path]).output().expect("it starts"),
+    );
+    assert_eq!(code, Some(0), "{said}");
     let Some(lab) = Lab::with(&[("bench", &board.path)]) else { return };
     let done = lab.path("done");
     let note = |word: &str| format!("sh -c \"echo {word} >> {}\"", done.display());

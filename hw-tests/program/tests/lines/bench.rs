@@ -17,7 +17,11 @@ use crate::programs;
 use crate::sim::Board;
 
 /// The names of ports on the pages.
-const PORTS: [&str; 3] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5"];
+const PORTS: [&str; 4] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5", "tcp://127.0.0.1:3000"];
+/// The port of a third board in another room.
+const FAR: &str = "tcp://pi.local:3000";
+/// Words that name boards of the rig file.
+const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--all tag="];
 /// Commands that stay until they are told to end; they are told as soon as they are there.
 const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
 /// No command line of a book takes longer, shortened.
@@ -73,15 +77,24 @@ impl Bench {
 
     /// The line as typed, with a board behind each name of a port.
     fn with_ports(&mut self, line: &str) -> String {
-        if !line.contains("--port bench") && !PORTS.iter().any(|port| line.contains(port)) {
+        let is_meant = |word: &&str| line.contains(*word);
+        if !NAMED.iter().chain(&PORTS).any(is_meant) {
             return line.to_owned();
         }
         let zed = ["rc2014-zed", "--flash", "rcflash erase"].iter().any(|word| line.contains(word));
         let model = if zed { "rc2014-zed" } else { "rc2014-classic" };
         let board = match argument(line, "--via") {
             Some("monitor") | None => {
-                let start = || Board::start(&["--board", model, "--free"]);
-                let key = if line.contains("rcflash erase") { "to be erased" } else { model };
+                // Samples can be taken only of a board that keeps to its clock.
+                let is_sampled = line.contains("hw-tests profile");
+                let pace = if is_sampled { None } else { Some("--free") };
+                let options: Vec<_> = ["--board", model].into_iter().chain(pace).collect();
+                let start = || Board::start(&options);
+                let key = match line {
+                    _ if line.contains("rcflash erase") => "to be erased",
+                    _ if is_sampled => "at its clock",
+                    _ => model,
+                };
                 self.boards.entry(key.to_owned()).or_insert_with(start)
             }
             Some(part) => {
@@ -91,11 +104,24 @@ impl Bench {
                 &self.boards[part]
             }
         };
-        let rig = format!("[boards.bench]\nport = \"{}\"\nboard = \"{model}\"\n", board.path);
+        let path = board.path.clone();
+        let mut named = vec![("bench", path.clone()), ("shelf", path.clone())];
+        let mut line = line.to_owned();
+        if line.contains("--rig ") || line.contains("--all ") {
+            named.push(("attic", self.another("attic", model)));
+            line = line.replace(FAR, &self.another(FAR, model));
+        }
+        let rig: String = named.iter().map(|(name, path)| entry(name, path, model)).collect();
         let settings = self.folder.path().join("settings/rcflash");
         fs::create_dir_all(&settings).expect("a folder");
         fs::write(settings.join("rig.toml"), rig).expect("the rig file");
-        PORTS.iter().fold(line.to_owned(), |line, port| line.replace(port, &board.path))
+        PORTS.iter().fold(line, |line, port| line.replace(port, &path))
+    }
+
+    /// The port of one more simulated board.
+    fn another(&mut self, name: &str, model: &str) -> String {
+        let start = || Board::start(&["--board", model, "--free"]);
+        self.boards.entry(name.to_owned()).or_insert_with(start).path.clone()
     }
 
     /// A shell in the folder that finds our programs first, and nothing at its input.
@@ -112,6 +138,12 @@ impl Bench {
         shell.env_remove("CARGO").env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
         shell
     }
+}
+
+/// An entry of the rig file. One port has one name with the tag.
+fn entry(name: &str, path: &str, model: &str) -> String {
+    let tags = if name == "shelf" { "" } else { "tags = [\"classic\"]\n" };
+    format!("[boards.{name}]\nport = \"{path}\"\nboard = \"{model}\"\n{tags}")
 }
 
 /// Presses the buttons that a reader is asked to press.
@@ -140,7 +172,7 @@ const SHORTER: [(&str, &[&str], &str); 5] = [
     ("hw-tests exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--filter", "--replay"], "--filter document"),
     ("hw-tests diff ", &["--filter"], "--filter document"),
-    ("hw-tests profile", &[" - -", "--program"], "positions.epd"),
+    ("hw-tests profile", &[" - -", "--program", "--port"], "positions.epd"),
     (
         "hw-tests coverage",
         &["--every", "--program"],
@@ -156,6 +188,7 @@ fn shortened(line: &str) -> String {
     };
     let more = SHORTER.iter().find(short).map_or("", |(_, _, more)| more);
     let command = command.trim().replace("--count 10000", "--count 100");
+    let command = command.replace("--samples 1000", "--samples 20");
     format!("{command} {more} #{comment}")
 }
 
