@@ -2,7 +2,7 @@
 //! answers, after a reset for instance, and it may be right where the one under test is wrong.
 
 use super::flight::{Asked, Flight};
-use super::{CaseResult, Job, Run, Verdict};
+use super::{CaseResult, Job, LOSSES, Run, Verdict};
 use crate::answers::CaseAnswer;
 use crate::live::CaseReply;
 
@@ -11,28 +11,33 @@ use crate::live::CaseReply;
 /// is asked the same when it is replayed.
 const MOST: usize = 64;
 
-/// The results that wait, the oldest first.
+/// Results that wait, and how often the board was started again meanwhile.
 #[derive(Default)]
-pub(super) struct Held(Vec<(Job, CaseResult)>);
+pub(super) struct Held {
+    /// The oldest first.
+    results: Vec<(Job, CaseResult)>,
+    restarts: u32,
+}
 
 impl Held {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.results.is_empty()
     }
 
     fn is_due(&self) -> bool {
-        self.0.len() >= MOST
+        self.results.len() >= MOST
     }
 
     fn take(&mut self) -> Vec<(Job, CaseResult)> {
-        std::mem::take(&mut self.0)
+        self.restarts = 0;
+        std::mem::take(&mut self.results)
     }
 }
 
 impl Run<'_> {
     /// Keeps the result of a case that has had all its turns.
     pub(super) fn hold(&mut self, job: Job, result: CaseResult) {
-        self.held.0.push((job, result));
+        self.held.results.push((job, result));
     }
 
     /// Hands on what was held: the board has been itself, or nobody can say that it was not.
@@ -42,8 +47,8 @@ impl Run<'_> {
         }
     }
 
-    /// Asks the board who it is, if enough results wait; `true` if that has to wait for
-    /// room, which no other question may take. The board says so between its answers, so that the
+    /// Asks the board who it is, if enough results wait; `true` if that has to wait for room,
+    /// which no other question may take. The board says so between its answers, so that the
     /// line need not fall idle for it.
     pub(super) fn must_confirm(&mut self) -> bool {
         self.held.is_due() && !self.confirm()
@@ -73,6 +78,15 @@ impl Run<'_> {
             Ok(CaseAnswer::Identity(is_itself)) if *is_itself => self.release(),
             Ok(_) => drop(self.recover("another program answers")),
             Err(error) => drop(self.recover(&error.to_string())),
+        }
+    }
+
+    /// The board was started again, and has not said who it was before. One that is lost whenever
+    /// it is asked would be asked for ever.
+    pub(super) fn note_restart(&mut self) {
+        self.held.restarts += 1;
+        if self.held.restarts >= LOSSES {
+            self.release();
         }
     }
 

@@ -410,6 +410,7 @@ impl Run<'_> {
                     first.disturbed.get_or_insert_with(|| why.clone());
                 }
                 self.course.last_restart = Some(why);
+                self.note_restart();
             }
             Err(SetupError::Link(LinkError::Interrupted { .. })) => {
                 self.is_given_up = true;
