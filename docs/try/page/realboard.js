@@ -203,21 +203,19 @@ export class RealBoardView {
 
   probe() {
     return this.busy(async () => {
-      const found = await this.toolchain.call("serial.probe", this.options());
-      this.note(found.text);
-      if (this.said) this.said.textContent = found.text;
+      this.tell(await this.toolchain.call("serial.probe", this.options()));
     });
   }
 
   write() {
     return this.busy(async () => {
-      const written = await this.toolchain.call("serial.write", {
-        ...this.options(),
-        behaviour: current().behaviour,
-        via: /** @type {Via} */ (this.via?.select.value),
-      });
-      this.note(written.text);
-      if (this.said) this.said.textContent = written.text;
+      this.tell(
+        await this.toolchain.call("serial.write", {
+          ...this.options(),
+          behaviour: current().behaviour,
+          via: /** @type {Via} */ (this.via?.select.value),
+        }),
+      );
     });
   }
 
@@ -227,10 +225,15 @@ export class RealBoardView {
         ...this.options(),
         behaviour: current().behaviour,
       });
-      this.note(result.text);
-      if (this.said) this.said.textContent = result.text;
+      this.tell(result);
       this.said?.classList.toggle("differs", !result.same);
     });
+  }
+
+  /** @param {{ text: string }} result */
+  tell({ text }) {
+    this.note(text);
+    if (this.said) this.said.textContent = text;
   }
 
   /** @param {string[]} filter */

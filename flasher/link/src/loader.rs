@@ -60,13 +60,19 @@ pub enum LoadError {
     },
 }
 
+/// Returns the question who is there.
+#[must_use]
+pub fn identity_question() -> Question {
+    Question::new("asking who is there", Request::Identify, AT_ONCE)
+}
+
 /// Asks who is there.
 ///
 /// # Errors
 /// Nobody answered sensibly.
 pub fn identify(link: &mut Link) -> Result<Identity, LinkError> {
-    let what = "asking who is there";
-    match link.ask(what, &Request::Identify, AT_ONCE) {
+    let Question { what, request, work, .. } = identity_question();
+    match link.ask(what, &request, work) {
         Ok(Reply::Identity(identity)) => Ok(identity),
         Ok(other) => Err(unexpected(what, &other)),
         // The request has no content that could be wrong. Memory was lost under the program.

@@ -220,11 +220,6 @@ impl LiveBoard {
         Question::new(GATHERING, request, self.work(POSITION_BUDGET))
     }
 
-    /// Asks who answers, between other questions.
-    pub(crate) fn identity_question(&self) -> Question {
-        Question::new("asking who is there", Request::Identify, self.work(EXCHANGE_BUDGET))
-    }
-
     /// Notes how often the board has waited so far, if it can tell.
     pub fn note_waits(&mut self) {
         if self.application.further & further::IDLE == 0 {

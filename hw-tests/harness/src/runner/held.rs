@@ -1,6 +1,8 @@
 //! Results that wait until the board has said that it is itself: another program may have given the
 //! answers, after a reset for instance, and it may be right where the one under test is wrong.
 
+use rcflash_link::loader::identity_question;
+
 use super::flight::{Asked, Flight};
 use super::{CaseResult, Job, LOSSES, Run, Verdict};
 use crate::answers::CaseAnswer;
@@ -61,7 +63,7 @@ impl Run<'_> {
         if is_asked || self.held.is_empty() && self.flying.is_empty() {
             return true;
         }
-        let question = self.live.identity_question();
+        let question = identity_question();
         if !self.live.has_room(&question) {
             return false;
         }

@@ -222,9 +222,7 @@ impl Counts {
 
     /// Counts one case more.
     pub fn add(&mut self, result: &CaseResult) {
-        self.cases += 1;
-        self.squares += result.squares.len() as u64;
-        *self.place(result.verdict) += 1;
+        self.add_as(result, result.verdict);
     }
 
     /// Counts some cases, of which those that are known from the baseline are taken for passes.
@@ -237,9 +235,13 @@ impl Counts {
 
     /// Counts one case more; one that is known from the baseline is taken for a pass.
     pub fn add_news(&mut self, result: &CaseResult) {
+        self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
+    }
+
+    fn add_as(&mut self, result: &CaseResult, verdict: Verdict) {
         self.cases += 1;
         self.squares += result.squares.len() as u64;
-        *self.place(if result.known { Verdict::Pass } else { result.verdict }) += 1;
+        *self.place(verdict) += 1;
     }
 
     /// Returns the number of cases with this verdict.

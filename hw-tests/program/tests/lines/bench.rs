@@ -83,33 +83,12 @@ impl Bench {
         }
         let zed = ["rc2014-zed", "--flash", "rcflash erase"].iter().any(|word| line.contains(word));
         let model = if zed { "rc2014-zed" } else { "rc2014-classic" };
-        let board = match argument(line, "--via") {
-            Some("monitor") | None => {
-                // Samples can be taken only of a board that keeps to its clock.
-                let is_sampled = line.contains("hw-tests profile");
-                let pace = if is_sampled { None } else { Some("--free") };
-                let options: Vec<_> = ["--board", model].into_iter().chain(pace).collect();
-                let start = || Board::start(&options);
-                let key = match line {
-                    _ if line.contains("rcflash erase") => "to be erased",
-                    _ if is_sampled => "at its clock",
-                    _ => model,
-                };
-                self.boards.entry(key.to_owned()).or_insert_with(start)
-            }
-            Some(part) => {
-                let part = if part == "xmodem" { "cpm" } else { part };
-                // what runs after one line does not let go of the port for the next
-                self.boards.insert(part.to_owned(), Board::of("standin", &[part]));
-                &self.boards[part]
-            }
-        };
-        let path = board.path.clone();
+        let path = self.port_of(line, model);
         let mut named = vec![("bench", path.clone()), ("shelf", path.clone())];
         let mut line = line.to_owned();
         if line.contains("--rig ") || line.contains("--all ") {
-            named.push(("attic", self.another("attic", model)));
-            line = line.replace(FAR, &self.another(FAR, model));
+            named.push(("attic", self.simulated("attic", model, true)));
+            line = line.replace(FAR, &self.simulated(FAR, model, true));
         }
         let rig: String = named.iter().map(|(name, path)| entry(name, path, model)).collect();
         let settings = self.folder.path().join("settings/rcflash");
@@ -118,10 +97,32 @@ impl Bench {
         PORTS.iter().fold(line, |line, port| line.replace(port, &path))
     }
 
-    /// The port of one more simulated board.
-    fn another(&mut self, name: &str, model: &str) -> String {
-        let start = || Board::start(&["--board", model, "--free"]);
-        self.boards.entry(name.to_owned()).or_insert_with(start).path.clone()
+    /// The port of the board that a line is about.
+    fn port_of(&mut self, line: &str, model: &str) -> String {
+        match argument(line, "--via") {
+            Some("monitor") | None if line.contains("rcflash erase") => {
+                self.simulated("to be erased", model, true)
+            }
+            // Samples can be taken only of a board that keeps to its clock.
+            Some("monitor") | None if line.contains("hw-tests profile") => {
+                self.simulated("at its clock", model, false)
+            }
+            Some("monitor") | None => self.simulated(model, model, true),
+            Some(part) => {
+                let part = if part == "xmodem" { "cpm" } else { part };
+                // what runs after one line does not let go of the port for the next
+                self.boards.insert(part.to_owned(), Board::of("standin", &[part]));
+                self.boards[part].path.clone()
+            }
+        }
+    }
+
+    /// The port of a simulated board that stays for the page's other lines.
+    fn simulated(&mut self, key: &str, model: &str, is_free: bool) -> String {
+        let pace = is_free.then_some("--free");
+        let options: Vec<_> = ["--board", model].into_iter().chain(pace).collect();
+        let start = || Board::start(&options);
+        self.boards.entry(key.to_owned()).or_insert_with(start).path.clone()
     }
 
     /// A shell in the folder that finds our programs first, and nothing at its input.

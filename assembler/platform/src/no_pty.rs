@@ -1,10 +1,11 @@
-//! Pseudo-terminals, which Windows does not have: a console there is no serial device. TCP ports
-//! take their place.
+//! Pseudo-terminals where the system has none.
 
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
+
+use super::WITHOUT_PTY;
 
 /// A pseudo-terminal, of which there is none.
 pub struct Pty(Infallible);
@@ -13,10 +14,9 @@ impl Pty {
     /// Opens a pseudo-terminal.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`].
+    /// [`io::ErrorKind::Unsupported`], with what to use instead.
     pub fn open(_baud: u32) -> io::Result<Self> {
-        let problem = "Windows has no pseudo-terminals for serial programs; use a TCP port";
-        Err(io::Error::new(io::ErrorKind::Unsupported, problem))
+        Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PTY))
     }
 
     /// The path that others open.
