@@ -122,3 +122,116 @@ fn is_right(result: &CaseResult) -> bool {
     let passed = matches!(result.verdict, Verdict::Pass | Verdict::Flaky);
     passed && result.differences.is_empty()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use firmware::profile::Profile;
+    use firmware_wire::{Decoder, Event, kind};
+    use rcflash_transport::Transport;
+    use rcflash_transport::time::{Duration, Instant};
+    use sargon_cases::{Case, shipped};
+
+    use super::*;
+    use crate::board::{Board, BoardError, Button, Choice, Instruments};
+    use crate::disk::SystemDisk;
+    use crate::live::{LiveBoard, Plan, Programs};
+    use crate::runner::{Options, run_cases};
+
+    /// A board whose program says once who it is, and starts the board anew when it is asked again.
+    struct Shy {
+        board: Box<dyn Board>,
+        starts: Arc<AtomicU32>,
+    }
+
+    impl Board for Shy {
+        fn name(&self) -> &str {
+            self.board.name()
+        }
+
+        fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+            let button = self.board.button().expect("a simulated board has one");
+            let (line, starts) = (self.board.open()?, self.starts.clone());
+            let (decoder, answers) = (Decoder::default(), u32::MAX);
+            Ok(Box::new(ShyLine { line, button, starts, decoder, answers }))
+        }
+
+        fn button(&self) -> Option<Button> {
+            self.board.button()
+        }
+
+        fn instruments(&self) -> Option<&dyn Instruments> {
+            self.board.instruments()
+        }
+    }
+
+    struct ShyLine {
+        line: Box<dyn Transport + Send>,
+        button: Button,
+        starts: Arc<AtomicU32>,
+        decoder: Decoder,
+        /// The number of times that the program on the board still says who it is.
+        answers: u32,
+    }
+
+    impl Transport for ShyLine {
+        fn name(&self) -> &str {
+            self.line.name()
+        }
+
+        fn now(&self) -> Instant {
+            self.line.now()
+        }
+
+        fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            self.line.read(buffer, timeout)
+        }
+
+        fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+            self.line.write(bytes, deadline)?;
+            for &byte in bytes {
+                let Some(Event::Frame(frame)) = self.decoder.push(byte) else { continue };
+                match (frame.kind, self.answers) {
+                    (kind::RUN, _) => self.answers = 1,
+                    (kind::IDENT, 0) => {
+                        (self.button)();
+                        self.answers = u32::MAX;
+                        assert!(self.starts.fetch_add(1, Relaxed) < 100, "the run does not end");
+                    }
+                    (kind::IDENT, _) => self.answers -= 1,
+                    _ => {}
+                }
+            }
+            Ok(())
+        }
+
+        fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+            self.line.obey_rts(obey)
+        }
+    }
+
+    #[test]
+    fn a_board_that_starts_anew_when_asked_for_its_name_has_all_cases_put_to_it() {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
+        let programs = Programs::build(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let starts = Arc::new(AtomicU32::new(0));
+        let counter = starts.clone();
+        let wrap = |board| -> Box<dyn Board> { Box::new(Shy { board, starts: counter }) };
+        let live = LiveBoard::prepare_with(&plan, Arc::new(programs), &SystemDisk, wrap);
+        let mut live = live.unwrap_or_else(|error| panic!("{error}"));
+        let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+        let cases: Vec<Case> =
+            shipped().expect("it ships").into_iter().filter(is_played).take(2 * MOST).collect();
+        let interrupted = std::sync::atomic::AtomicBool::new(false);
+        let options =
+            Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &interrupted };
+        run_cases(&mut live, cases, options, |result| {
+            assert!(!matches!(result.verdict, Verdict::NotRun | Verdict::Fail), "{result:?}");
+        });
+        assert!(starts.load(Relaxed) >= LOSSES, "the board was hardly asked");
+    }
+}

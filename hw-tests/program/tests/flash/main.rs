@@ -6,5 +6,6 @@ mod kills;
 mod line;
 #[path = "../common/programs.rs"]
 mod programs;
+mod progress;
 mod start;
 mod write;

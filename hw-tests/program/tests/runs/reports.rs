@@ -201,6 +201,25 @@ fn a_set_up_that_fails_leaves_a_report_that_says_so() {
 }
 
 #[test]
+fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
+    let unknown = "XCHNG::\tFOO\tA\n\t.END\n";
+    let unresolved = "\t.EXTERN\tNOWHER\nXCHNG::\tJMP\tNOWHER\n\t.END\n";
+    for (source, what) in [(unknown, "FOO"), (unresolved, "NOWHER")] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("xchng.asm"), source).expect("a scratch file");
+        let mine = folder.path().to_string_lossy();
+        let written = Written::by(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
+        let said = String::from_utf8_lossy(&written.output.stderr);
+        assert!(said.contains("xchng") && said.contains(what), "{said}");
+        let report = written.report();
+        assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Incomplete), "{said}");
+        assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
+        let [run, cases] = suites(&written);
+        assert_eq!((run.errors, cases.failures, cases.errors), (1, 0, 0));
+    }
+}
+
+#[test]
 fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() {
     for (sent, why) in [(Signal::INT, "interrupted"), (Signal::KILL, "has not ended")] {
         let scratch = tempfile::tempdir().expect("a scratch folder");

@@ -1,0 +1,64 @@
+//! The progress that comparing, writing and erasing tell of: each piece of the work once, up to the
+//! whole.
+
+use firmware_wire::MAX_BLOCK;
+use rcflash_link::flash::{self, Content, Progress, SECTOR, Written};
+
+use crate::line::{Near, programmed, spec};
+
+/// The progress of a step of some sectors, each in pieces of so many bytes.
+fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
+    let total = sectors * SECTOR;
+    let pieces = |sector| {
+        let done = (piece..SECTOR).step_by(piece).chain([SECTOR]);
+        done.map(move |done| Progress { step, done: sector * SECTOR + done, total })
+    };
+    (0..sectors).flat_map(pieces).collect()
+}
+
+#[test]
+fn every_step_is_told_piece_by_piece() {
+    let near = Near::new(spec(), programmed());
+    let (mut link, monitor) = near.monitor();
+    let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+    let content = Content::raw(0x2_0000, vec![0x55; 3 * SECTOR]);
+    let mut heard = Vec::new();
+    let sectors = flash::compare(&mut link, &chip, &content, false, |at| heard.push(at));
+    assert_eq!(heard, told("comparing", 3, SECTOR));
+    heard.clear();
+    let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+    let written = flash::write(&mut link, &sectors, |at| heard.push(at));
+    assert_eq!(written.unwrap_or_else(|e| panic!("{e}")), Written { erased: 0, programmed: 3 });
+    // A sector is told once more when it is verified.
+    heard.dedup();
+    assert_eq!(heard, told("writing", 3, MAX_BLOCK));
+    heard.clear();
+    let used = flash::used_sectors(&mut link, 0x1F..=0x24, |at| heard.push(at));
+    let used = used.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((&*used, &heard), (&[0x20, 0x21, 0x22][..], &told("comparing", 6, SECTOR)));
+    heard.clear();
+    let erased = flash::erase_sectors(&mut link, &used[1..], |at| heard.push(at));
+    erased.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(heard, told("erasing", 2, SECTOR));
+    let cells = near.cells(0x2_3000);
+    assert_eq!(cells[0x2_0000..0x2_1000], [0x55; SECTOR]);
+    assert_eq!(cells[0x2_1000..0x2_3000], [0xFF; 2 * SECTOR]);
+}
+
+#[test]
+fn a_sector_with_a_header_is_erased_once_and_counted() {
+    let near = Near::new(spec(), programmed());
+    let content = |mark: u8| Content::raw(0x1000, vec![mark; 2 * SECTOR]);
+    for (mark, erased) in [(0x0F, 0), (0xF0, 2)] {
+        let (mut link, monitor) = near.monitor();
+        let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+        let sectors = flash::compare(&mut link, &chip, &content(mark), false, |_| {});
+        let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+        let written = flash::write(&mut link, &sectors, |_| {});
+        assert_eq!(written.unwrap_or_else(|e| panic!("{e}")), Written { erased, programmed: 2 });
+        assert_eq!(near.cells(0x3000)[0x1000..], [mark; 2 * SECTOR]);
+    }
+    let world = near.world();
+    let wear = world.board.bus().chip().as_sst().expect("a flash chip").wear();
+    assert_eq!(wear[1..3], [1, 1]);
+}
