@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use program_kit::exit::{Failure, RIG, WRONG};
+use program_kit::exit::{Failure, INTERRUPTED, RIG, WRONG};
 use rcflash_link::LinkStats;
 
 use super::{Done, Keeper, Reporter, Settings, Surroundings, with_its_code};
@@ -74,12 +74,16 @@ impl Rows {
         Self { rows, failures: Vec::new(), stats: LinkStats::default(), course }
     }
 
-    fn failed(&mut self, place: usize, failure: Failure) -> String {
+    /// Notes a board that could not be made ready, and says so; one that was stopped at that has no
+    /// trouble, since the others had put all cases already.
+    fn failed(&mut self, place: usize, failure: Failure) -> Option<String> {
         let row = &mut self.rows[place];
-        row.ended = format!("set-up failed: {}", failure.message);
-        let text = format!("{}: {}", row.name, row.ended);
+        let is_stopped = failure.code == INTERRUPTED;
+        if !is_stopped {
+            row.ended = format!("set-up failed: {}", failure.message);
+        }
         self.failures.push(failure);
-        text
+        (!is_stopped).then(|| format!("{}: {}", row.name, row.ended))
     }
 
     fn worked(&mut self, Worked { member, course, stats }: Worked) -> Option<String> {
@@ -201,9 +205,7 @@ fn hear(
             (row.at, row.image) = (Some(at), Some(image));
         }
         Event::Failed(place, failure) => {
-            let is_late = (here.stop).load(std::sync::atomic::Ordering::Relaxed);
-            let text = rows.failed(place, failure);
-            if !is_late {
+            if let Some(text) = rows.failed(place, failure) {
                 here.observer.board(&text);
             }
         }
