@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::iter::Sum;
 use std::ops::AddAssign;
 use std::time::Duration;
 
@@ -102,6 +103,15 @@ impl AddAssign for LinkStats {
         self.damaged_here += other.damaged_here;
         self.strays += other.strays;
         self.occupied += other.occupied;
+    }
+}
+
+impl Sum for LinkStats {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
     }
 }
 

@@ -77,3 +77,35 @@ fn hint(error: &LinkError) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use firmware_wire::ErrorReply;
+
+    use super::*;
+
+    fn refused(code: ErrorCode) -> LinkError {
+        LinkError::Refused { what: "", error: ErrorReply { code, request: 0, detail: 0 } }
+    }
+
+    #[test]
+    fn flash_is_wrong_where_the_board_has_seen_it() {
+        let codes = [
+            (ErrorCode::ReadBack, true, "worn out"),
+            (ErrorCode::Timeout, true, "worn out"),
+            (ErrorCode::Verify, true, ""),
+            (ErrorCode::Chip, false, "write-protect"),
+            (ErrorCode::UnknownType, false, ""),
+        ];
+        for (code, is_mismatch, advice) in codes {
+            let error = FlashError::from(refused(code));
+            assert_eq!(error.is_mismatch(), is_mismatch, "{error}");
+            assert!(error.to_string().contains(advice), "{error}");
+            assert_eq!(error.to_string().contains("; "), !advice.is_empty(), "{error}");
+        }
+        let staged = |error: LoadError| FlashError::from(error).is_mismatch();
+        assert!(staged(LoadError::Verify { here: 1, there: 2 }));
+        assert!(!staged(LoadError::Empty));
+        assert!(!FlashError::from(ContentError::Empty).is_mismatch());
+    }
+}

@@ -99,6 +99,14 @@ fn a_refusal_to_verify_flash_is_no_difference() {
 }
 
 #[test]
+fn an_answer_about_another_sector_makes_no_sense() {
+    let mut peer = Peer::new(&[]);
+    peer.starts = Some(6);
+    let error = erase_sectors(&mut link(peer), &[5], |_| {}).expect_err("it erases the sixth");
+    assert!(matches!(error, FlashError::Link(LinkError::Nonsense { .. })), "{error}");
+}
+
+#[test]
 fn what_is_there_counts_as_progress_and_only_the_rest_as_sent() {
     let bytes: Vec<u8> = (0..1000).map(|at| (at % 251) as u8).collect();
     let mut peer = Peer::new(&[]);

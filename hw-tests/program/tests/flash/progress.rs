@@ -27,8 +27,12 @@ fn every_step_is_told_piece_by_piece() {
     assert_eq!(heard, told("comparing", 3, SECTOR));
     heard.clear();
     let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+    let asked = link.stats().requests;
     let written = flash::write(&mut link, &sectors, |at| heard.push(at));
     assert_eq!(written.unwrap_or_else(|e| panic!("{e}")), Written { erased: 0, programmed: 3 });
+    // Each block once, and a check of each sector; what the board must refuse does not count.
+    let blocks = 3 * SECTOR.div_ceil(MAX_BLOCK) as u64;
+    assert_eq!(link.stats().requests - asked, blocks + 3);
     // A sector is told once more when it is verified.
     heard.dedup();
     assert_eq!(heard, told("writing", 3, MAX_BLOCK));
@@ -61,4 +65,40 @@ fn a_sector_with_a_header_is_erased_once_and_counted() {
     let world = near.world();
     let wear = world.board.bus().chip().as_sst().expect("a flash chip").wear();
     assert_eq!(wear[1..3], [1, 1]);
+}
+
+/// Compares content with the chip; the number of sectors that differ, and of bytes from the board.
+fn compared(near: &Near, content: &Content, force: bool) -> (usize, u64) {
+    let (mut link, monitor) = near.monitor();
+    let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+    let before = link.stats().bytes.1;
+    let sectors = flash::compare(&mut link, &chip, content, force, |_| {});
+    (sectors.unwrap_or_else(|error| panic!("{error}")).len(), link.stats().bytes.1 - before)
+}
+
+#[test]
+fn a_sector_is_read_only_if_some_of_it_must_survive() {
+    let near = Near::new(spec(), programmed());
+    let (mut link, monitor) = near.monitor();
+    let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+    let whole = Content::raw(0x2_0000, vec![0x55; SECTOR]);
+    let sectors = flash::compare(&mut link, &chip, &whole, false, |_| {});
+    let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+    flash::write(&mut link, &sectors, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let few = 0..100;
+    let part = |address, byte| Content::raw(address, vec![byte; 9]);
+    let cases = [
+        ("covered, and there", &whole, false, 0, true),
+        ("covered, and written all the same", &whole, true, 1, true),
+        ("covered, and different", &Content::raw(0x2_0000, vec![1; SECTOR]), false, 1, true),
+        ("a part that is there", &part(0x2_0100, 0x55), false, 0, true),
+        ("a part that is there, and written all the same", &part(0x2_0100, 0x55), true, 1, false),
+        ("a part that differs", &part(0x2_0100, 0x54), false, 1, false),
+        ("a part of a blank sector", &part(0x3_0100, 0x54), false, 1, true),
+    ];
+    for (what, content, force, differ, is_short) in cases {
+        let (found, heard) = compared(&near, content, force);
+        assert_eq!((found, few.contains(&heard)), (differ, is_short), "{what}: {heard} bytes");
+        assert!(is_short || heard > SECTOR as u64, "{what}: {heard} bytes");
+    }
 }
