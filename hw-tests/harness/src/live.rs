@@ -79,6 +79,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether there may be several boards of this plan at once: they are simulated, at no speed of
+    /// their own, and nothing is noted or disturbed on their lines.
+    fn is_repeatable(&self) -> bool {
+        let is_free = matches!(
+            self.board,
+            Choice::Direct { .. } | Choice::Simulated { pace: Pace::Free, .. }
+        );
+        is_free && self.recording.is_none() && self.faults.is_none()
+    }
+
     fn power_up(&self, programs: &Programs, watch: &Watch) -> Result<Box<dyn Board>, BoardError> {
         let profile = &self.profile;
         let probe = watch.probe(self.watch_exchanges);
@@ -275,6 +285,18 @@ impl LiveBoard {
             }
             other => other,
         }
+    }
+
+    /// Prepares up to `most` boards that are alike, or one if there can't be several of the plan.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub fn prepare_several(plan: &Plan, most: usize) -> Result<Vec<Self>, SetupError> {
+        let first = Self::prepare(plan)?;
+        let more = if plan.is_repeatable() { most.saturating_sub(1) } else { 0 };
+        let programs = Arc::clone(&first.programs);
+        let another = |_| Self::prepare_with(plan, Arc::clone(&programs), &SystemDisk, |it| it);
+        std::iter::once(Ok(first)).chain((0..more).map(another)).collect()
     }
 
     /// The same with programs that are built, with files on this disk, and with a line that `wrap`

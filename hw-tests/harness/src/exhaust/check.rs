@@ -1,9 +1,12 @@
-//! Goes through a space, board against reference, a stretch at a time, and finds the first array on
-//! which they differ.
+//! Goes through a space, boards against reference, a stretch at a time, and finds the first array
+//! on which they differ.
 
+use std::collections::BTreeMap;
+use std::iter::Enumerate;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{IntoIter, Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use firmware_wire::{BINS, ExhaustRequest, StepRecord, capability};
@@ -85,22 +88,75 @@ pub enum CheckEnd {
     BoardLost(LinkError),
 }
 
-/// Goes through the arrays in order up to the first difference. `progress` hears how many are done.
+/// Goes through the arrays up to the first difference. The boards are alike, and each takes the
+/// next stretch when it has done one. `progress` hears how many arrays are done.
 pub fn check(
-    live: &mut LiveBoard,
+    boards: &mut [LiveBoard],
     goal: &Goal,
     interrupted: &AtomicBool,
     progress: impl FnMut(u32),
 ) -> (Totals, CheckEnd) {
     let mut totals = Totals::new(goal.crc);
-    let ended = thread::scope(|scope| {
-        // The reference works ahead on a thread of its own, so that the board need not wait for it.
-        // The bound limits the memory; a receiver that is dropped ends the thread.
-        let (send, expected) = sync_channel(AHEAD);
+    // The reference works ahead on a thread of its own, so that no board need wait for it. The
+    // bound limits the memory; a receiver that is dropped ends the thread.
+    let (send, expected) = sync_channel(AHEAD);
+    let stretches = Stretches(Mutex::new(Some(expected.into_iter().enumerate())));
+    let stop = thread::scope(|scope| {
         scope.spawn(move || foresee(goal, &send));
-        compare(live, goal, &expected, &mut totals, interrupted, progress)
+        let (tell, answers) = channel();
+        for live in &mut *boards {
+            let (stretches, tell) = (&stretches, tell.clone());
+            scope.spawn(move || answer_all(live, &goal.arrays, stretches, &tell));
+        }
+        drop(tell);
+        let stop = compare(&answers, &mut totals, interrupted, progress);
+        stretches.end();
+        stop
     });
-    (totals, ended.unwrap_or_else(CheckEnd::BoardLost))
+    let ended = match (stop, boards.first_mut()) {
+        (Stop::At(end), _) => end,
+        (Stop::Differs(_), None) => CheckEnd::Complete,
+        (Stop::Differs(answer), Some(live)) => {
+            let found = find(live, &goal.arrays, &answer.stretch, answer.histogram);
+            found.map_or_else(CheckEnd::BoardLost, |finding| CheckEnd::Differs(Box::new(finding)))
+        }
+    };
+    (totals, ended)
+}
+
+/// The stretches that no board has taken yet.
+struct Stretches(Mutex<Option<Enumerate<IntoIter<Expected>>>>);
+
+impl Stretches {
+    fn next(&self) -> Option<(usize, Expected)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.next()
+    }
+
+    /// Leaves the rest, and with it the reference.
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// A board's answer.
+struct Answer {
+    /// The stretch's place among all.
+    place: usize,
+    stretch: Expected,
+    counted: Result<Counted, LinkError>,
+}
+
+/// Reason for which no further answers are wanted.
+enum Stop {
+    At(CheckEnd),
+    /// A stretch is wrong, and this is the board's histogram of it.
+    Differs(Box<Wrong>),
+}
+
+/// A stretch on which board and reference differ.
+struct Wrong {
+    stretch: Expected,
+    histogram: [u16; BINS],
 }
 
 /// Sends the reference's results, stretch by stretch, until the receiver is gone.
@@ -116,27 +172,45 @@ fn foresee(goal: &Goal, send: &SyncSender<Expected>) {
     }
 }
 
+/// Has a board answer stretches as long as there are any, and it does.
+fn answer_all(live: &mut LiveBoard, arrays: &Arrays, stretches: &Stretches, tell: &Sender<Answer>) {
+    while let Some((place, stretch)) = stretches.next() {
+        let counted = ask(live, arrays, &stretch);
+        let is_lost = counted.is_err();
+        if tell.send(Answer { place, stretch, counted }).is_err() || is_lost {
+            return;
+        }
+    }
+}
+
+/// Holds the answers against the reference in the order of the arrays, however they come.
 fn compare(
-    live: &mut LiveBoard,
-    goal: &Goal,
-    expected: &Receiver<Expected>,
+    answers: &Receiver<Answer>,
     totals: &mut Totals,
     interrupted: &AtomicBool,
     mut progress: impl FnMut(u32),
-) -> Result<CheckEnd, LinkError> {
-    for stretch in expected {
-        if interrupted.load(Ordering::Relaxed) {
-            return Ok(CheckEnd::Interrupted);
+) -> Stop {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    for answer in answers {
+        early.insert(answer.place, answer);
+        while let Some(Answer { stretch, counted, .. }) = early.remove(&next) {
+            if interrupted.load(Ordering::Relaxed) {
+                return Stop::At(CheckEnd::Interrupted);
+            }
+            match counted {
+                Ok(counted) if counted.tally == stretch.tally => totals.add(&stretch, &counted),
+                Ok(counted) => {
+                    let histogram = counted.tally.histogram;
+                    return Stop::Differs(Box::new(Wrong { stretch, histogram }));
+                }
+                Err(error) => return Stop::At(CheckEnd::BoardLost(error)),
+            }
+            progress(totals.arrays);
+            next += 1;
         }
-        let counted = ask(live, &goal.arrays, &stretch)?;
-        if counted.tally != stretch.tally {
-            let finding = find(live, &goal.arrays, &stretch, counted.tally.histogram)?;
-            return Ok(CheckEnd::Differs(Box::new(finding)));
-        }
-        totals.add(&stretch, &counted);
-        progress(totals.arrays);
     }
-    Ok(CheckEnd::Complete)
+    Stop::At(CheckEnd::Complete)
 }
 
 fn ask(live: &mut LiveBoard, arrays: &Arrays, stretch: &Expected) -> Result<Counted, LinkError> {

@@ -1,11 +1,14 @@
 //! `hw-tests exhaust`.
 
+use std::num::NonZero;
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use firmware_wire::capability;
-use hil_harness::exhaust::{Arrays, CheckEnd, Goal, Space, Totals, check, finding, summary};
+use hil_harness::exhaust::{
+    Arrays, CheckEnd, Goal, STRETCH, Space, Totals, check, finding, summary,
+};
 use hil_harness::live::LiveBoard;
 use hil_harness::report::line_quality;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -52,22 +55,40 @@ enum Owner {
 pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
     let goal = goal(args)?;
     let interrupted = interruption()?;
-    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
-    if rig.application.capabilities & capability::EXHAUST == 0 {
-        let message = format!("{} does not count through arrays", rig.application);
-        return Err(Failure::new(RIG, message));
-    }
-    program_kit::tell!("{} on {}", rig.application, rig.board());
+    let mut boards = prepare(args, &goal)?;
     let began = Instant::now();
-    let began_there = rig.board_time();
+    let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);
     let (totals, ended) =
-        check(&mut rig, &goal, &interrupted, |done| bar.set_position(done.into()));
+        check(&mut boards, &goal, &interrupted, |done| bar.set_position(done.into()));
     bar.finish_and_clear();
-    let there = rig.board_time().zip(began_there).map(|(now, then)| now.saturating_sub(then));
+    let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary(&goal, &totals, there, began.elapsed()))?;
-    print(&line_quality(rig.stats()))?;
+    print(&line_quality(boards.iter().map(LiveBoard::stats).sum()))?;
     conclude(&goal, &totals, ended)
+}
+
+/// Makes the board ready; of those that are simulated at no speed of their own as many as this
+/// computer has processors, if there is work for them.
+fn prepare(args: &ExhaustArgs, goal: &Goal) -> Result<Vec<LiveBoard>, Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let stretches = goal.range.len().div_ceil(STRETCH.into());
+    let boards = LiveBoard::prepare_several(&args.board.plan()?, processors.min(stretches))?;
+    if let Some(rig) = boards.first() {
+        if rig.application.capabilities & capability::EXHAUST == 0 {
+            let message = format!("{} does not count through arrays", rig.application);
+            return Err(Failure::new(RIG, message));
+        }
+        let times =
+            if boards.len() > 1 { format!(" ({} times)", boards.len()) } else { String::new() };
+        program_kit::tell!("{} on {}{times}", rig.application, rig.board());
+    }
+    Ok(boards)
+}
+
+/// The time of all boards by their own clocks, where these can be read.
+fn board_time(boards: &[LiveBoard]) -> Option<Duration> {
+    boards.iter().map(LiveBoard::board_time).sum()
 }
 
 /// Reports the end of the check; the exit code follows.

@@ -8,6 +8,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::Profile;
 use firmware_wire::{ErrorCode, ExhaustRequest, Tally};
+use hil_harness::board::Choice;
 use hil_harness::exhaust::{Arrays, CheckEnd, Goal, Space, Totals, check};
 use hil_harness::live::{LiveBoard, Plan};
 use rcflash_link::LinkError;
@@ -37,7 +38,8 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
             for owner in [Colour::White, Colour::Black] {
                 let arrays = Arrays::new(space, owner);
                 let goal = Goal { arrays, range: range.clone(), crc: 0 };
-                let (totals, ended) = check(&mut rig, &goal, &AtomicBool::new(false), |_| {});
+                let (totals, ended) =
+                    check(std::slice::from_mut(&mut rig), &goal, &AtomicBool::new(false), |_| {});
                 assert!(
                     matches!(ended, CheckEnd::Complete),
                     "{space} {range:?} {owner:?}: {ended:?}"
@@ -48,6 +50,38 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
             }
         }
     }
+}
+
+#[test]
+fn several_boards_come_to_what_one_comes_to() {
+    let arrays = Arrays::new(Space::Core, Colour::Black);
+    let goal = Goal { arrays, range: 0..20_000, crc: 0 };
+    let right = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(classic()) };
+    let wrong = Plan { application: Some(cheap_queen()), ..right.clone() };
+    let checked = |plan: &Plan, most| {
+        let boards = LiveBoard::prepare_several(plan, most);
+        let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(boards.len(), most);
+        let mut heard = Vec::new();
+        let checked = check(&mut boards, &goal, &AtomicBool::new(false), |done| heard.push(done));
+        (checked.0, format!("{:?}", checked.1), heard)
+    };
+    let one = checked(&right, 1);
+    assert_eq!((&*one.1, one.2.last()), ("Complete", Some(&20_000)));
+    assert_eq!(checked(&right, 3), one);
+    let one = checked(&wrong, 1);
+    assert!(one.1.starts_with("Differs") && !one.2.is_empty(), "{}", one.1);
+    assert_eq!(checked(&wrong, 3), one);
+}
+
+/// An evaluator that takes a queen for 8 points.
+fn cheap_queen() -> (u16, Vec<u8>) {
+    let image = build(&classic(), ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+    let values = image.program.symbol("TBASE").expect("the table page") - image.address;
+    let mut bytes = image.bytes.clone();
+    assert_eq!(bytes[usize::from(values) + 5], 9);
+    bytes[usize::from(values) + 5] = 8;
+    (image.address, bytes)
 }
 
 /// The last arrays of the core space but for two.
