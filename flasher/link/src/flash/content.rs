@@ -154,6 +154,8 @@ mod tests {
     fn stretches_in_one_sector_are_found_together() {
         let content = Content::raw(0x2010, vec![2]).and(Content::raw(0x2000, vec![1]));
         assert_eq!(content.sectors().collect::<Vec<_>>(), [2]);
+        let addresses: Vec<_> = content.runs().map(|(address, _)| address).collect();
+        assert_eq!(addresses, [0x2000, 0x2010]);
         let parts: Vec<_> = content.within(2).collect();
         assert_eq!(parts, [(0x2000, &[1][..]), (0x2010, &[2][..])]);
     }
@@ -171,6 +173,7 @@ mod tests {
     fn a_program_fills_its_last_sector() {
         let content = Content::program(&[1, 2, 3], slot::PROGRAM, false).expect("it fits");
         assert_eq!((content.len(), content.covers(1)), (SECTOR, true));
+        assert!(!content.is_empty() && Content::raw(7, Vec::new()).is_empty());
         assert_eq!(Content::program(&[], 0, false), Err(ContentError::Empty));
         let long = vec![0; slot::CAPACITY + 1];
         let refused = Content::program(&long, slot::PROGRAM, false);
