@@ -213,6 +213,9 @@ fn heading(line: &str) -> (Option<&'static str>, &str) {
 /// example for each subcommand. Empty when nothing does; tests look at it.
 #[must_use]
 pub fn gaps(command: &Command) -> Vec<String> {
+    let mut command = command.clone().disable_help_subcommand(true);
+    // Arguments may be deferred.
+    command.build();
     let mut gaps = Vec::new();
     for subcommand in command.get_subcommands() {
         let name = subcommand.get_name();

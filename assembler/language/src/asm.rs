@@ -20,6 +20,7 @@ mod eval;
 mod fields;
 mod finish;
 mod hints;
+mod index;
 mod instruction;
 mod macros;
 mod mention;
@@ -82,6 +83,9 @@ pub struct Options {
     pub lines: bool,
     /// Whether to keep where names stand.
     pub references: bool,
+    /// Whether modules do without [`Module::assembled`] where nothing but TDL's own objects and
+    /// listings shows it, which saves a large program time and memory.
+    pub without_order: bool,
     /// Translates statements of other dialects, for the help of messages.
     pub translate: Option<Translate>,
 }
@@ -134,6 +138,9 @@ enum Pass {
     /// The second of two.
     Second,
 }
+
+/// Programs have about one statement in so many bytes.
+const BYTES_A_STATEMENT: usize = 24;
 
 /// The reason why a statement ended early.
 enum Interrupt {
@@ -265,6 +272,9 @@ impl<'a> Assembler<'a> {
         match self.input.load(path) {
             Ok(text) => {
                 self.naming.names.expect_text(text.len());
+                if self.options.lines {
+                    self.emission.output.made.reserve(text.len() / BYTES_A_STATEMENT);
+                }
                 let index = self.input.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");

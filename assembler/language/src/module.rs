@@ -22,7 +22,8 @@ pub struct Module {
     /// Which line made which bytes; empty unless it was asked for.
     pub lines: Lines,
     /// The same in the order of the source, for [`write_tdl`](crate::object::write_tdl); `None` if
-    /// the module was read from a file. Code that changes a module sets it to `None`.
+    /// the module was read from a file, or the options left it out. Code that changes a module sets
+    /// it to `None`.
     pub assembled: Option<Arc<Assembled>>,
 }
 
@@ -208,20 +209,28 @@ impl Lines {
     pub fn place(&self, row: &LineRow) -> Place {
         Place { file: Arc::clone(&self.files[row.file as usize]), line: row.line }
     }
+}
 
+/// Files as they come to be numbered.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// The names, by number.
+    pub(crate) names: Vec<Arc<str>>,
+    last: u32,
+}
+
+impl Files {
     /// Returns the number of a file, which is added if it is new.
-    pub(crate) fn file_number(&mut self, name: &Arc<str>) -> u32 {
+    pub(crate) fn number(&mut self, name: &Arc<str>) -> u32 {
         // Most lines are of the file of the line before, however many files there are.
-        if let Some(last) = self.rows.last()
-            && Arc::ptr_eq(&self.files[last.file as usize], name)
-        {
-            return last.file;
+        if self.names.get(self.last as usize).is_some_and(|last| Arc::ptr_eq(last, name)) {
+            return self.last;
         }
-        let number = number_among(&self.files, name);
-        if number as usize == self.files.len() {
-            self.files.push(Arc::clone(name));
+        self.last = number_among(&self.names, name);
+        if self.last as usize == self.names.len() {
+            self.names.push(Arc::clone(name));
         }
-        number
+        self.last
     }
 }
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
 
-/// The number of lines from the last one asked for that are looked at before all.
-const NEAR: usize = 32;
+/// The number of lines before the last one asked for, and from it on, that are looked at first.
+const NEAR: usize = 16;
 
 /// A stretch of source: offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -144,13 +144,8 @@ impl Source {
     pub fn line(&self, offset: u32) -> u32 {
         let starts = self.lines.get_or_init(|| line_starts(&self.text));
         let recent = self.recent.load(Ordering::Relaxed) as usize;
-        let near = &starts[recent..(recent + NEAR).min(starts.len())];
-        let known = near.first().is_some_and(|start| *start <= offset)
-            && near.last().is_some_and(|start| offset < *start);
-        let line = match known {
-            true => recent + near.partition_point(|&start| start <= offset),
-            false => starts.partition_point(|&start| start <= offset),
-        };
+        let line = line_near(starts, recent, offset)
+            .unwrap_or_else(|| starts.partition_point(|&start| start <= offset));
         self.recent.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
         line as u32
     }
@@ -166,6 +161,17 @@ impl Source {
         let pairs = self.brackets.get_or_init(|| bracket_pairs(&self.text));
         pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
     }
+}
+
+/// The line, from 1, that holds the byte at `offset`, if it is not far from line `from`, from 0.
+fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
+    let (above, below) = starts.split_at(from);
+    let steps = below.iter().take(NEAR).position(|start| *start > offset)?;
+    if steps > 0 {
+        return Some(from + steps);
+    }
+    let back = above.iter().rev().take(NEAR).position(|start| *start <= offset)?;
+    Some(from - back)
 }
 
 /// Returns where the lines of a text begin, whatever their ends are.
@@ -275,12 +281,13 @@ impl SourceMap {
     }
 
     /// The file and line of an offset: for text of a macro, those at which the outermost call ends.
-    pub fn file_line(&self, offset: u32) -> (&Source, u32) {
-        let mut location = self.location(offset);
-        while let Origin::Macro(call) = &location.source.origin {
-            location = self.location(call.end.saturating_sub(1).max(call.start));
+    pub fn file_line(&self, mut offset: u32) -> (&Source, u32) {
+        let mut source = self.source_at(offset);
+        while let Origin::Macro(call) = &source.origin {
+            offset = call.end.saturating_sub(1).max(call.start);
+            source = self.source_at(offset);
         }
-        (location.source, location.line)
+        (source, source.line(offset - source.base))
     }
 }
 

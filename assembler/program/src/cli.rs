@@ -47,7 +47,9 @@ Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
   tdlasm --explain U01";
 
+// The arguments of one command only are made, which is most of what starting takes of our own time.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     /// Assemble source files, together one program
     #[command(after_help = "\

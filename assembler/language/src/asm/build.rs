@@ -3,45 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use smol_str::SmolStr;
-
 use crate::diag::{Code, Diagnostic};
 use crate::module::{
-    Base, Binding, LineRow, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind,
-    Symbol, SymbolValue, Target,
+    Base, Binding, Files, LineRow, Lines, Module, Place, Reloc, RelocKind, Run, Section,
+    SectionKind, Symbol, SymbolValue, Target,
 };
 use crate::source::Span;
 
 use super::Assembler;
 use super::eval::Evaluated;
 use super::names::{Definition, Name, NameId, State};
-use super::output::{OpenRun, Output, WordReloc};
+use super::output::{Made, OpenRun, Output, WordReloc};
 use super::shared::is_in_shared;
 use super::value::{BaseId, Value};
 
 impl Assembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
-        // First, so that a large program's notes are gone before its symbols come.
-        let lines = self.lines(&self.emission.output);
-        self.emission.output.made = Vec::new();
-        let mut symbols = Vec::new();
-        let spellings = self.spellings();
-        let mut external_index = vec![0; self.naming.externals.len()];
-        for (id, name) in self.naming.names.iter() {
-            if !name.is_global_symbol() || is_in_shared(name) {
-                continue;
-            }
-            if let Some(external) = self.external_number(name) {
-                external_index[external] = symbols.len();
-            }
-            symbols.push(self.symbol(name, spellings[id as usize].clone()));
-        }
+        let lines = self.lines();
+        let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
         let start = self.emission.start.and_then(|(evaluated, _)| match evaluated {
             Evaluated::Known(value) => Some(target(value)),
             Evaluated::Later(expression) => values[expression as usize].map(target),
         });
-        let assembled = self.in_source_order(values, &spellings);
+        // Bytes in areas of externals show there only.
+        let needed = !self.options.without_order || !self.naming.externals.is_empty();
+        let assembled = needed.then(|| Arc::new(self.in_source_order(values)));
         let output = std::mem::take(&mut self.emission.output);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
@@ -49,25 +36,41 @@ impl Assembler<'_> {
         }
         let name = self.name_of_module();
         let symbols = Arc::new(symbols);
-        let assembled = Some(Arc::new(assembled));
         Module { name, sections, symbols, start, lines, assembled }
     }
 
     /// Which line made which bytes.
-    fn lines(&self, output: &Output) -> Lines {
-        let mut lines = Lines::default();
-        // Large programs have millions, for which a vector that grows takes twice the room.
-        lines.rows.reserve_exact(output.made.len());
-        for made in &output.made {
+    fn lines(&mut self) -> Lines {
+        let made = std::mem::take(&mut self.emission.output.made);
+        let output = &self.emission.output;
+        let mut files = Files::default();
+        let row = |made: Made| {
             let run = &output.runs[made.site.run as usize];
-            let Some(section) = kind_of(run.base, output.fixed) else { continue };
+            let section = kind_of(run.base, output.fixed)?;
             let (source, line) = self.input.sources.file_line(made.start);
-            let file = lines.file_number(&source.name);
+            let file = files.number(&source.name);
             let offset = run.start.wrapping_add(made.site.at as u16);
             let size = made.count;
-            lines.rows.push(LineRow { section, is_code: made.is_code, offset, size, file, line });
+            Some(LineRow { section, is_code: made.is_code, offset, size, file, line })
+        };
+        // Large programs have millions. The rows take the place of the notes they are made of.
+        let rows = made.into_iter().filter_map(row).collect();
+        Lines { files: files.names, rows }
+    }
+
+    /// The symbols, and the number of each external among them.
+    fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
+        let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_shared(name);
+        let names = self.naming.names.iter().filter(|(_, name)| is_symbol(name));
+        let mut symbols = Vec::with_capacity(self.naming.names.len() as usize);
+        let mut external_index = vec![0; self.naming.externals.len()];
+        for (id, name) in names {
+            if let Some(external) = self.external_number(name) {
+                external_index[external] = symbols.len();
+            }
+            symbols.push(self.symbol(id, name));
         }
-        lines
+        (symbols, external_index)
     }
 
     /// The line of a file; for the text of a macro, that of the outermost call.
@@ -95,18 +98,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The spelling of each name that tables show; the others are left empty.
-    fn spellings(&self) -> Vec<SmolStr> {
-        let shown =
-            |name: &Name| !name.is_local() && (name.definition != Definition::None || name.missed);
-        let spelled = |(id, name): (NameId, &Name)| match shown(name) {
-            true => self.naming.names.spelling(id),
-            false => SmolStr::default(),
-        };
-        self.naming.names.iter().map(spelled).collect()
-    }
-
-    fn symbol(&self, name: &Name, spelling: SmolStr) -> Symbol {
+    fn symbol(&self, id: NameId, name: &Name) -> Symbol {
         let value = match (name.definition, name.state) {
             (Definition::External, State::Value(value)) => {
                 match self.emission.output.size(value.base) {
@@ -131,7 +123,7 @@ impl Assembler<'_> {
             _ => Binding::Local,
         };
         let place = (name.place != u32::MAX).then(|| self.place(name.place));
-        Symbol { name: spelling, value, binding, place }
+        Symbol { name: self.naming.names.spelling(id), value, binding, place }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::listing::{Code as CodePlace, ListedReloc};
 
 use super::emission::Emission;
+use super::eval::Deferred;
 use super::names::{Definition, State};
 use super::output::WordReloc;
 use super::value::Value;
@@ -12,11 +13,11 @@ impl Assembler<'_> {
     /// Ends the module that was assembled.
     pub(super) fn finish_module(&mut self) {
         let values = self.resolve_deferred();
+        self.emission.deferred = Deferred::default();
         if self.pass == Pass::First {
             return self.naming.keep_for_second_pass();
         }
-        for at in 0..self.emission.output.fixups.len() {
-            let fixup = self.emission.output.fixups[at];
+        for fixup in std::mem::take(&mut self.emission.output.fixups) {
             if let Some(value) = values[fixup.expression as usize] {
                 self.set_field(fixup.site, fixup.field, value, fixup.span);
             }

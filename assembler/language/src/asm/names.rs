@@ -12,6 +12,7 @@ use crate::syntax::expr::Intern;
 use crate::syntax::lex::RADIX40;
 
 use super::directive::Directive;
+use super::index::Index;
 use super::value::Value;
 
 /// A name's index in the table.
@@ -160,7 +161,7 @@ fn scope_of(id: NameId, entry: Entry) -> u32 {
 /// All names of a module.
 pub(crate) struct Names {
     entries: Vec<Name>,
-    globals: HashMap<u32, NameId, FxBuildHasher>,
+    globals: Index,
     /// The `..locals` of all scopes, by scope and name.
     locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
     long: Option<LongNames>,
@@ -198,7 +199,7 @@ impl Names {
     pub(crate) fn new(long_symbols: bool) -> Self {
         let mut names = Self {
             entries: Vec::with_capacity(1024),
-            globals: HashMap::with_capacity_and_hasher(1024, FxBuildHasher),
+            globals: Index::with_capacity(512),
             locals: HashMap::default(),
             long: None,
             letters: [None; 26],
@@ -438,10 +439,11 @@ impl Intern for Names {
             return self.intern_local(code);
         }
         let next = self.entries.len() as NameId;
-        *self.globals.entry(code).or_insert_with(|| {
+        let id = self.globals.number(code, next);
+        if id == next {
             self.entries.push(Name { code, ..Name::default() });
-            next
-        })
+        }
+        id
     }
 }
 

@@ -1,7 +1,5 @@
 //! The end of a module in the order of its source: the table of symbols and the stretches of code.
 
-use smol_str::SmolStr;
-
 use crate::module::{Assembled, Listed, Stretch, TableSymbol};
 
 use super::Assembler;
@@ -12,12 +10,8 @@ use super::value::Value;
 
 impl Assembler<'_> {
     /// The module as TDL's own objects and listings show it; `values` are those of the deferred
-    /// expressions, `spellings` those of the names.
-    pub(super) fn in_source_order(
-        &self,
-        values: &[Option<Value>],
-        spellings: &[SmolStr],
-    ) -> Assembled {
+    /// expressions.
+    pub(super) fn in_source_order(&self, values: &[Option<Value>]) -> Assembled {
         let start = match self.emission.start {
             Some((Evaluated::Known(value), _)) => Some(value),
             Some((Evaluated::Later(expression), _)) => values[expression as usize],
@@ -25,24 +19,23 @@ impl Assembler<'_> {
         };
         Assembled {
             ident: self.naming.module_name.clone(),
-            symbols: self.table_symbols(spellings),
+            symbols: self.table_symbols(),
             code: stretches(&self.emission.output),
             sizes: self.emission.output.marks.clone(),
             start: start.map(Value::listed).unwrap_or_default(),
         }
     }
 
-    fn table_symbols(&self, spellings: &[SmolStr]) -> Vec<TableSymbol> {
+    fn table_symbols(&self) -> Vec<TableSymbol> {
         let mut listed: Vec<_> =
             self.naming.names.iter().filter(|(_, name)| is_in_table(name)).collect();
         // A use alone makes no entry in the first pass, so that symbols without a definition come
         // last.
         listed.sort_unstable_by_key(|(id, name)| (name.entered == 0, name.entered, *id));
-        let spelled = |id: NameId| spellings[id as usize].clone();
-        listed.into_iter().map(|(id, name)| self.table_symbol(name, spelled(id))).collect()
+        listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
     }
 
-    fn table_symbol(&self, name: &Name, spelling: SmolStr) -> TableSymbol {
+    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
         let external = name.definition == Definition::External;
         let mut value = match name.state {
             State::Value(value) => value.listed(),
@@ -53,7 +46,7 @@ impl Assembler<'_> {
             value.number = self.emission.output.reached(external.base);
         }
         TableSymbol {
-            name: spelling,
+            name: self.naming.names.spelling(id),
             value,
             external,
             exported: name.exported,

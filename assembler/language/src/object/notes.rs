@@ -85,15 +85,10 @@ pub(super) struct SymbolNote {
     pub(super) place: Option<Place>,
 }
 
-/// The check of the names of symbols in ELF's order.
-pub(super) fn names_check<'n>(names: impl Iterator<Item = &'n [u8]>) -> u32 {
+/// The check of the names of symbols in ELF's order, each with a zero behind it.
+pub(super) fn names_check(names: &[u8]) -> u32 {
     const CRC: Crc<u32, crc::Table<16>> = Crc::<u32, crc::Table<16>>::new(&CRC_32_ISO_HDLC);
-    let mut digest = CRC.digest();
-    for name in names {
-        digest.update(name);
-        digest.update(&[0]);
-    }
-    digest.finalize()
+    CRC.checksum(names)
 }
 
 /// The files so far, and the place told last.

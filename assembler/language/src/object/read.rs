@@ -149,8 +149,9 @@ fn apply_notes(
     found: Vec<(SymbolIndex, Symbol)>,
     notes: &mut Notes,
 ) -> Result<Vec<(SymbolIndex, Symbol)>, ObjectError> {
-    let names = found.iter().map(|(_, symbol)| symbol.name.as_bytes());
-    if names_check(names) != notes.check || found.len() != notes.symbols.len() {
+    let names = found.iter().flat_map(|(_, symbol)| symbol.name.bytes().chain([0]));
+    let names: Vec<u8> = names.collect();
+    if names_check(&names) != notes.check || found.len() != notes.symbols.len() {
         let changed = "another program has changed the symbols; it can be removed, and what ELF \
                        has no room for is lost with it (objcopy --remove-section .tdl)";
         return Err(ObjectError::Notes(changed.to_owned()));

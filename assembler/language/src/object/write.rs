@@ -1,11 +1,13 @@
 //! Modules to ELF relocatable objects.
 
+use std::borrow::Cow;
+
 use object::Endianness;
 use object::elf;
 use object::write::StringId;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
 
-use crate::module::{Base, Binding, Module, Reloc, Section, SectionKind, Symbol, SymbolValue};
+use crate::module::{Base, Binding, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue};
 
 use super::executable::plain_section;
 use super::notes;
@@ -17,10 +19,17 @@ struct Flat<'m> {
     name: String,
     address: u16,
     /// `None` for one that only reserves space.
-    bytes: Option<Vec<u8>>,
+    bytes: Option<Cow<'m, [u8]>>,
     size: u32,
-    relocs: Vec<&'m Reloc>,
+    relocs: &'m [Reloc],
 }
+
+/// The size of an entry of the symbol table.
+const ENTRY_BYTES: u64 = 16;
+/// The bytes that a symbol most often takes in an object: its entry, its name, and its note.
+const SYMBOL_BYTES: usize = 16 + 8 + 4;
+/// The bytes that a line most often takes in the notes.
+const LINE_BYTES: usize = 2;
 
 /// The bytes of an ELF relocatable object for a module. Equal modules give equal bytes.
 ///
@@ -32,7 +41,7 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     sections.extend(named_only(module));
     let relocated_names: Vec<String> =
         sections.iter().map(|one| format!(".rela{}", one.name)).collect();
-    let mut buffer = Vec::new();
+    let mut buffer = Vec::with_capacity(likely_size(module));
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
     let file_header = FileHeader {
@@ -45,12 +54,19 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     };
     // The sizes fit, so that writing to memory cannot fail.
     let _ = writer.write_file_header(&file_header);
-    let mut output = Output { writer, module, symbol_numbers: vec![0; module.symbols.len()] };
+    let mut output =
+        Output { writer, module, symbol_numbers: vec![0; module.symbols.len()], names: vec![0] };
     output.write(&sections, &relocated_names);
     let _ = output.writer.write_file_header_to(&mut header);
     drop(output);
     buffer[..header.len()].copy_from_slice(&header);
     buffer
+}
+
+/// The size that an object is likely to have: a buffer that grows holds two for a moment.
+fn likely_size(module: &Module) -> usize {
+    let bytes: usize = module.sections.iter().map(|section| section.size as usize).sum();
+    bytes + SYMBOL_BYTES * module.symbols.len() + LINE_BYTES * module.lines.rows.len()
 }
 
 /// The sections that hold nothing, but that symbols or fields speak of.
@@ -74,14 +90,14 @@ fn named_only(module: &Module) -> impl Iterator<Item = Flat<'_>> {
         address: 0,
         bytes: None,
         size: 0,
-        relocs: Vec::new(),
+        relocs: &[],
     })
 }
 
 /// The flat form of `.text`, `.data` or `.bss`, or each absolute run.
 fn flatten(section: &Section) -> Vec<Flat<'_>> {
     if section.kind == SectionKind::Absolute {
-        return section.runs.iter().map(|run| absolute(section, run.offset, &run.bytes)).collect();
+        return section.runs.iter().map(|run| absolute(section, run)).collect();
     }
     let mut bytes = vec![0; section.size as usize];
     for run in &section.runs {
@@ -93,22 +109,23 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
         kind: section.kind,
         name: section_name(section.kind).to_owned(),
         address: 0,
-        bytes: (!empty).then_some(bytes),
+        bytes: (!empty).then_some(Cow::Owned(bytes)),
         size: section.size,
-        relocs: section.relocs.iter().collect(),
+        relocs: &section.relocs,
     }]
 }
 
-fn absolute<'m>(section: &'m Section, address: u16, bytes: &[u8]) -> Flat<'m> {
-    let end = u32::from(address) + bytes.len() as u32;
-    let within = |reloc: &&Reloc| (u32::from(address)..end).contains(&u32::from(reloc.offset));
+fn absolute<'m>(section: &'m Section, run: &'m Run) -> Flat<'m> {
+    let end = u32::from(run.offset) + run.bytes.len() as u32;
+    let first = section.relocs.partition_point(|reloc| reloc.offset < run.offset);
+    let count = section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < end);
     Flat {
         kind: SectionKind::Absolute,
-        name: format!(".abs.{address:04X}"),
-        address,
-        bytes: Some(bytes.to_vec()),
-        size: bytes.len() as u32,
-        relocs: section.relocs.iter().filter(within).collect(),
+        name: format!(".abs.{:04X}", run.offset),
+        address: run.offset,
+        bytes: Some(Cow::Borrowed(&run.bytes)),
+        size: run.bytes.len() as u32,
+        relocs: &section.relocs[first..first + count],
     }
 }
 
@@ -119,11 +136,22 @@ fn in_elf_order(symbols: &[Symbol]) -> impl Iterator<Item = (usize, &Symbol)> {
     all.clone().filter(is_local).chain(all.filter(move |one| !is_local(one)))
 }
 
+/// The symbol table as it was written.
+struct Symbols {
+    offset: u64,
+    size: u64,
+    /// The number of symbols that no other module sees, which come first.
+    locals: u32,
+}
+
 struct Output<'a> {
     writer: Writer<'a, SinglePhase>,
     module: &'a Module,
     /// The number in the ELF symbol table of each symbol of the module.
     symbol_numbers: Vec<u32>,
+    /// The names of the symbols behind the empty one, each ended by a zero. Those of a module
+    /// differ, so that none is sought among the others.
+    names: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
@@ -132,10 +160,11 @@ impl<'a> Output<'a> {
             .iter()
             .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
             .collect();
-        let locals = self.symbols(sections);
+        let symbols = self.symbols(sections);
         // Writing to memory cannot fail.
         let notes =
-            notes::write(self.module, &self.symbol_numbers, self.check()).unwrap_or_default();
+            notes::write(self.module, &self.symbol_numbers, notes::names_check(&self.names[1..]))
+                .unwrap_or_default();
         let notes_at = self.data(&notes);
         let rela_at: Vec<u64> =
             sections.iter().map(|one| self.relocations(one, sections)).collect();
@@ -144,7 +173,10 @@ impl<'a> Output<'a> {
         let notes_name = self.writer.add_section_name(NOTES.as_bytes());
         let rela: Vec<StringId> =
             rela_names.iter().map(|name| self.writer.add_section_name(name.as_bytes())).collect();
-        let _ = self.writer.write_strtab();
+        let names_of_symbols = std::mem::take(&mut self.names);
+        let strings_at = self.data(&names_of_symbols);
+        let table_names =
+            [".strtab", ".symtab"].map(|name| self.writer.add_section_name(name.as_bytes()));
         let _ = self.writer.write_shstrtab();
         self.writer.write_null_section_header();
         for ((section, name), offset) in sections.iter().zip(names).zip(&offsets) {
@@ -168,10 +200,29 @@ impl<'a> Output<'a> {
                 true,
             );
         }
-        // The symbol table's header names that of its strings.
-        self.writer.write_strtab_section_header();
-        self.writer.write_symtab_section_header(locals);
+        let header = plain_section(0, strings_at, names_of_symbols.len() as u64);
+        self.table_headers(table_names, header, &symbols);
         self.writer.write_shstrtab_section_header();
+    }
+
+    /// The headers of the symbols' names and, behind it, of the table that refers to it.
+    fn table_headers(&mut self, names: [StringId; 2], strings: SectionHeader, symbols: &Symbols) {
+        let [strings_name, symbols_name] =
+            names.map(|name| self.writer.section_name_offset(Some(name)));
+        let strings = self.writer.write_section_header(&SectionHeader {
+            sh_name: strings_name,
+            sh_type: elf::SHT_STRTAB,
+            ..strings
+        });
+        let header = plain_section(symbols_name, symbols.offset, symbols.size);
+        self.writer.write_section_header(&SectionHeader {
+            sh_type: elf::SHT_SYMTAB,
+            sh_link: strings.0,
+            sh_info: symbols.locals,
+            sh_addralign: 4,
+            sh_entsize: ENTRY_BYTES,
+            ..header
+        });
     }
 
     fn data(&mut self, bytes: &[u8]) -> u64 {
@@ -180,9 +231,9 @@ impl<'a> Output<'a> {
         offset
     }
 
-    /// Writes the symbol table: sections, locals, globals. Returns how many are local.
-    fn symbols(&mut self, sections: &[Flat<'_>]) -> u32 {
-        self.writer.write_null_symbol();
+    /// Writes the symbol table: sections, locals, globals.
+    fn symbols(&mut self, sections: &[Flat<'_>]) -> Symbols {
+        let offset = self.writer.write_null_symbol();
         for at in 0..sections.len() {
             self.writer.write_symbol(&Sym {
                 section: Some(at as u32 + 1),
@@ -194,20 +245,16 @@ impl<'a> Output<'a> {
                 st_size: 0,
             });
         }
-        let mut count = sections.len() as u32 + 1;
+        let mut locals = sections.len() as u32 + 1;
         for (at, symbol) in in_elf_order(&self.module.symbols) {
-            let name = self.writer.add_string(symbol.name.as_bytes());
             let mut sym = self.symbol(at, sections);
-            sym.st_name = self.writer.string_offset(Some(name));
+            sym.st_name = self.names.len() as u32;
+            self.names.extend_from_slice(symbol.name.as_bytes());
+            self.names.push(0);
             self.symbol_numbers[at] = self.writer.write_symbol(&sym).0;
-            count += u32::from(symbol.binding == Binding::Local);
+            locals += u32::from(symbol.binding == Binding::Local);
         }
-        count
-    }
-
-    fn check(&self) -> u32 {
-        let symbols = in_elf_order(&self.module.symbols);
-        notes::names_check(symbols.map(|(_, symbol)| symbol.name.as_bytes()))
+        Symbols { offset, size: self.writer.offset() - offset, locals }
     }
 
     fn symbol(&self, at: usize, sections: &[Flat<'_>]) -> Sym {
@@ -240,7 +287,7 @@ impl<'a> Output<'a> {
 
     fn relocations(&mut self, section: &Flat<'_>, sections: &[Flat<'_>]) -> u64 {
         let offset = self.writer.write_align_relocation();
-        for reloc in &section.relocs {
+        for reloc in section.relocs {
             let r_sym = match reloc.target.base {
                 Base::Absolute | Base::Section(SectionKind::Absolute) => 0,
                 Base::Section(kind) => {

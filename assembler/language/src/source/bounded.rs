@@ -14,7 +14,7 @@ pub const MAX_FILE: u64 = 256 << 20;
 /// Returns the input's own error, or [`io::ErrorKind::FileTooLarge`] if there are more than
 /// [`MAX_FILE`] bytes.
 pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
-    read_up_to(input, MAX_FILE)
+    read_up_to(input, MAX_FILE, Vec::new())
 }
 
 /// Reads a file.
@@ -23,15 +23,16 @@ pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
 /// Returns what kept it from being opened or read, or [`io::ErrorKind::FileTooLarge`].
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
+    let size = file.metadata()?.len();
     // A size that is known to be too large need not be read first.
-    if file.metadata()?.len() > MAX_FILE {
+    if size > MAX_FILE {
         return Err(too_large(MAX_FILE));
     }
-    read_bounded(file)
+    // A file may grow, and devices have no size, so that this is a hint only.
+    read_up_to(file, MAX_FILE, Vec::with_capacity(size as usize + 1))
 }
 
-fn read_up_to(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+fn read_up_to(input: impl Read, most: u64, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     input.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
 }
@@ -47,10 +48,11 @@ mod tests {
 
     #[test]
     fn an_input_without_end_is_an_error() {
-        let error = read_up_to(io::repeat(0), 1 << 20).expect_err("too much");
+        let error = read_up_to(io::repeat(0), 1 << 20, Vec::new()).expect_err("too much");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(error.to_string(), "it has more than 1 MiB; split it");
-        assert_eq!(read_up_to(&[7; 16][..], 16).expect("as many as may be"), [7; 16]);
-        assert!(read_up_to(&[7; 17][..], 16).is_err());
+        let read = |input: &[u8]| read_up_to(input, 16, Vec::new());
+        assert_eq!(read(&[7; 16]).expect("as many as may be"), [7; 16]);
+        assert!(read(&[7; 17]).is_err());
     }
 }

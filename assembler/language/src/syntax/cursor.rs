@@ -99,8 +99,11 @@ impl<'t> Cursor<'t> {
     /// Moves to the end of this line.
     #[inline]
     pub fn skip_to_line_end(&mut self) {
-        let end = memchr::memchr2(b'\n', b'\r', self.rest).unwrap_or(self.rest.len());
-        self.advance(end);
+        // Most statements are followed by nothing, for which a search would take its time.
+        if !matches!(self.peek(), Some(b'\n' | b'\r')) {
+            let end = memchr::memchr2(b'\n', b'\r', self.rest).unwrap_or(self.rest.len());
+            self.advance(end);
+        }
     }
 
     /// Moves to the start of the next line.

@@ -167,6 +167,7 @@ fn run_files(
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
         lines: matches!(format, Some(Format::Object | Format::Elf)),
         references: false,
+        without_order: !shows_order(arguments, format),
         translate: Some(tdlasm_rewrite::convert::translate),
     };
     if let Some(project) = project {
@@ -186,6 +187,12 @@ fn run_files(
         true => Err(Failed::Incomplete),
         false => Ok(()),
     }
+}
+
+/// Whether an output shows a module in the order of its source.
+fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
+    let is_tdl = matches!(format, Some(Format::Rel | Format::Pbin | Format::Phex));
+    is_tdl || arguments.listing.is_some() && arguments.listing_style == ListingStyle::Tdl
 }
 
 /// The wishes about messages. A digit too large is taken as on the original if that is asked for.
