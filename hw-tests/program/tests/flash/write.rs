@@ -126,6 +126,21 @@ fn a_chip_with_a_dead_cell_fails_its_verification() {
     assert!(error.is_mismatch());
 }
 
+#[test]
+fn a_program_that_fails_its_verification_has_no_header() {
+    let near = Near::new(spec(), programmed());
+    let (mut link, monitor) = near.monitor();
+    let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
+    let sectors = flash::compare(&mut link, &chip, &application(), false, |_| {});
+    let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
+    // The last cell of the program's first sector lost a bit.
+    near.world().board.bus_mut().chip_mut().load(0x1FFF, &[0]);
+    let error = flash::write(&mut link, &sectors, |_| {}).expect_err("it differs");
+    assert!(error.is_mismatch(), "{error}");
+    let header = usize::from(slot::ADDRESS)..usize::from(slot::PROGRAM);
+    assert_eq!(near.cells(header.end)[header], [0xFF; slot::HEADER]);
+}
+
 /// A monitor without the request VERIFY's comparison: it agrees to everything.
 fn credulous() -> RomChip {
     let monitor = image(ProgramKind::Monitor);
