@@ -86,6 +86,9 @@ pub struct Options {
     /// Whether modules do without [`Module::assembled`] where nothing but TDL's own objects and
     /// listings shows it, which saves a large program time and memory.
     pub without_order: bool,
+    /// Whether the text is read twice without a try to read it once: faster if it has to be read
+    /// twice anyway, and the same in what is reported and assembled.
+    pub two_passes: bool,
     /// Translates statements of other dialects, for the help of messages.
     pub translate: Option<Translate>,
 }
@@ -119,6 +122,8 @@ pub struct Assembly {
     pub messages: Vec<String>,
     /// Definitions and uses of names, empty unless the options asked for it.
     pub references: References,
+    /// Whether the text was read twice.
+    pub read_twice: bool,
 }
 
 impl Assembly {
@@ -161,13 +166,16 @@ pub fn directive_names() -> impl Iterator<Item = &'static str> {
 
 /// Assembles the files, one after the other, as one program; errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
-    let mut assembler = Assembler::new(loader, options, Pass::Only);
-    if let Reading::NeedsTwoPasses = assembler.read(files) {
-        assembler = Assembler::new(loader, options, Pass::First);
-        assembler.read(files);
-        assembler.begin_second_pass();
-        assembler.read(files);
+    if !options.two_passes {
+        let mut assembler = Assembler::new(loader, options, Pass::Only);
+        if let Reading::Complete = assembler.read(files) {
+            return assembler.into_assembly();
+        }
     }
+    let mut assembler = Assembler::new(loader, options, Pass::First);
+    assembler.read(files);
+    assembler.begin_second_pass();
+    assembler.read(files);
     assembler.into_assembly()
 }
 
@@ -302,6 +310,7 @@ impl<'a> Assembler<'a> {
             sources: self.input.sources,
             messages: self.console.messages,
             references: self.record.references,
+            read_twice: self.pass == Pass::Second,
         }
     }
 }

@@ -13,7 +13,7 @@ use tdlasm::diag::{self, Code};
 use super::analysis::Analysis;
 use super::diagnostics::Shown;
 use super::text::Lines;
-use super::words::{parts_at, statements};
+use super::words::parts_at;
 use super::workspace::Workspace;
 
 /// The jumps that reach any address, by the relative ones.
@@ -84,8 +84,7 @@ fn fix(
     message: &diag::Diagnostic,
 ) -> Option<(String, TextEdit)> {
     let fix = message.fix.as_ref()?;
-    let sources = &program.outcome.sources;
-    let written = program.outcome.references.written(sources, fix.span);
+    let written = program.written(fix.span);
     // Text that macros join of pieces stands nowhere.
     let span = written.filter(|written| written.whole).map_or(fix.span, |written| written.span);
     let (file, stretch) = program.in_file(span)?;
@@ -111,7 +110,7 @@ fn absolute_jump(
         return None;
     }
     let (file, stretch) = program.in_file(message.span)?;
-    let statements = statements(workspace, path, text)?;
+    let statements = workspace.statements(path, text)?;
     let parts =
         parts_at(&statements, stretch.start).filter(|_| program.files[file as usize] == path)?;
     let word = &text[parts.operator.clone()];

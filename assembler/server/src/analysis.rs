@@ -1,5 +1,8 @@
 //! One program as the assembler sees it: its texts, messages and names, and where they were
 //! written.
+//!
+//! Messages are wanted at once, and the assembler gives them soonest if it notes nothing else.
+//! Names and bytes are found out when they are asked for, from the same texts.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -7,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use tdlasm::asm::{self, Assembly, Options};
 use tdlasm::listing::ListingLine;
-use tdlasm::references::{Kind, Name, Role};
+use tdlasm::references::{Kind, Name, References, Role, Written};
 use tdlasm::source::{Loader, Origin, Source, Span};
 
-use super::documents::plain;
+use super::documents::{Snapshot, plain};
+use super::foresight::Foresight;
 
 /// A name where it was written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,18 +45,39 @@ pub(super) struct Analysis {
     pub(super) root: PathBuf,
     /// All files that are read one after the other, that one first.
     pub(super) roots: Vec<PathBuf>,
+    options: Options,
+    foresight: Foresight,
+    /// The result without names and bytes.
     pub(super) outcome: Assembly,
     /// The files that were read, the root first.
     pub(super) files: Vec<PathBuf>,
     /// The texts that are files, by where they begin in the source map.
     texts: Vec<(u32, u32)>,
+    /// The same result with the names.
+    named: OnceCell<Assembly>,
+    /// The same result with the names and the bytes of each statement.
+    listed: OnceCell<Assembly>,
     places: OnceCell<Vec<Place>>,
 }
 
 impl Analysis {
     /// Assembles files as one program.
-    pub(super) fn new(roots: &[PathBuf], loader: &dyn Loader, options: &Options) -> Self {
-        let outcome = asm::run(loader, roots, options);
+    pub(super) fn new(
+        roots: &[PathBuf],
+        loader: &dyn Loader,
+        options: &Options,
+        foresight: Foresight,
+    ) -> Self {
+        let two_passes = foresight.begins_with_two();
+        let references = foresight.notes_names;
+        let options = Options {
+            two_passes,
+            listing: false,
+            references,
+            without_order: true,
+            ..options.clone()
+        };
+        let outcome = asm::run(loader, roots, &options);
         let mut files = Vec::<PathBuf>::new();
         let mut texts = Vec::new();
         for source in outcome.sources.iter() {
@@ -66,8 +91,62 @@ impl Analysis {
                 files.push(path);
             }
         }
-        let root = roots.first().cloned().unwrap_or_default();
-        Self { root, roots: roots.to_vec(), outcome, files, texts, places: OnceCell::new() }
+        Self {
+            root: roots.first().cloned().unwrap_or_default(),
+            roots: roots.to_vec(),
+            options,
+            foresight: foresight.after(&outcome),
+            outcome,
+            files,
+            texts,
+            named: OnceCell::new(),
+            listed: OnceCell::new(),
+            places: OnceCell::new(),
+        }
+    }
+
+    /// The same program with other texts, read in the same way.
+    pub(super) fn with(&self, loader: &dyn Loader) -> Self {
+        Self::new(&self.roots, loader, &self.options, Foresight::of(&self.outcome))
+    }
+
+    /// The way in which the program is read best when something in it changes.
+    pub(super) fn foresight(&self) -> Foresight {
+        self.foresight
+    }
+
+    /// Assembles the same texts again, and notes more.
+    fn again(&self, listing: bool) -> Assembly {
+        let two_passes = self.outcome.read_twice;
+        let options = Options { listing, references: true, two_passes, ..self.options.clone() };
+        asm::run(&Snapshot::of(&self.outcome.sources), &self.roots, &options)
+    }
+
+    /// The result with the bytes of each statement.
+    pub(super) fn listed(&self) -> &Assembly {
+        self.listed.get_or_init(|| self.again(true))
+    }
+
+    /// Finds out the bytes of each statement, and the names with them.
+    pub(super) fn list(&self) {
+        self.listed();
+    }
+
+    fn named(&self) -> &Assembly {
+        if self.options.references {
+            return &self.outcome;
+        }
+        self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.again(false)))
+    }
+
+    /// The names and the places where they stand.
+    pub(super) fn references(&self) -> &References {
+        &self.named().references
+    }
+
+    /// Returns where a stretch of the source map was written that may be in the text of a macro.
+    pub(super) fn written(&self, span: Span) -> Option<Written> {
+        self.references().written(&self.named().sources, span)
     }
 
     /// Whether this program reads a file, itself or inserted.
@@ -103,16 +182,34 @@ impl Analysis {
     /// All names where they were written, by place.
     pub(super) fn places(&self) -> &[Place] {
         self.places.get_or_init(|| {
-            let mut places: Vec<Place> = self.mentions().collect();
+            let mut places: Vec<Place> = self.mentions(|_| true).collect();
             places.sort_unstable();
             places.dedup();
             places
         })
     }
 
-    fn mentions(&self) -> impl Iterator<Item = Place> {
-        let Assembly { references, sources, .. } = &self.outcome;
-        references.mentions.iter().filter_map(|mention| {
+    /// Those in one file.
+    pub(super) fn places_in(&self, file: u32) -> &[Place] {
+        let places = self.places();
+        let start = places.partition_point(|place| place.file < file);
+        let end = places.partition_point(|place| place.file <= file);
+        &places[start..end]
+    }
+
+    /// The places where names get their meaning, by place.
+    pub(super) fn definitions(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = self.mentions(|role| role != Role::Use).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The mentions of names in some roles.
+    fn mentions(&self, is_wanted: impl Fn(Role) -> bool) -> impl Iterator<Item = Place> {
+        let Assembly { references, sources, .. } = self.named();
+        let wanted = references.mentions.iter().filter(move |mention| is_wanted(mention.role));
+        wanted.filter_map(|mention| {
             let written = references.written(sources, mention.span)?;
             let (file, stretch) = self.in_file(written.span)?;
             Some(Place {
@@ -144,18 +241,19 @@ impl Analysis {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
         let offsets = texts.map(|(base, _)| base + offset as u32).collect();
-        let mut offsets = self.outcome.references.readings(offsets);
+        let listed = self.listed();
+        let mut offsets = listed.references.readings(offsets);
         offsets.sort_unstable();
         let holds = |line: &ListingLine<'_>| {
             let first = offsets.partition_point(|offset| *offset < line.span.start);
             line.clocks.is_some() && offsets.get(first).is_some_and(|one| *one < line.span.end)
         };
-        self.outcome.listing.lines().filter(holds).collect()
+        listed.listing.lines().filter(holds).collect()
     }
 
     /// A name by its index.
     pub(super) fn name(&self, name: u32) -> &Name {
-        &self.outcome.references.names[name as usize]
+        &self.references().names[name as usize]
     }
 
     /// Whether a name is the program's, not the language's.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Range, SymbolKind,
@@ -16,7 +17,7 @@ use tdlasm_rewrite::fmt::Statements;
 use super::analysis::Analysis;
 use super::targets::{self, Found};
 use super::text::Lines;
-use super::words::{parts_at, statements};
+use super::words::parts_at;
 use super::workspace::Workspace;
 
 /// The manner in which an instruction goes somewhere else.
@@ -42,7 +43,7 @@ fn way(operator: &[u8]) -> Option<Way> {
 /// A file as its routines and calls.
 struct Shape<'w> {
     text: Vec<u8>,
-    statements: Statements,
+    statements: Rc<Statements>,
     /// The labels of its routines, by place.
     routines: Vec<Found<'w>>,
 }
@@ -67,7 +68,7 @@ impl<'w> Shapes<'w> {
 
 fn shape<'w>(workspace: &'w Workspace, path: &Path) -> Option<Shape<'w>> {
     let text = workspace.text(path)?;
-    let statements = statements(workspace, path, &text)?;
+    let statements = workspace.statements(path, &text)?;
     let program = workspace.programs().find(|one| one.reads(path))?;
     let file = program.file(path)?;
     let is_called = |place: &&super::analysis::Place| {

@@ -1,7 +1,7 @@
 //! The assembler's messages as the editor shows them.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
@@ -22,41 +22,62 @@ const SOURCE: &str = "tdlasm";
 /// The messages that were published last.
 #[derive(Debug, Default)]
 pub(super) struct Published {
-    /// The files that have messages.
-    files: BTreeSet<PathBuf>,
+    files: BTreeMap<PathBuf, PublishDiagnosticsParams>,
 }
 
 impl Published {
+    /// Forgets what was told about a file that is opened: the editor may have forgotten it, too.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+
     /// The messages about all programs that the editor has a file of open, and the end of those
-    /// that are no more.
+    /// that are no more; only those that the editor does not have yet.
     pub(super) fn news(&mut self, workspace: &Workspace) -> Vec<PublishDiagnosticsParams> {
-        let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
-        for path in workspace.documents.open.keys().chain(&self.files) {
-            found.insert(path.clone(), Vec::new());
+        let mut all = current(workspace);
+        for path in self.files.keys().filter(|path| !workspace.documents.open.contains_key(*path)) {
+            all.entry(path.clone()).or_default();
         }
-        for program in workspace.programs() {
-            let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
-            if program.files.iter().any(open) {
-                for (path, message) in Shown::new(program).messages() {
-                    let messages = found.entry(path).or_default();
-                    if !messages.contains(&message) {
-                        messages.push(message);
-                    }
+        let mut news = Vec::new();
+        let mut files = BTreeMap::new();
+        for (path, diagnostics) in all {
+            let open = workspace.documents.open.get(&path);
+            let version = open.map(|document| document.version);
+            let Some(uri) = workspace.uri(&path) else { continue };
+            let one = PublishDiagnosticsParams { uri, diagnostics, version };
+            if self.files.get(&path) != Some(&one) {
+                news.push(one.clone());
+            }
+            if open.is_some() || !one.diagnostics.is_empty() {
+                files.insert(path, one);
+            }
+        }
+        self.files = files;
+        news
+    }
+}
+
+/// The messages about each open file, and about others of the same programs that have some.
+fn current(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
+    let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+    for path in workspace.documents.open.keys() {
+        found.insert(path.clone(), Vec::new());
+    }
+    for program in workspace.programs() {
+        let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
+        if program.files.iter().any(open) {
+            for (path, message) in Shown::new(program).messages() {
+                let messages = found.entry(path).or_default();
+                if !messages.contains(&message) {
+                    messages.push(message);
                 }
             }
         }
-        for (path, message) in workspace.projects.mistakes() {
-            found.entry(path).or_default().push(about_project(message));
-        }
-        self.files =
-            found.iter().filter(|(_, all)| !all.is_empty()).map(|(path, _)| path.clone()).collect();
-        let news = found.into_iter().filter_map(|(path, diagnostics)| {
-            let open = workspace.documents.open.get(&path);
-            let version = open.map(|document| document.version);
-            Some(PublishDiagnosticsParams { uri: workspace.uri(&path)?, diagnostics, version })
-        });
-        news.collect()
     }
+    for (path, message) in workspace.projects.mistakes() {
+        found.entry(path).or_default().push(about_project(message));
+    }
+    found
 }
 
 /// A message about a project file, which says itself where it is wrong.
@@ -89,12 +110,11 @@ impl<'a> Shown<'a> {
     /// A message as the editor shows it, and the file.
     pub(super) fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
         let sources = &self.program.outcome.sources;
-        let references = &self.program.outcome.references;
         let place = render::in_file(one.span, sources);
         let (path, location) = self.location(place)?;
         let mut related = Vec::new();
         if place != one.span
-            && let Some(written) = references.written(sources, one.span)
+            && let Some(written) = self.program.written(one.span)
         {
             related.push((
                 written.span,

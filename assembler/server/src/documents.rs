@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
-use tdlasm::source::{DiskLoader, Loader};
+use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 
+use super::foresight::{self, Doubt};
 use super::text::Lines;
 
 /// A document.
@@ -21,8 +23,10 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Takes over what the editor changed, in the order in which it did.
-    pub(super) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
+    /// Takes over what the editor changed, in the order in which it did; returns what is likely of
+    /// the text now.
+    pub(super) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> Doubt {
+        let mut doubt = Doubt::default();
         for TextDocumentContentChangeEvent { range, text, .. } in changes {
             let Some(range) = range else {
                 self.text = text;
@@ -30,9 +34,14 @@ impl Document {
             };
             let lines = Lines::new(self.text.as_bytes());
             let start = lines.offset(range.start);
-            let end = lines.offset(range.end);
-            self.text.replace_range(start..end.max(start), &text);
+            let end = lines.offset(range.end).max(start);
+            let before = self.text[foresight::lines(&self.text, start..end)].to_owned();
+            self.text.replace_range(start..end, &text);
+            let after = foresight::lines(&self.text, start..start + text.len());
+            let first = after.start;
+            doubt.add(foresight::doubt(&before, &self.text[after], &self.text, first));
         }
+        doubt
     }
 }
 
@@ -77,6 +86,31 @@ impl Loader for Documents {
     fn exists(&self, path: &Path) -> bool {
         let path = plain(path);
         self.open.contains_key(&path) || DiskLoader.exists(&path)
+    }
+}
+
+/// The files that were read once, as they were then.
+pub(super) struct Snapshot {
+    texts: HashMap<PathBuf, Arc<Vec<u8>>>,
+}
+
+impl Snapshot {
+    /// The files in a source map.
+    pub(super) fn of(sources: &SourceMap) -> Self {
+        let files = sources.iter().filter(|one| !matches!(one.origin, Origin::Macro(_)));
+        let texts = files.map(|one| (PathBuf::from(&*one.name), Arc::clone(&one.text)));
+        Self { texts: texts.collect() }
+    }
+}
+
+impl Loader for Snapshot {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let text = self.texts.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(text.to_vec())
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.texts.contains_key(path)
     }
 }
 

@@ -9,6 +9,7 @@ use tdlasm::listing::{Listed, ListingLine};
 use tdlasm::references::{Kind, Role};
 use tdlasm_rewrite::convert::words;
 
+use super::analysis::Analysis;
 use super::targets::{self, Found};
 use super::text::Lines;
 use super::words::{Field, field_at};
@@ -24,6 +25,10 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     let (field, word) = field_at(workspace, path, &text, offset)?;
     if field == Field::Comment {
         return None;
+    }
+    if field == Field::Operator {
+        // With the bytes come the names, so that one run of the assembler serves both.
+        workspace.readers(path).for_each(Analysis::list);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let said = symbol(workspace, path, offset).or_else(operator)?;

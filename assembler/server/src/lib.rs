@@ -11,16 +11,20 @@ mod diagnostics;
 mod documents;
 mod edits;
 mod folding;
+mod foresight;
 mod frames;
+mod given;
 mod hover;
 mod links;
 mod navigate;
+mod outgoing;
 mod pieces;
 mod projects;
 mod protocol;
 mod rename;
 mod requests;
 mod session;
+mod symbols;
 mod targets;
 mod text;
 mod tokens;
@@ -41,6 +45,7 @@ use thiserror::Error;
 use tdlasm::asm::Options;
 
 use frames::{Frame, Frames};
+use outgoing::Outgoing;
 pub use protocol::Protocol;
 
 /// Most messages that are read before the first of them is taken.
@@ -122,8 +127,8 @@ struct Server<'o> {
 }
 
 impl Server<'_> {
-    fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {
-        message.into().write(&mut self.output).map_err(Error::Output)
+    fn send(&mut self, message: &Outgoing) -> Result<(), Error> {
+        message.write(self.output).map_err(Error::Output)
     }
 
     /// Shows that a message was too long. It has no number by which it could be answered.
@@ -132,14 +137,15 @@ impl Server<'_> {
             "tdlasm passed over a message of {length} bytes: the longest that it takes has 64 MiB"
         );
         let parameters = ShowMessageParams { typ: MessageType::ERROR, message };
-        self.send(Notification::new(ShowMessage::METHOD.into(), parameters))
+        let notice = Notification::new(ShowMessage::METHOD.into(), parameters);
+        self.send(&Message::Notification(notice).into())
     }
 
     /// Takes a message; true if it is the last.
     fn take(&mut self, message: Message) -> Result<bool, Error> {
         let is_last = matches!(&message, Message::Notification(notice) if notice.method == "exit");
         match self.protocol.answer(message) {
-            Some(answer) => self.send(answer).map(|()| is_last),
+            Some(answer) => self.send(&answer).map(|()| is_last),
             None => Ok(is_last),
         }
     }
@@ -147,7 +153,7 @@ impl Server<'_> {
     /// Tells what is wrong with the sources, if that may have changed.
     fn tell(&mut self) -> Result<(), Error> {
         for message in self.protocol.due() {
-            self.send(message)?;
+            self.send(&Message::Notification(message).into())?;
         }
         Ok(())
     }

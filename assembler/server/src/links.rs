@@ -5,12 +5,11 @@ use std::path::Path;
 use lsp_types::DocumentLink;
 
 use super::text::Lines;
-use super::words::statements;
 use super::workspace::Workspace;
 
 /// The links of a file. A file that is not found has none.
 pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<DocumentLink> {
-    let Some(statements) = statements(workspace, path, text) else { return Vec::new() };
+    let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
     let lines = Lines::new(text);
     let link = |operands: &std::ops::Range<usize>| {
         let found =

@@ -1,13 +1,11 @@
-//! Definitions, references, and what a file or the whole workspace defines.
+//! Definitions and references.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lsp_types::{
-    DocumentHighlight, DocumentHighlightKind, Location, Range, SymbolInformation, SymbolKind,
-};
+use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Range};
 
-use tdlasm::references::{Kind, Role};
+use tdlasm::references::Role;
 
 use super::targets::{self, Found};
 use super::text::Lines;
@@ -27,7 +25,8 @@ impl<'w> Locator<'w> {
     /// The places, each with what is found there.
     pub(super) fn located<'f>(&mut self, found: &[Found<'f>]) -> Vec<(Found<'f>, Location)> {
         let mut located = Vec::new();
-        for group in found.chunk_by(|one, other| one.path() == other.path()) {
+        for group in found.chunk_by(|one, other| one.path().as_os_str() == other.path().as_os_str())
+        {
             let path = group[0].path();
             let Some(uri) = self.workspace.uri(path) else { continue };
             let workspace = self.workspace;
@@ -100,45 +99,4 @@ pub(super) fn highlights(
         DocumentHighlight { range: location.range, kind: Some(kind) }
     });
     shown.collect()
-}
-
-/// Returns the definitions of a file, or with `None` what all do that has `query` in its name.
-pub(super) fn symbols(
-    workspace: &Workspace,
-    path: Option<&Path>,
-    query: &str,
-) -> Vec<SymbolInformation> {
-    let query = query.to_ascii_uppercase();
-    let mut found: Vec<Found<'_>> = Vec::new();
-    for program in workspace.programs() {
-        let wanted = |one: &Found<'_>| {
-            one.place.role == Role::Definition
-                && one.name().kind != Kind::Parameter
-                && one.name().kind != Kind::Language
-                && path.is_none_or(|path| one.path() == path)
-                && one
-                    .text()
-                    .to_ascii_uppercase()
-                    .windows(query.len().max(1))
-                    .any(|part| query.is_empty() || part == query.as_bytes())
-        };
-        let places = program.places().iter().map(|place| Found { program, place });
-        found.extend(places.filter(wanted));
-    }
-    found.sort_by_key(|one| (one.path(), one.place.start));
-    found.dedup_by_key(|one| (one.path(), one.place.start));
-    let located = Locator::new(workspace).located(&found).into_iter();
-    located.map(|(one, location)| symbol(&one, location)).collect()
-}
-
-#[expect(deprecated, reason = "a field of the protocol that has to be there")]
-fn symbol(found: &Found<'_>, location: Location) -> SymbolInformation {
-    let kind = match found.name().kind {
-        Kind::Label | Kind::External => SymbolKind::FUNCTION,
-        Kind::Macro => SymbolKind::OPERATOR,
-        Kind::Constant => SymbolKind::CONSTANT,
-        _ => SymbolKind::VARIABLE,
-    };
-    let name = String::from_utf8_lossy(found.text()).into_owned();
-    SymbolInformation { name, kind, tags: None, deprecated: None, location, container_name: None }
 }

@@ -31,6 +31,18 @@ pub(super) fn pieces(statements: &Statements) -> Vec<Piece> {
     cutter.found
 }
 
+/// The pieces of the statements that touch a stretch of a text.
+pub(super) fn pieces_within(statements: &Statements, stretch: &Range<usize>) -> Vec<Piece> {
+    let mut cutter = Cutter { text: &statements.source().text, found: Vec::new() };
+    let list = &statements.list;
+    let after = list.partition_point(|(start, _)| *start <= stretch.start);
+    let touching = list[after.saturating_sub(1)..].iter();
+    for (_, parts) in touching.take_while(|(start, _)| *start <= stretch.end) {
+        parts.iter().for_each(|parts| cutter.statement(parts));
+    }
+    cutter.found
+}
+
 struct Cutter<'t> {
     text: &'t [u8],
     found: Vec<Piece>,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tdlasm::asm::Options;
 
 use crate::ServerEnd;
+use crate::outgoing::Outgoing;
 use crate::session::Session;
 
 /// The phase of the session.
@@ -56,7 +57,7 @@ impl Protocol {
     /// It is no message of the protocol.
     pub fn take(&mut self, message: Value) -> Result<Option<Value>, serde_json::Error> {
         let message = serde_json::from_value(message)?;
-        self.answer(message).map(serde_json::to_value).transpose()
+        self.answer(message).map(Outgoing::into_value).transpose()
     }
 
     /// Returns the messages that are due without a question: what is wrong with the sources, if
@@ -74,7 +75,7 @@ impl Protocol {
         if self.phase == Phase::Shut { ServerEnd::Orderly } else { ServerEnd::Abrupt }
     }
 
-    pub(crate) fn answer(&mut self, message: Message) -> Option<Message> {
+    pub(crate) fn answer(&mut self, message: Message) -> Option<Outgoing> {
         match message {
             Message::Notification(notification) => {
                 if self.phase != Phase::Running {
@@ -83,21 +84,21 @@ impl Protocol {
                 let begins = notification.method == Initialized::METHOD;
                 self.session.notice(notification);
                 let registration = self.session.registration().filter(|_| begins);
-                registration.map(Message::Request)
+                registration.map(|request| Message::Request(request).into())
             }
-            Message::Request(request) => Some(Message::Response(self.respond(request))),
+            Message::Request(request) => Some(self.respond(request)),
             Message::Response(_) => None,
         }
     }
 
-    fn respond(&mut self, request: Request) -> Response {
+    fn respond(&mut self, request: Request) -> Outgoing {
         let refuse = |code: ErrorCode, message: &str| {
-            Response::new_err(request.id.clone(), code as i32, message.into())
+            Response::new_err(request.id.clone(), code as i32, message.into()).into()
         };
         match (self.phase, &*request.method) {
             (Phase::Silent, "initialize") => {
                 self.phase = Phase::Running;
-                self.session.initialize(request)
+                self.session.initialize(request).into()
             }
             (Phase::Silent, _) => {
                 refuse(ErrorCode::ServerNotInitialized, "the session begins with initialize")
@@ -108,7 +109,7 @@ impl Protocol {
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::Shut;
-                Response::new_ok(request.id, ())
+                Response::new_ok(request.id, ()).into()
             }
             (Phase::Running, _) => self.session.answer(request),
         }

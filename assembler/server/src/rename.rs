@@ -121,8 +121,9 @@ fn check_program(
         if !before.files.iter().any(|file| stretches.contains_key(file)) {
             continue;
         }
-        let after = Analysis::new(&before.roots, &changed, &workspace.options(&before.root));
-        let same = same_names(&before.outcome.references, &after.outcome.references);
+        let after = before.with(&changed);
+        [before, &after].into_iter().for_each(Analysis::list);
+        let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
             let clash = clash(workspace, before, target, new).unwrap_or_default();
             return Err(format!("{new} would change what {} is{clash}", before.root.display()));
@@ -136,7 +137,7 @@ fn clash(workspace: &Workspace, program: &Analysis, target: &Target, new: &str) 
     let long = workspace.options(&program.root).long_symbols;
     let significant = if long { new } else { &new[..new.len().min(6)] };
     let own = target.names(program);
-    let names = (0..).zip(&program.outcome.references.names);
+    let names = (0..).zip(&program.references().names);
     let mut others = names.filter(|(index, name)| {
         !own.contains(index) && !matches!(name.kind, Kind::Undefined | Kind::Language)
     });
@@ -172,7 +173,7 @@ fn same_names(before: &References, after: &References) -> bool {
 
 fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
     let code = |analysis: &Analysis| -> Vec<_> {
-        let lines = analysis.outcome.listing.lines();
+        let lines = analysis.listed().listing.lines();
         lines.map(|line| (line.address, line.bytes.to_vec(), line.value)).collect()
     };
     let messages = |analysis: &Analysis| -> Vec<_> {

@@ -8,21 +8,26 @@ use lsp_types::request::{
     CodeActionRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
     DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
     PrepareRenameRequest, RangeFormatting, References, Rename, Request,
-    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, WorkspaceSymbolRequest,
+    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
+    WorkspaceSymbolRequest,
 };
 use lsp_types::{
-    CallHierarchyItem, CompletionResponse, DocumentSymbolResponse, GotoDefinitionResponse,
-    Position, SemanticTokensResult, TextDocumentIdentifier, TextDocumentPositionParams, TextEdit,
-    WorkspaceSymbolResponse,
+    CallHierarchyItem, DocumentSymbolParams, GotoDefinitionResponse, Position,
+    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams,
+    TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, WorkspaceSymbolParams,
 };
+use serde::de::DeserializeOwned;
 
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
+use super::given::Tokens;
+use super::outgoing::{Answer, Outgoing};
 use super::session::Session;
 use super::text::Lines;
 use super::{
-    actions, calls, completion, edits, folding, hover, links, navigate, rename, tokens, uri,
+    actions, calls, completion, edits, folding, hover, links, navigate, rename, symbols, tokens,
+    uri,
 };
 
 /// The reason why a request cannot be answered.
@@ -30,7 +35,7 @@ type Refusal = (ErrorCode, String);
 
 impl Session {
     /// The answer to a request.
-    pub(super) fn answer(&mut self, request: Asked) -> Response {
+    pub(super) fn answer(&mut self, request: Asked) -> Outgoing {
         self.workspace.refresh();
         match &*request.method {
             GotoDefinition::METHOD
@@ -52,7 +57,7 @@ impl Session {
     }
 
     /// Requests about names wherever they stand.
-    fn about_names(&mut self, request: Asked) -> Response {
+    fn about_names(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             GotoDefinition::METHOD => self.reply::<GotoDefinition>(request, |session, asked| {
                 let (path, offset) = session.place(&asked.text_document_position_params)?;
@@ -71,16 +76,18 @@ impl Session {
                 })
             }
             DocumentSymbolRequest::METHOD => {
-                self.reply::<DocumentSymbolRequest>(request, |session, asked| {
+                let id = request.id.clone();
+                self.reply_with(request, |session, asked: DocumentSymbolParams| {
                     let path = uri::to_path(&asked.text_document.uri);
-                    let found = navigate::symbols(&session.workspace, Some(&path), "");
-                    Ok(Some(DocumentSymbolResponse::Flat(found)))
+                    let found = symbols::symbols(&session.workspace, Some(&path), "");
+                    Answer::new(id, &found).map_err(unsaid)
                 })
             }
             WorkspaceSymbolRequest::METHOD => {
-                self.reply::<WorkspaceSymbolRequest>(request, |session, asked| {
-                    let found = navigate::symbols(&session.workspace, None, &asked.query);
-                    Ok(Some(WorkspaceSymbolResponse::Flat(found)))
+                let id = request.id.clone();
+                self.reply_with(request, |session, asked: WorkspaceSymbolParams| {
+                    let found = symbols::symbols(&session.workspace, None, &asked.query);
+                    Answer::new(id, &found).map_err(unsaid)
                 })
             }
             PrepareRenameRequest::METHOD => {
@@ -100,7 +107,7 @@ impl Session {
     }
 
     /// Requests about a text, or a place in it.
-    fn about_texts(&mut self, request: Asked) -> Response {
+    fn about_texts(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
                 let (path, offset) = session.place(&asked.text_document_position_params)?;
@@ -108,8 +115,7 @@ impl Session {
             }),
             Completion::METHOD => self.reply::<Completion>(request, |session, asked| {
                 let (path, offset) = session.place(&asked.text_document_position)?;
-                let found = completion::completion(&session.workspace, &path, offset);
-                Ok(Some(CompletionResponse::Array(found)))
+                Ok(Some(completion::completion(&session.workspace, &path, offset)))
             }),
             FoldingRangeRequest::METHOD => {
                 self.reply::<FoldingRangeRequest>(request, |session, asked| {
@@ -117,20 +123,36 @@ impl Session {
                     Ok(Some(folding::folding(&text)))
                 })
             }
+            _ => self.about_tokens(request),
+        }
+    }
+
+    /// Requests about the tokens of a text.
+    fn about_tokens(&mut self, request: Asked) -> Outgoing {
+        let id = request.id.clone();
+        match &*request.method {
             SemanticTokensFullRequest::METHOD => {
-                self.reply::<SemanticTokensFullRequest>(request, |session, asked| {
+                self.reply_with(request, |session, asked: SemanticTokensParams| {
                     let (path, text) = session.text(&asked.text_document)?;
-                    let found = tokens::tokens(&session.workspace, &path, &text);
-                    let found = session.given.full(&path, found);
-                    Ok(Some(SemanticTokensResult::Tokens(found)))
+                    let found = tokens::tokens(&session.workspace, &path, &text, None);
+                    Answer::new(id, &session.given.full(&path, found)).map_err(unsaid)
                 })
             }
             SemanticTokensFullDeltaRequest::METHOD => {
-                self.reply::<SemanticTokensFullDeltaRequest>(request, |session, asked| {
+                self.reply_with(request, |session, asked: SemanticTokensDeltaParams| {
                     let (path, text) = session.text(&asked.text_document)?;
-                    let found = tokens::tokens(&session.workspace, &path, &text);
-                    let from = &asked.previous_result_id;
-                    Ok(Some(session.given.delta(&path, found, from)))
+                    let found = tokens::tokens(&session.workspace, &path, &text, None);
+                    let delta = session.given.delta(&path, found, &asked.previous_result_id);
+                    Answer::new(id, &delta).map_err(unsaid)
+                })
+            }
+            SemanticTokensRangeRequest::METHOD => {
+                self.reply_with(request, |session, asked: SemanticTokensRangeParams| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    let lines = Lines::new(&text);
+                    let stretch = lines.offset(asked.range.start)..lines.offset(asked.range.end);
+                    let found = tokens::tokens(&session.workspace, &path, &text, Some(stretch));
+                    Answer::new(id, &Tokens::unnumbered(found)).map_err(unsaid)
                 })
             }
             _ => unknown(request),
@@ -138,7 +160,7 @@ impl Session {
     }
 
     /// Requests about routines and their callers.
-    fn about_calls(&mut self, request: Asked) -> Response {
+    fn about_calls(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CallHierarchyPrepare::METHOD => {
                 self.reply::<CallHierarchyPrepare>(request, |session, asked| {
@@ -163,7 +185,7 @@ impl Session {
     }
 
     /// Requests about what could be changed in a text, and where it leads.
-    fn about_changes(&mut self, request: Asked) -> Response {
+    fn about_changes(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CodeActionRequest::METHOD => {
                 self.reply::<CodeActionRequest>(request, |session, asked| {
@@ -196,12 +218,25 @@ impl Session {
         &mut self,
         request: Asked,
         answer: impl FnOnce(&mut Self, R::Params) -> Result<R::Result, Refusal>,
-    ) -> Response {
+    ) -> Outgoing {
+        let id = request.id.clone();
+        self.reply_with(request, |session, asked| {
+            let result = answer(session, asked)?;
+            Answer::new(id, &result).map_err(unsaid)
+        })
+    }
+
+    /// Replies to a request with an answer that is text already.
+    fn reply_with<P: DeserializeOwned>(
+        &mut self,
+        request: Asked,
+        answer: impl FnOnce(&mut Self, P) -> Result<Answer, Refusal>,
+    ) -> Outgoing {
         match serde_json::from_value(request.params) {
-            Err(error) => invalid(request.id, &error),
+            Err(error) => invalid(request.id, &error).into(),
             Ok(parameters) => match answer(self, parameters) {
-                Ok(result) => Response::new_ok(request.id, result),
-                Err((code, message)) => Response::new_err(request.id, code as i32, message),
+                Ok(answer) => Outgoing::Answer(answer),
+                Err((code, message)) => Response::new_err(request.id, code as i32, message).into(),
             },
         }
     }
@@ -240,6 +275,10 @@ fn failed(why: String) -> Refusal {
     (ErrorCode::RequestFailed, why)
 }
 
+fn unsaid(error: serde_json::Error) -> Refusal {
+    failed(error.to_string())
+}
+
 fn offset(text: &[u8], position: Position) -> usize {
     Lines::new(text).offset(position)
 }
@@ -248,7 +287,7 @@ pub(super) fn invalid(id: lsp_server::RequestId, error: &serde_json::Error) -> R
     Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
 }
 
-fn unknown(request: Asked) -> Response {
+fn unknown(request: Asked) -> Outgoing {
     let message = format!("tdlasm does not answer {}", request.method);
-    Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message)
+    Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message).into()
 }

@@ -24,6 +24,8 @@ use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::Published;
 use super::documents::Document;
+use super::foresight::Doubt;
+use super::given::Given;
 use super::requests::invalid;
 use super::workspace::Workspace;
 use super::{tokens, uri};
@@ -46,7 +48,7 @@ pub(super) struct Session {
     pub(super) workspace: Workspace,
     published: Published,
     /// The semantic tokens that the editor has.
-    pub(super) given: tokens::Given,
+    pub(super) given: Given,
     /// Whether the editor watches files for those who ask.
     watches: bool,
     /// Whether something changed since the editor was told what is wrong.
@@ -55,11 +57,10 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(options: Options) -> Self {
-        let options = Options { listing: true, references: true, ..options };
         Self {
             workspace: Workspace::new(options),
             published: Published::default(),
-            given: tokens::Given::default(),
+            given: Given::default(),
             watches: false,
             stale: false,
         }
@@ -125,6 +126,7 @@ impl Session {
                 let uri = document.uri;
                 let version = document.version;
                 let text = document.text;
+                self.published.forget(&path);
                 self.workspace.documents.open.insert(path.clone(), Document { uri, version, text });
                 self.changed(&path);
             }),
@@ -132,8 +134,9 @@ impl Session {
                 let path = uri::to_path(&changed.text_document.uri);
                 if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                     document.version = changed.text_document.version;
-                    document.change(changed.content_changes);
-                    self.changed(&path);
+                    let doubt = document.change(changed.content_changes);
+                    self.workspace.changed(&path, doubt);
+                    self.stale = true;
                 }
             }),
             DidCloseTextDocument::METHOD => with::<DidCloseTextDocument>(params, |closed| {
@@ -152,7 +155,7 @@ impl Session {
     }
 
     fn changed(&mut self, path: &Path) {
-        self.workspace.changed(path);
+        self.workspace.changed(path, Doubt::default());
         self.stale = true;
     }
 
@@ -202,6 +205,7 @@ fn capabilities() -> ServerCapabilities {
             SemanticTokensOptions {
                 legend: tokens::legend(),
                 full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
+                range: Some(true),
                 ..SemanticTokensOptions::default()
             }
             .into(),

@@ -100,7 +100,7 @@ impl Target {
         let others = self.others.iter().filter(|(root, _)| *root == program.root);
         names.extend(others.map(|(_, name)| *name));
         if !self.shared.is_empty() {
-            let all = (0..).zip(&program.outcome.references.names);
+            let all = (0..).zip(&program.references().names);
             let shared =
                 all.filter(|(_, name)| is_shared(name) && self.shared.contains(&name.spelling));
             names.extend(shared.map(|(index, _)| index));

@@ -1,20 +1,16 @@
 //! Semantic tokens: what each word of a text is, for editors that colour it.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use lsp_types::{
-    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
-    SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensLegend,
-};
+use lsp_types::{SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 
 use tdlasm::references::Kind;
 use tdlasm_rewrite::convert::words::{is_tdl_directive, tdl_forms, tdl_register};
 
-use super::pieces::{Piece, PieceKind, pieces};
+use super::given::Numbers;
+use super::pieces::{Piece, PieceKind, pieces, pieces_within};
 use super::text::{Lines, units};
-use super::words::statements;
 use super::workspace::Workspace;
 
 /// The kinds of words, in the order of the legend.
@@ -54,84 +50,58 @@ pub(super) fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend { token_types, token_modifiers: vec![SemanticTokenModifier::DECLARATION] }
 }
 
-/// The tokens that editors were given last, so that they can be told what differs.
-#[derive(Debug, Default)]
-pub(super) struct Given {
-    files: HashMap<PathBuf, SemanticTokens>,
-    count: u64,
-}
-
-impl Given {
-    /// The tokens of a file, with a number.
-    pub(super) fn full(&mut self, path: &Path, tokens: SemanticTokens) -> SemanticTokens {
-        self.count += 1;
-        let numbered = SemanticTokens { result_id: Some(self.count.to_string()), ..tokens };
-        self.files.insert(path.to_owned(), numbered.clone());
-        numbered
-    }
-
-    /// The difference of a file's tokens from those with a number; all of them if these are not
-    /// known any more.
-    pub(super) fn delta(
-        &mut self,
-        path: &Path,
-        tokens: SemanticTokens,
-        from: &str,
-    ) -> SemanticTokensFullDeltaResult {
-        let known = self.files.remove(path);
-        let tokens = self.full(path, tokens);
-        match known.filter(|known| known.result_id.as_deref() == Some(from)) {
-            None => SemanticTokensFullDeltaResult::Tokens(tokens),
-            Some(known) => SemanticTokensFullDeltaResult::TokensDelta(SemanticTokensDelta {
-                edits: difference(&known.data, &tokens.data).into_iter().collect(),
-                result_id: tokens.result_id,
-            }),
+/// The tokens of a file, or those of the statements that touch a stretch of it.
+pub(super) fn tokens(
+    workspace: &Workspace,
+    path: &Path,
+    text: &[u8],
+    stretch: Option<Range<usize>>,
+) -> Vec<Numbers> {
+    let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
+    let pieces = match stretch {
+        None => pieces(&statements),
+        Some(stretch) => pieces_within(&statements, &stretch),
+    };
+    let mut names = Names::of(workspace, path);
+    let mut encoder = Encoder::new(text);
+    for piece in pieces {
+        let known = names.at(piece.0.start);
+        if let Some((token, modifiers)) = token(text, &piece, known) {
+            encoder.add(piece.0, token, modifiers);
         }
     }
-
-    /// Forgets a file that was closed.
-    pub(super) fn forget(&mut self, path: &Path) {
-        self.files.remove(path);
-    }
+    encoder.data
 }
 
-/// The one edit that makes `new` of `old`; a token is five numbers.
-fn difference(old: &[SemanticToken], new: &[SemanticToken]) -> Option<SemanticTokensEdit> {
-    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[same..], &new[same..]);
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let inserted = &new[..new.len() - tail];
-    let deleted = old.len() - tail;
-    (deleted > 0 || !inserted.is_empty()).then(|| SemanticTokensEdit {
-        start: 5 * same as u32,
-        delete_count: 5 * deleted as u32,
-        data: Some(inserted.to_vec()),
-    })
+/// The kinds of the names of a file, by place.
+struct Names {
+    kinds: Vec<(usize, Token)>,
+    /// The first that is not before the place that was asked for last.
+    next: usize,
 }
 
-/// The tokens of a file.
-pub(super) fn tokens(workspace: &Workspace, path: &Path, text: &[u8]) -> SemanticTokens {
-    let names = names(workspace, path);
-    let pieces = statements(workspace, path, text).map_or_else(Vec::new, |all| pieces(&all));
-    let found = pieces.into_iter().filter_map(|piece| {
-        let (token, modifiers) = token(text, &piece, &names)?;
-        Some((piece.0, token, modifiers))
-    });
-    SemanticTokens { result_id: None, data: encoded(text, &found.collect::<Vec<_>>()) }
-}
-
-/// Returns the kinds of the names of a file, by place.
-fn names(workspace: &Workspace, path: &Path) -> HashMap<usize, Token> {
-    let mut found = HashMap::new();
-    for program in workspace.readers(path) {
-        let Some(file) = program.file(path) else { continue };
-        for place in program.places().iter().filter(|place| place.file == file) {
-            if let Some(token) = token_of(program.name(place.name).kind) {
-                found.insert(place.start as usize, token);
-            }
+impl Names {
+    fn of(workspace: &Workspace, path: &Path) -> Self {
+        let mut kinds = Vec::new();
+        for program in workspace.readers(path) {
+            let Some(file) = program.file(path) else { continue };
+            let places = program.places_in(file).iter();
+            kinds.extend(places.filter_map(|place| {
+                Some((place.start as usize, token_of(program.name(place.name).kind)?))
+            }));
         }
+        // Of several names at a place the last counts.
+        kinds.sort_by_key(|(start, _)| *start);
+        Self { kinds, next: 0 }
     }
-    found
+
+    /// The kind of the name at a place; places are asked for in their order.
+    fn at(&mut self, place: usize) -> Option<Token> {
+        let before = self.kinds[self.next..].iter().take_while(|(start, _)| *start < place);
+        self.next += before.count();
+        let here = self.kinds[self.next..].iter().take_while(|(start, _)| *start == place);
+        here.last().map(|(_, token)| *token)
+    }
 }
 
 fn token_of(kind: Kind) -> Option<Token> {
@@ -147,9 +117,8 @@ fn token_of(kind: Kind) -> Option<Token> {
 
 /// Returns the kind of a piece of a statement, and its modifiers; `None` if it is nothing that is
 /// known.
-fn token(text: &[u8], piece: &Piece, names: &HashMap<usize, Token>) -> Option<(Token, u32)> {
+fn token(text: &[u8], piece: &Piece, known: Option<Token>) -> Option<(Token, u32)> {
     let (stretch, kind) = piece;
-    let known = names.get(&stretch.start).copied();
     let word = &text[stretch.clone()];
     let token = match kind {
         PieceKind::Label => return Some((Token::Label, DECLARATION)),
@@ -168,32 +137,46 @@ fn token(text: &[u8], piece: &Piece, names: &HashMap<usize, Token>) -> Option<(T
     Some((token, 0))
 }
 
-/// The tokens as differences of places; one of several lines becomes one a line.
-fn encoded(text: &[u8], found: &[(Range<usize>, Token, u32)]) -> Vec<SemanticToken> {
-    let lines = Lines::new(text);
-    let mut data = Vec::new();
-    let mut last_line = 0;
-    let mut last_start = 0;
-    for (stretch, token, modifiers) in found {
-        for line in lines.line(stretch.start)..=lines.line(stretch.end.saturating_sub(1)) {
-            let start = stretch.start.max(lines.start(line));
-            let end = stretch.end.min(lines.start(line) + lines.get(line).len());
-            if start >= end {
-                continue;
+/// Writes tokens as differences of places; one of several lines becomes one a line.
+struct Encoder<'t> {
+    lines: Lines<'t>,
+    data: Vec<Numbers>,
+    /// The line and the units before the last token.
+    last_line: usize,
+    last_start: u32,
+}
+
+impl<'t> Encoder<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { lines: Lines::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
+    }
+
+    fn add(&mut self, stretch: Range<usize>, token: Token, modifiers: u32) {
+        let mut line = self.line(stretch.start);
+        while self.lines.start(line) < stretch.end && line < self.lines.count() {
+            let first = self.lines.start(line);
+            let text = self.lines.get(line);
+            let start = stretch.start.max(first);
+            let end = stretch.end.min(first + text.len());
+            if start < end {
+                let at = units(&text[..start - first]);
+                let length = units(&text[start - first..end - first]);
+                let lines = (line - self.last_line) as u32;
+                let delta = if lines == 0 { at - self.last_start } else { at };
+                self.data.push([lines, delta, length, token as u32, modifiers]);
+                (self.last_line, self.last_start) = (line, at);
             }
-            let at = units(&text[lines.start(line)..start]);
-            let length = units(&text[start..end]);
-            let delta_line = line as u32 - last_line;
-            let same = line as u32 == last_line;
-            data.push(SemanticToken {
-                delta_line,
-                delta_start: if same { at - last_start } else { at },
-                length,
-                token_type: *token as u32,
-                token_modifiers_bitset: *modifiers,
-            });
-            (last_line, last_start) = (line as u32, at);
+            line += 1;
         }
     }
-    data
+
+    /// The line of an offset, which is mostly that of the last token or the next.
+    fn line(&self, offset: usize) -> usize {
+        let near = self.last_line..(self.last_line + 3).min(self.lines.count());
+        let within = |line: &usize| {
+            self.lines.start(*line) <= offset
+                && (offset < self.lines.start(line + 1) || line + 1 == self.lines.count())
+        };
+        near.into_iter().find(within).unwrap_or_else(|| self.lines.line(offset))
+    }
 }

@@ -10,7 +10,6 @@ use tdlasm::references::{Kind, Role};
 use super::analysis::Analysis;
 use super::pieces::{PieceKind, pieces};
 use super::targets::{Found, Target};
-use super::words::statements;
 use super::workspace::Workspace;
 
 /// Adds to the stretches of a name those where it stands in text that is not read. There it would
@@ -43,7 +42,7 @@ pub(super) fn add(
 /// Returns the stretches where the name stands unread in a file.
 fn unread(workspace: &Workspace, path: &Path, name: &Found<'_>) -> Vec<(usize, usize)> {
     let Some(text) = workspace.text(path) else { return Vec::new() };
-    let Some(statements) = statements(workspace, path, &text) else { return Vec::new() };
+    let Some(statements) = workspace.statements(path, &text) else { return Vec::new() };
     let within = if name.name().local { scope(name) } else { 0..text.len() };
     let read: BTreeSet<u32> = workspace
         .readers(path)

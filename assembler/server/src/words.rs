@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::fmt::{Options, Parts, Statements};
+use tdlasm_rewrite::fmt::{Parts, Statements};
 
 use super::workspace::Workspace;
 
@@ -16,14 +16,6 @@ pub(super) enum Field {
     Operator,
     Operands,
     Comment,
-}
-
-/// A file as statements.
-pub(super) fn statements(workspace: &Workspace, path: &Path, text: &[u8]) -> Option<Statements> {
-    let assembled = workspace.options(path);
-    let options =
-        Options { include_dirs: assembled.include_dirs, long_symbols: assembled.long_symbols };
-    Statements::read(&workspace.documents, path, text, &options)
 }
 
 /// The statement that holds an offset.
@@ -39,7 +31,7 @@ pub(super) fn field_at(
     text: &[u8],
     offset: usize,
 ) -> Option<(Field, Range<usize>)> {
-    let statements = statements(workspace, path, text)?;
+    let statements = workspace.statements(path, text)?;
     let parts = parts_at(&statements, offset)?;
     Some((field(parts, offset), word(text, offset)))
 }

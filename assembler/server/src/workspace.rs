@@ -1,16 +1,20 @@
 //! The programs of the folders that the editor shows, each assembled anew when one of its files
 //! changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use lsp_types::Uri;
 
 use tdlasm::asm::Options;
+use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
+use super::foresight::{Doubt, Foresight};
 use super::projects::Projects;
 use super::uri;
 
@@ -29,6 +33,10 @@ pub(super) struct Workspace {
     sources: BTreeSet<PathBuf>,
     /// The results of those that were assembled since their files changed.
     analyses: BTreeMap<PathBuf, Analysis>,
+    /// The way in which those are to be read whose files changed.
+    foresights: BTreeMap<PathBuf, Foresight>,
+    /// The files that were cut into statements since anything changed.
+    statements: RefCell<HashMap<PathBuf, Option<Rc<Statements>>>>,
 }
 
 impl Workspace {
@@ -64,7 +72,8 @@ impl Workspace {
     }
 
     /// Takes up a source, or that one is no more.
-    pub(super) fn changed(&mut self, path: &Path) {
+    pub(super) fn changed(&mut self, path: &Path, doubt: Doubt) {
+        self.statements.get_mut().clear();
         if Projects::is_file(path) {
             self.projects.forget();
             self.analyses.clear();
@@ -77,9 +86,17 @@ impl Workspace {
             self.sources.remove(path);
         }
         // One that could not be found so far may be the one that is there now.
+        let foresights = &mut self.foresights;
         self.analyses.retain(|root, one| {
-            root != path && !one.reads(path) && !(is_new && one.outcome.has_errors())
+            let is_stale = root == path || one.reads(path) || (is_new && one.outcome.has_errors());
+            if is_stale {
+                foresights.insert(root.clone(), one.foresight());
+            }
+            !is_stale
         });
+        for foresight in self.foresights.values_mut() {
+            *foresight = foresight.doubted(doubt);
+        }
     }
 
     /// Assembles what has changed.
@@ -96,12 +113,25 @@ impl Workspace {
             // A source further down in a program is read with it.
             if files.first() == Some(root) {
                 let options = self.options(root);
-                let analysis = Analysis::new(&files, &self.documents, &options);
+                let foresight = self.foresights.get(root).copied().unwrap_or_default();
+                let analysis = Analysis::new(&files, &self.documents, &options, foresight);
                 self.analyses.insert(root.clone(), analysis);
             }
         }
         let sources = &self.sources;
         self.analyses.retain(|root, _| sources.contains(root));
+        self.foresights.clear();
+    }
+
+    /// A file, whose text this is, as statements.
+    pub(super) fn statements(&self, path: &Path, text: &[u8]) -> Option<Rc<Statements>> {
+        let mut known = self.statements.borrow_mut();
+        let cut = || {
+            let Options { include_dirs, long_symbols, .. } = self.options(path);
+            let options = fmt::Options { include_dirs, long_symbols };
+            Statements::read(&self.documents, path, text, &options).map(Rc::new)
+        };
+        known.entry(path.to_owned()).or_insert_with(cut).clone()
     }
 
     /// The programs: sources that no other inserts.

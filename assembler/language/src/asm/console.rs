@@ -1,5 +1,7 @@
 //! The operator's console: what the source prints, what it asks, and the replies.
 
+use std::collections::HashSet;
+
 use crate::syntax::lex::{self, NumberFault};
 
 use super::Answer;
@@ -10,17 +12,32 @@ pub(super) struct Console<'a> {
     answers: &'a [Answer],
     /// The number of replies without a name that were given so far.
     given: usize,
+    /// The symbols about which nobody replied.
+    unanswered: HashSet<String>,
     /// The lines that were shown.
     pub(super) messages: Vec<String>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(answers: &'a [Answer]) -> Self {
-        Self { answers, given: 0, messages: Vec::new() }
+        Self { answers, given: 0, unanswered: HashSet::new(), messages: Vec::new() }
     }
 
     /// Asks for the value of a symbol; `None` if nobody replies.
     pub(super) fn ask(&mut self, name: &str, prompt: &str) -> Option<u16> {
+        let reply = self.reply(name, prompt);
+        if reply.is_none() {
+            self.unanswered.insert(name.to_owned());
+        }
+        reply
+    }
+
+    /// Whether a symbol was asked for and nobody replied.
+    pub(super) fn lacks(&self, name: &str) -> bool {
+        self.unanswered.contains(name)
+    }
+
+    fn reply(&mut self, name: &str, prompt: &str) -> Option<u16> {
         let mut waiting = self.answers.iter().filter(|answer| answer.name.is_none());
         let named = self
             .answers

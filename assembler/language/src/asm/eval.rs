@@ -295,7 +295,9 @@ impl Assembler<'_> {
         let spelling = self.naming.names.spelling(name);
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);
-        if let Some(guess) = self.undefined_guess(name) {
+        if self.reports.hears(Code::Undefined)
+            && let Some(guess) = self.undefined_guess(name)
+        {
             diagnostic = guess.add_to(diagnostic, span, span.end);
         }
         self.report(diagnostic);

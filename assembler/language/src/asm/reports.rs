@@ -130,6 +130,17 @@ impl<'a> Reports<'a> {
         }
     }
 
+    /// Whether a message of a code that the original has a letter for is kept: what would only be
+    /// thrown away need not be explained.
+    pub(super) fn hears(&self, code: Code) -> bool {
+        let has_room = match self.levels.severity(code) {
+            Some(Severity::Error) => self.errors < MAX_ERRORS,
+            Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
+            None => false,
+        };
+        self.pass == Pass::Second && has_room
+    }
+
     /// The number of errors in the row, if the letters of all of them are shown.
     pub(super) fn shown_in_row(&self) -> Option<u16> {
         let letters = self.row.letters;

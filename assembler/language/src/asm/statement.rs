@@ -349,19 +349,27 @@ impl Assembler<'_> {
             if again || entry.doubled {
                 self.report_redefinition(name, &entry, span);
             }
+            if !again && self.console.lacks(&self.naming.names.spelling(name)) {
+                self.report_unanswered(name, &prompt, span);
+            }
             self.define(name, entry.state, entry.definition, span);
             return;
         }
         let spelling = self.naming.names.spelling(name);
         let reply = self.console.ask(&spelling, &prompt);
         if reply.is_none() {
-            let message = format!("the source asks for the value of {spelling}: {prompt}");
-            let help = format!("give the reply with --answer {spelling}=VALUE");
-            self.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
+            self.report_unanswered(name, &prompt, span);
         }
         let value = State::Value(Value::absolute(reply.unwrap_or(0)));
         self.define(name, value, Definition::Fixed, span);
         self.naming.names[name].asked = true;
+    }
+
+    fn report_unanswered(&mut self, name: NameId, prompt: &str, span: Span) {
+        let spelling = self.naming.names.spelling(name);
+        let message = format!("the source asks for the value of {spelling}: {prompt}");
+        let help = format!("give the reply with --answer {spelling}=VALUE");
+        self.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
     }
 
     fn operator(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) -> Step<Ending> {
@@ -420,7 +428,10 @@ impl Assembler<'_> {
         let message = format!("{word} is no instruction, directive or macro");
         let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
-        let known = super::hints::operator_guess(&word, operands, self.options.translate);
+        let known = match self.reports.hears(Code::Operator) {
+            true => super::hints::operator_guess(&word, operands, self.options.translate),
+            false => None,
+        };
         let foreign = super::hints::is_foreign(&word);
         let label = if foreign { None } else { self.label_guess(&word, operands) };
         if let Some(guess) = label.or(known) {

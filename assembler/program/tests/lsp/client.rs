@@ -15,16 +15,28 @@ use serde_json::{Value, json};
 /// Nothing takes this long, on a busy machine either.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// A message, when all of it was there, and its length.
+struct Received {
+    message: Value,
+    at: Instant,
+    bytes: usize,
+}
+
 /// The program, started and spoken to.
 pub(crate) struct Client {
     server: Child,
     input: Option<ChildStdin>,
-    messages: Receiver<Value>,
+    messages: Receiver<Received>,
     next: i64,
     /// The text and version of each open document by its URI.
     documents: HashMap<String, (String, i64)>,
     /// The messages about each document, as they came last.
     pub(crate) diagnostics: HashMap<String, Value>,
+    /// The time at which the last message went out.
+    pub(crate) sent: Instant,
+    /// The time at which the last message was there, and its length.
+    pub(crate) arrived: Instant,
+    pub(crate) bytes: usize,
 }
 
 fn spawn(arguments: &[&str]) -> Child {
@@ -39,7 +51,7 @@ fn spawn(arguments: &[&str]) -> Child {
 }
 
 /// Reads messages as long as there are any.
-fn listen(output: impl Read + Send + 'static) -> Receiver<Value> {
+fn listen(output: impl Read + Send + 'static) -> Receiver<Received> {
     let (sender, messages) = channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -60,8 +72,9 @@ fn listen(output: impl Read + Send + 'static) -> Receiver<Value> {
             }
             let mut body = vec![0; length.expect("each message has a length")];
             output.read_exact(&mut body).expect("as many bytes as promised");
+            let at = Instant::now();
             let message = serde_json::from_slice(&body).expect("JSON");
-            if sender.send(message).is_err() {
+            if sender.send(Received { message, at, bytes: body.len() }).is_err() {
                 return;
             }
         }
@@ -139,7 +152,18 @@ impl Client {
         let messages = listen(server.stdout.take().expect("a pipe"));
         let documents = HashMap::new();
         let diagnostics = HashMap::new();
-        let mut client = Self { server, input, messages, next: 0, documents, diagnostics };
+        let now = Instant::now();
+        let mut client = Self {
+            server,
+            input,
+            messages,
+            next: 0,
+            documents,
+            diagnostics,
+            sent: now,
+            arrived: now,
+            bytes: 0,
+        };
         let folders = folder.map(|folder| json!([{ "uri": uri(folder), "name": "test" }]));
         let parameters = json!({
             "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders,
@@ -150,9 +174,17 @@ impl Client {
         client
     }
 
+    /// The number of the server's process.
+    #[allow(dead_code, reason = "for the bench")]
+    pub(crate) fn process(&self) -> u32 {
+        self.server.id()
+    }
+
     pub(crate) fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("an open pipe");
-        input.write_all(&framed(message)).and_then(|()| input.flush()).expect("the server listens");
+        let framed = framed(message);
+        self.sent = Instant::now();
+        input.write_all(&framed).and_then(|()| input.flush()).expect("the server listens");
     }
 
     pub(crate) fn notify(&mut self, method: &str, parameters: Value) {
@@ -185,7 +217,9 @@ impl Client {
 
     /// The next message; those about what is wrong with documents are kept.
     fn receive(&mut self) -> Value {
-        let message = self.messages.recv_timeout(DEADLINE).expect("the server answers");
+        let received = self.messages.recv_timeout(DEADLINE).expect("the server answers");
+        let Received { message, at, bytes } = received;
+        (self.arrived, self.bytes) = (at, bytes);
         if message["method"] == "textDocument/publishDiagnostics" {
             let uri = message["params"]["uri"].as_str().expect("a URI").to_owned();
             self.diagnostics.insert(uri, message["params"].clone());

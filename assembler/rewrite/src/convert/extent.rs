@@ -23,6 +23,9 @@ pub(super) fn end(source: &Source, operator: &[u8], from: usize) -> usize {
 /// Brackets in comments and quotes mean nothing in text that is assembled. In text that is skipped
 /// they count, but which text that is nobody knows who does not assemble it.
 pub(crate) fn depth_behind(text: &[u8], depth: usize) -> usize {
+    if memchr::memchr2(b'[', b']', text).is_none() {
+        return depth;
+    }
     lex::live_brackets(text).fold(depth, |depth, (_, bracket)| match bracket {
         b'[' => depth + 1,
         _ => depth.saturating_sub(1),

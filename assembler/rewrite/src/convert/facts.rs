@@ -1,6 +1,7 @@
 //! Facts of a source and the files that it inserts, gathered before they are read statement by
 //! statement.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,8 +63,9 @@ impl Facts {
     fn scan(&mut self, text: &[u8], file: &Path, search: &Search<'_>) -> Vec<PathBuf> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let mut found = Vec::new();
+        let mut words = Words::default();
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            if let Some(name) = self.line(line)
+            if let Some(name) = self.line(line, &mut words)
                 && !self.inserts.contains_key(&name)
             {
                 let spelling = String::from_utf8_lossy(&name).into_owned();
@@ -76,23 +78,17 @@ impl Facts {
     }
 
     /// Collects from one line; returns the file that it inserts.
-    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        let words = words(line);
-        let next = |at: usize| words.get(at + 1).map(|(word, _)| *word);
-        for (at, (word, behind)) in words.iter().enumerate() {
-            match behind.trim_ascii_start().first() {
-                Some(b'=') => {
-                    *self.assigned.entry(self.key(word)).or_default() += 1;
-                    self.defined.insert(self.key(word));
-                }
-                Some(b':') => {
-                    self.defined.insert(self.key(word));
-                }
-                _ => {}
-            }
+    fn line(&mut self, line: &[u8], words: &mut Words) -> Option<Vec<u8>> {
+        words.read(line);
+        let next = |at: usize| words.get(line, at + 1);
+        for (at, stretch) in words.stretches.iter().enumerate() {
+            let word = &line[stretch.clone()];
+            let behind = &line[stretch.end..words.end];
+            self.name(word, behind);
             match directive_key(word).as_str() {
                 "EQU" | "DEFL" if at > 0 => {
-                    *self.assigned.entry(self.key(words[at - 1].0)).or_default() += 1;
+                    let before = &line[words.stretches[at - 1].clone()];
+                    *self.assigned.entry(self.key(before)).or_default() += 1;
                 }
                 ".DEFIN" => self.alter(next(at)),
                 ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => {
@@ -101,11 +97,12 @@ impl Facts {
                 }
                 "MACRO" => {
                     self.alter(next(at));
-                    self.alter(at.checked_sub(1).map(|before| words[before].0));
+                    self.alter(at.checked_sub(1).and_then(|before| words.get(line, before)));
                 }
                 // What other modules define is no instruction either.
                 ".EXTER" => {
-                    let names = words[at + 1..].iter().map(|(name, _)| self.key(name));
+                    let names = words.stretches[at + 1..].iter();
+                    let names = names.map(|name| self.key(&line[name.clone()]));
                     let names: Vec<Vec<u8>> = names.collect();
                     self.external.extend(names);
                 }
@@ -114,6 +111,20 @@ impl Facts {
             }
         }
         None
+    }
+
+    /// Collects a name that is defined where it stands.
+    fn name(&mut self, word: &[u8], behind: &[u8]) {
+        match behind.trim_ascii_start().first() {
+            Some(b'=') => {
+                *self.assigned.entry(self.key(word)).or_default() += 1;
+                self.defined.insert(self.key(word));
+            }
+            Some(b':') => {
+                self.defined.insert(self.key(word));
+            }
+            _ => {}
+        }
     }
 
     fn alter(&mut self, name: Option<&[u8]>) {
@@ -183,26 +194,40 @@ impl Search<'_> {
     }
 }
 
-/// The words of a line outside of quotes, each with what stands behind it, up to the comment.
-fn words(line: &[u8]) -> Vec<(&[u8], &[u8])> {
-    let is_word = |byte: u8| lex::is_symbol(byte) || super::zilog_expr::is_symbol(byte);
-    let mut words = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
-        let rest = &line[at + 1..];
-        let length = if is_word(*byte) {
-            1 + rest.iter().take_while(|byte| is_word(**byte)).count()
-        } else if matches!(byte, b'\'' | b'"') {
-            memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
-        } else {
-            1
-        };
-        if is_word(*byte) {
-            words.push((at, at + length));
+/// The words of a line outside of quotes, up to the comment. The vector is kept from one line to
+/// the next.
+#[derive(Default)]
+struct Words {
+    stretches: Vec<Range<usize>>,
+    /// The end of the line, or the beginning of its comment.
+    end: usize,
+}
+
+impl Words {
+    fn read(&mut self, line: &[u8]) {
+        let is_word = |byte: u8| lex::is_symbol(byte) || super::zilog_expr::is_symbol(byte);
+        self.stretches.clear();
+        let mut at = 0;
+        while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
+            let rest = &line[at + 1..];
+            let length = if is_word(*byte) {
+                1 + rest.iter().take_while(|byte| is_word(**byte)).count()
+            } else if matches!(byte, b'\'' | b'"') {
+                memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
+            } else {
+                1
+            };
+            if is_word(*byte) {
+                self.stretches.push(at..at + length);
+            }
+            at += length;
         }
-        at += length;
+        self.end = at;
     }
-    words.into_iter().map(|(start, end)| (&line[start..end], &line[end..at])).collect()
+
+    fn get<'l>(&self, line: &'l [u8], at: usize) -> Option<&'l [u8]> {
+        self.stretches.get(at).map(|stretch| &line[stretch.clone()])
+    }
 }
 
 /// The name of a file, perhaps in quotes.

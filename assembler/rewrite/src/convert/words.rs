@@ -1,5 +1,6 @@
 //! The words of both dialects: which is a mnemonic, and of which instruction.
 
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,9 +13,12 @@ const ZILOG_DIRECTIVES: [&str; 15] = [
     "EXTERN", "GLOBAL", "PUBLIC",
 ];
 
-static TDL: LazyLock<FxHashMap<&str, usize>> = LazyLock::new(|| {
-    // Of several forms the first must win, so it goes in last.
-    FORMS.iter().enumerate().rev().map(|(at, form)| (form.mnemonic, at)).collect()
+static TDL: LazyLock<FxHashMap<&str, &[Form]>> = LazyLock::new(|| {
+    let forms = FORMS.chunk_by(|one, other| one.mnemonic == other.mnemonic);
+    // Of several groups of a name the first must win, so it goes in last.
+    let mut forms: Vec<_> = forms.map(|forms| (forms[0].mnemonic, forms)).collect();
+    forms.reverse();
+    forms.into_iter().collect()
 });
 
 static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
@@ -26,7 +30,7 @@ static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
 });
 
 static TDL_DIRECTIVES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    tdlasm::asm::directive_names().map(|name| directive_key(name.as_bytes())).collect()
+    tdlasm::asm::directive_names().map(|name| directive_key(name.as_bytes()).to_string()).collect()
 });
 
 /// The mnemonic and the operands of Zilog's spelling.
@@ -36,10 +40,7 @@ pub(super) fn template(form: &Form) -> (&'static str, &'static str) {
 
 /// The forms of a mnemonic in TDL, none if it is no mnemonic.
 pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
-    let first = upper(word).and_then(|word| TDL.get(&*word).copied());
-    let Some(first) = first else { return &[] };
-    let same = |form: &&Form| form.mnemonic == FORMS[first].mnemonic;
-    &FORMS[first..first + FORMS[first..].iter().take_while(same).count()]
+    upper(word).and_then(|word| TDL.get(&*word).copied()).unwrap_or_default()
 }
 
 /// Whether Zilog has this mnemonic.
@@ -80,19 +81,58 @@ pub fn is_section(word: &[u8]) -> bool {
 }
 
 /// The name of a directive of TDL as far as it counts: six capitals.
-pub fn directive_key(word: &[u8]) -> String {
-    let kept = &word[..word.len().min(6)];
-    String::from_utf8_lossy(kept).to_ascii_uppercase()
+pub fn directive_key(word: &[u8]) -> Capitals {
+    Capitals::new(&word[..word.len().min(6)])
 }
 
 /// Whether TDL has this directive.
 pub fn is_tdl_directive(word: &[u8]) -> bool {
-    word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&directive_key(word))
+    word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&*directive_key(word))
 }
 
 /// A word of usual length in capitals.
-fn upper(word: &[u8]) -> Option<String> {
-    (word.len() <= 8).then(|| String::from_utf8_lossy(word).to_ascii_uppercase())
+fn upper(word: &[u8]) -> Option<Capitals> {
+    (word.len() <= LONGEST).then(|| Capitals::new(word))
+}
+
+/// The length of the longest words that are compared.
+const LONGEST: usize = 8;
+
+/// A short word in capitals, kept in place: sources have one or more in every line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capitals {
+    bytes: [u8; LONGEST],
+    length: usize,
+}
+
+impl Capitals {
+    /// Takes a word of at most eight bytes; other bytes than those of ASCII are like no letter.
+    fn new(word: &[u8]) -> Self {
+        let mut bytes = [0; LONGEST];
+        for (to, from) in bytes.iter_mut().zip(word) {
+            *to = if from.is_ascii() { from.to_ascii_uppercase() } else { 0 };
+        }
+        Self { bytes, length: word.len().min(LONGEST) }
+    }
+
+    /// The word.
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+impl Deref for Capitals {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq<&str> for Capitals {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<
     if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
         return None;
     }
-    parts.last = !scan.is_altered(&parts.operator) && scan.key(&parts.operator) == ".END";
+    parts.last = scan.key(&parts.operator) == ".END" && !scan.is_altered(&parts.operator);
     scan.cursor.skip_blanks();
     let first = scan.here();
     scan.operands(&parts.operator);
@@ -105,7 +105,7 @@ impl<'t> Scan<'t> {
         &self.source.text[stretch.clone()]
     }
 
-    fn key(&self, word: &Stretch) -> String {
+    fn key(&self, word: &Stretch) -> words::Capitals {
         words::directive_key(self.facts.meaning(self.slice(word)))
     }
 

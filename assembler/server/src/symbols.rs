@@ -1,0 +1,91 @@
+//! The symbols of a file or of the whole workspace.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use lsp_types::{Range, SymbolKind, Uri};
+use serde::Serialize;
+
+use tdlasm::references::{Kind, Role};
+
+use super::analysis::{Analysis, Place};
+use super::text::Lines;
+use super::workspace::Workspace;
+
+/// A symbol as editors show it, without the fields of the protocol that need not be there: files
+/// have thousands.
+#[derive(Debug, Serialize)]
+pub(super) struct Symbol<'w> {
+    name: Cow<'w, str>,
+    kind: SymbolKind,
+    location: Location,
+}
+
+#[derive(Debug, Serialize)]
+struct Location {
+    uri: Uri,
+    range: Range,
+}
+
+/// Returns the definitions of a file, or with `None` what all do that has `query` in its name.
+pub(super) fn symbols<'w>(
+    workspace: &'w Workspace,
+    path: Option<&Path>,
+    query: &str,
+) -> Vec<Symbol<'w>> {
+    let query = query.to_ascii_uppercase();
+    let mut found: Vec<(&Path, Place, Symbol<'_>)> = Vec::new();
+    for program in workspace.programs() {
+        for (file, name) in (0..).zip(&program.files) {
+            if path.is_none_or(|path| name == path) {
+                found.extend(of_file(workspace, program, file, &query));
+            }
+        }
+    }
+    // The same place may be read by several programs.
+    found.sort_by(|(one, place, _), (other, other_place, _)| {
+        (one.as_os_str(), place.start).cmp(&(other.as_os_str(), other_place.start))
+    });
+    found.dedup_by(|(one, place, _), (other, other_place, _)| {
+        place.start == other_place.start && one.as_os_str() == other.as_os_str()
+    });
+    found.into_iter().map(|(_, _, symbol)| symbol).collect()
+}
+
+/// The definitions of a file that have `query` in their names.
+fn of_file<'w>(
+    workspace: &'w Workspace,
+    program: &'w Analysis,
+    file: u32,
+    query: &str,
+) -> Vec<(&'w Path, Place, Symbol<'w>)> {
+    let path = &*program.files[file as usize];
+    let Some(uri) = workspace.uri(path) else { return Vec::new() };
+    let text = program.text(file);
+    let lines = Lines::new(text);
+    let wanted = program.definitions().into_iter().filter(|place| {
+        let kind = program.name(place.name).kind;
+        place.file == file
+            && place.role == Role::Definition
+            && !matches!(kind, Kind::Parameter | Kind::Language)
+            && has(&text[place.stretch()], query)
+    });
+    let symbol = |place: Place| {
+        let kind = match program.name(place.name).kind {
+            Kind::Label | Kind::External => SymbolKind::FUNCTION,
+            Kind::Macro => SymbolKind::OPERATOR,
+            Kind::Constant => SymbolKind::CONSTANT,
+            _ => SymbolKind::VARIABLE,
+        };
+        let name = String::from_utf8_lossy(&text[place.stretch()]);
+        let location = Location { uri: uri.clone(), range: lines.range(place.stretch()) };
+        (path, place, Symbol { name, kind, location })
+    };
+    wanted.map(symbol).collect()
+}
+
+/// Whether a name has these capitals somewhere.
+fn has(name: &[u8], query: &str) -> bool {
+    let parts = || name.to_ascii_uppercase();
+    query.is_empty() || parts().windows(query.len()).any(|part| part == query.as_bytes())
+}
