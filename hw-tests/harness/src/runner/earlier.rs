@@ -177,10 +177,15 @@ mod tests {
 
     #[test]
     fn of_several_results_of_a_case_a_trouble_counts_and_a_fail_most() {
-        for order in [[Verdict::Pass, Verdict::Fail], [Verdict::Fail, Verdict::Pass]] {
-            let before = baseline(order.map(ended).to_vec());
-            assert_eq!(before.compare(&ended(Verdict::Fail)), Compared::Known);
-            assert_eq!(before.compare(&ended(Verdict::Pass)), Compared::Mended);
+        use Verdict::{Fail, Pass, Timeout};
+        for (one, other, counts) in
+            [(Pass, Fail, Fail), (Pass, Timeout, Timeout), (Timeout, Fail, Fail)]
+        {
+            for order in [[one, other], [other, one]] {
+                let before = baseline(order.map(ended).to_vec());
+                assert_eq!(before.compare(&ended(counts)), Compared::Known, "{order:?}");
+                assert_eq!(before.compare(&ended(Pass)), Compared::Mended, "{order:?}");
+            }
         }
     }
 }

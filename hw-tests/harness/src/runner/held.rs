@@ -127,7 +127,7 @@ fn is_right(result: &CaseResult) -> bool {
 mod tests {
     use std::io;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
     use firmware::profile::Profile;
     use firmware_wire::{Decoder, Event, kind};
@@ -141,10 +141,12 @@ mod tests {
     use crate::live::{LiveBoard, Plan, Programs};
     use crate::runner::{Options, run_cases};
 
-    /// A board whose program says once who it is, and starts the board anew when it is asked again.
+    /// A board whose program says so many times who it is, and starts the board anew when it is
+    /// asked once more.
     struct Shy {
         board: Box<dyn Board>,
-        starts: Arc<AtomicU32>,
+        patience: u32,
+        asked: Arc<AtomicU32>,
     }
 
     impl Board for Shy {
@@ -154,9 +156,9 @@ mod tests {
 
         fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
             let button = self.board.button().expect("a simulated board has one");
-            let (line, starts) = (self.board.open()?, self.starts.clone());
-            let (decoder, answers) = (Decoder::default(), u32::MAX);
-            Ok(Box::new(ShyLine { line, button, starts, decoder, answers }))
+            let (line, asked) = (self.board.open()?, self.asked.clone());
+            let (decoder, patience, left) = (Decoder::default(), self.patience, None);
+            Ok(Box::new(ShyLine { line, button, asked, decoder, patience, left }))
         }
 
         fn button(&self) -> Option<Button> {
@@ -171,10 +173,12 @@ mod tests {
     struct ShyLine {
         line: Box<dyn Transport + Send>,
         button: Button,
-        starts: Arc<AtomicU32>,
+        /// Counts the questions to the program who it is.
+        asked: Arc<AtomicU32>,
         decoder: Decoder,
-        /// The number of times that the program on the board still says who it is.
-        answers: u32,
+        patience: u32,
+        /// The patience that is left to the program, once it was started.
+        left: Option<u32>,
     }
 
     impl Transport for ShyLine {
@@ -194,14 +198,15 @@ mod tests {
             self.line.write(bytes, deadline)?;
             for &byte in bytes {
                 let Some(Event::Frame(frame)) = self.decoder.push(byte) else { continue };
-                match (frame.kind, self.answers) {
-                    (kind::RUN, _) => self.answers = 1,
-                    (kind::IDENT, 0) => {
-                        (self.button)();
-                        self.answers = u32::MAX;
-                        assert!(self.starts.fetch_add(1, Relaxed) < 100, "the run does not end");
+                match (frame.kind, self.left) {
+                    (kind::RUN, _) => self.left = Some(self.patience),
+                    (kind::IDENT, Some(left)) => {
+                        assert!(self.asked.fetch_add(1, Relaxed) < 300, "the run does not end");
+                        self.left = left.checked_sub(1);
+                        if self.left.is_none() {
+                            (self.button)();
+                        }
                     }
-                    (kind::IDENT, _) => self.answers -= 1,
                     _ => {}
                 }
             }
@@ -213,25 +218,43 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_board_that_starts_anew_when_asked_for_its_name_has_all_cases_put_to_it() {
+    /// Puts so many cases to such a board; the number of times that its program was asked who it
+    /// is after it was made ready.
+    fn questions(patience: u32, count: usize) -> u32 {
         let profile = Profile::named("rc2014-classic").expect("it ships");
         let plan = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(profile) };
         let programs = Programs::build(&plan).unwrap_or_else(|error| panic!("{error}"));
-        let starts = Arc::new(AtomicU32::new(0));
-        let counter = starts.clone();
-        let wrap = |board| -> Box<dyn Board> { Box::new(Shy { board, starts: counter }) };
+        let asked = Arc::new(AtomicU32::new(0));
+        let counter = asked.clone();
+        let wrap = |board| -> Box<dyn Board> { Box::new(Shy { board, patience, asked: counter }) };
         let live = LiveBoard::prepare_with(&plan, Arc::new(programs), &SystemDisk, wrap);
         let mut live = live.unwrap_or_else(|error| panic!("{error}"));
+        let before = asked.load(Relaxed);
         let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
-        let cases: Vec<Case> =
-            shipped().expect("it ships").into_iter().filter(is_played).take(2 * MOST).collect();
-        let interrupted = std::sync::atomic::AtomicBool::new(false);
+        let cases = shipped().expect("it ships").into_iter().filter(is_played).take(count);
+        let interrupted = AtomicBool::new(false);
         let options =
             Options { repeat: 1, fail_fast: false, baseline: None, interrupted: &interrupted };
+        let mut verdicts = 0;
         run_cases(&mut live, cases, options, |result| {
             assert!(!matches!(result.verdict, Verdict::NotRun | Verdict::Fail), "{result:?}");
+            verdicts += 1;
         });
-        assert!(starts.load(Relaxed) >= LOSSES, "the board was hardly asked");
+        assert_eq!(verdicts, count);
+        asked.load(Relaxed) - before
+    }
+
+    #[test]
+    fn a_board_that_starts_anew_when_asked_for_its_name_has_all_cases_put_to_it() {
+        // Each time the program is asked once for the results and once after its start.
+        for count in [5, 2 * MOST] {
+            assert!(questions(1, count) >= 2 * LOSSES, "{count} cases: it was hardly asked");
+        }
+    }
+
+    #[test]
+    fn results_do_not_wait_for_more_than_so_many_others() {
+        let asked = questions(u32::MAX, 5 * MOST);
+        assert!((5..=10).contains(&asked), "asked {asked} times about five times {MOST} cases");
     }
 }

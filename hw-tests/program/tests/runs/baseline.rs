@@ -34,6 +34,7 @@ fn what_failed_before_in_the_same_way_is_known_and_no_failure() {
     assert_eq!((after.output.status.code(), report.outcome), (Some(0), Conclusion::Pass));
     assert_eq!(report.counts, wrong.counts, "a verdict stays what it is");
     let compared = report.baseline.as_ref().expect("it is compared");
+    assert_eq!(compared.file, before.path("report.json").to_string_lossy());
     assert_eq!(compared.known, failed(&wrong));
     assert!(compared.new.is_empty() && compared.mended.is_empty());
     let [_, cases] = suites(&after);
@@ -75,7 +76,9 @@ fn a_results_file_is_a_baseline_and_what_passes_again_is_told() {
     let right = Written::by(&["--direct", "--tag", "document", "--baseline", &file]);
     let report = right.report();
     assert_eq!(right.output.status.code(), Some(0));
-    assert_eq!(report.baseline.expect("it is compared").mended, failed(&wrong));
+    let compared = report.baseline.as_ref().expect("it is compared");
+    assert_eq!(compared.file, file);
+    assert_eq!(compared.mended, failed(&wrong));
     let same = Written::of_a_cheap_rook(&["--tag", "document", "--baseline", &file]);
     assert_eq!(same.output.status.code(), Some(0), "{}", printed(&same));
 }
