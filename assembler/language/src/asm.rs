@@ -281,7 +281,7 @@ impl<'a> Assembler<'a> {
             Ok(text) => {
                 self.naming.names.expect_text(text.len());
                 if self.options.lines {
-                    self.emission.output.made.reserve(text.len() / BYTES_A_STATEMENT);
+                    self.emission.rows.reserve(text.len() / BYTES_A_STATEMENT);
                 }
                 let index = self.input.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {

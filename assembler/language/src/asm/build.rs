@@ -5,21 +5,22 @@ use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::module::{
-    Base, Binding, Files, LineRow, Lines, Module, Place, Reloc, RelocKind, Run, Section,
-    SectionKind, Symbol, SymbolValue, Target,
+    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
+    SymbolValue, Target,
 };
 use crate::source::Span;
 
 use super::Assembler;
 use super::eval::Evaluated;
 use super::names::{Definition, Name, NameId, State};
-use super::output::{Made, OpenRun, Output, WordReloc};
+use super::output::{OpenRun, Output, WordReloc};
 use super::shared::is_in_shared;
 use super::value::{BaseId, Value};
 
 impl Assembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
-        let lines = self.lines();
+        let files = std::mem::take(&mut self.emission.files);
+        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.emission.rows) };
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
         let start = self.emission.start.and_then(|(evaluated, _)| match evaluated {
@@ -37,25 +38,6 @@ impl Assembler<'_> {
         let name = self.name_of_module();
         let symbols = Arc::new(symbols);
         Module { name, sections, symbols, start, lines, assembled }
-    }
-
-    /// Which line made which bytes.
-    fn lines(&mut self) -> Lines {
-        let made = std::mem::take(&mut self.emission.output.made);
-        let output = &self.emission.output;
-        let mut files = Files::default();
-        let row = |made: Made| {
-            let run = &output.runs[made.site.run as usize];
-            let section = kind_of(run.base, output.fixed)?;
-            let (source, line) = self.input.sources.file_line(made.start);
-            let file = files.number(&source.name);
-            let offset = run.start.wrapping_add(made.site.at as u16);
-            let size = made.count;
-            Some(LineRow { section, is_code: made.is_code, offset, size, file, line })
-        };
-        // Large programs have millions. The rows take the place of the notes they are made of.
-        let rows = made.into_iter().filter_map(row).collect();
-        Lines { files: files.names, rows }
     }
 
     /// The symbols, and the number of each external among them.
@@ -162,7 +144,7 @@ fn sections(output: Output, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, 
 }
 
 /// The section that the bytes of a base are written to.
-fn kind_of(base: BaseId, fixed: bool) -> Option<SectionKind> {
+pub(super) fn kind_of(base: BaseId, fixed: bool) -> Option<SectionKind> {
     if fixed && base == BaseId::PROG { Some(SectionKind::Absolute) } else { base.section() }
 }
 

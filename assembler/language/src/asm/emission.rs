@@ -1,5 +1,6 @@
 //! The assembled code: the sections, the values that wait for symbols, the place of the statement.
 
+use crate::module::{Files, LineRow};
 use crate::source::Span;
 
 use super::eval::{Deferred, Evaluated};
@@ -11,6 +12,9 @@ use super::value::Value;
 pub(super) struct Emission {
     pub(super) output: Output,
     pub(super) deferred: Deferred,
+    /// The lines that made bytes, if they are wanted, and the files that these are of.
+    pub(super) rows: Vec<LineRow>,
+    pub(super) files: Files,
     /// `.`: the location counter at the start of the statement.
     pub(super) here: Value,
     /// The stack of an evaluation; kept from one to the next.
@@ -29,6 +33,8 @@ impl Emission {
         Self {
             output: Output::new(absolute),
             deferred: Deferred::default(),
+            rows: Vec::new(),
+            files: Files::default(),
             here: Value::default(),
             values: Vec::new(),
             intel_only: false,

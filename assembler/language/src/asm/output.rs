@@ -52,16 +52,6 @@ pub(crate) struct WordReloc {
     pub(crate) value: Value,
 }
 
-/// The bytes that a statement made.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Made {
-    pub(crate) site: Site,
-    pub(crate) count: u32,
-    /// The start of the statement.
-    pub(crate) start: u32,
-    pub(crate) is_code: bool,
-}
-
 /// Consecutive bytes.
 #[derive(Debug)]
 pub(crate) struct OpenRun {
@@ -93,8 +83,6 @@ pub(crate) struct Output {
     pub(crate) runs: Vec<OpenRun>,
     pub(crate) fixups: Vec<Fixup>,
     pub(crate) relocs: Vec<WordReloc>,
-    /// The bytes of each statement, if they are wanted.
-    pub(crate) made: Vec<Made>,
     /// The sizes of the sections and external areas, by base, but for what was written since the
     /// location counter last jumped.
     sizes: Vec<u32>,

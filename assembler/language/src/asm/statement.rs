@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic};
 use crate::listing::{Code as CodePlace, Listed, Statement};
+use crate::module::LineRow;
 use crate::references::Role;
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
 use crate::syntax::{Cursor, lex};
 
+use super::build::kind_of;
 use super::names::{Definition, NameId, Operator, State};
-use super::output::{Field, Made};
+use super::output::{Field, Site};
 use super::reader::FrameKind;
 use super::value::Value;
 use super::{Assembler, Interrupt, Pass, Step, output, record, reports};
@@ -63,8 +65,7 @@ impl Assembler<'_> {
         self.check_passes()?;
         let written = self.emission.output.written_since(mark);
         if let (true, Some((site, count))) = (self.options.lines, written) {
-            let is_code = self.record.line.clocks.is_some();
-            self.emission.output.made.push(Made { site, count, start, is_code });
+            self.add_row(start, site, count);
         }
         if !self.options.listing {
             return Ok(());
@@ -77,6 +78,17 @@ impl Assembler<'_> {
         let span = cursor.since(start);
         self.record_statement(span, here.listed(), code, depth as u32, module);
         Ok(())
+    }
+
+    /// Keeps which line made bytes, unless they are in the area of an external.
+    fn add_row(&mut self, start: u32, site: Site, size: u32) {
+        let run = &self.emission.output.runs[site.run as usize];
+        let Some(section) = kind_of(run.base, self.emission.output.fixed) else { return };
+        let (source, line) = self.input.sources.file_line(start);
+        let file = self.emission.files.number(&source.name);
+        let offset = run.start.wrapping_add(site.at as u16);
+        let is_code = self.record.line.clocks.is_some();
+        self.emission.rows.push(LineRow { section, is_code, offset, size, file, line });
     }
 
     /// Keeps where the passes meet the statements of files: a label that moves is explained by the

@@ -129,6 +129,15 @@ struct Output {
 }
 
 impl Output {
+    /// Writes a number. Most fit a byte, and need no loop.
+    #[inline]
+    fn number(&mut self, number: u64) -> Result<()> {
+        match u8::try_from(number) {
+            Ok(small @ 0..0x80) => self.bytes.write_u8(small),
+            _ => self.bytes.write_uleb128(number),
+        }
+    }
+
     fn text(&mut self, text: &str) -> Result<()> {
         self.bytes.write_uleb128(text.len() as u64)?;
         self.bytes.write(text.as_bytes())
@@ -180,7 +189,7 @@ impl Output {
             ] {
                 head |= if is_so { flag } else { 0 };
             }
-            self.bytes.write_uleb128(head)?;
+            self.number(head)?;
             if let (Some(place), Some(file)) = (&symbol.place, file) {
                 self.place(place, file)?;
             }
@@ -201,7 +210,7 @@ impl Output {
             {
                 head |= if is_so { flag } else { 0 };
             }
-            self.bytes.write_uleb128(head)?;
+            self.number(head)?;
             if is_elsewhere {
                 self.kind(row.section)?;
                 self.bytes.write_uleb128(row.offset.into())?;
@@ -229,9 +238,12 @@ impl Output {
 
     fn line(&mut self, line: u32) -> Result<()> {
         let line = i64::from(line);
-        self.bytes.write_sleb128(line - self.told.line)?;
+        let step = line - self.told.line;
         self.told.line = line;
-        Ok(())
+        match i8::try_from(step) {
+            Ok(small @ -0x40..0x40) => self.bytes.write_u8(small.cast_unsigned() & 0x7F),
+            _ => self.bytes.write_sleb128(step),
+        }
     }
 
     fn start(&mut self, start: Option<Target>) -> Result<()> {
