@@ -21,7 +21,7 @@ class SargonZ80 < Formula
       system bin/program, "man", man1
     end
     pkgshare.install Dir["docs/packaging/examples/*"], "sargon-src"
-    doc.install "THIRD-PARTY.txt"
+    doc.install "docs/packaging/THIRD-PARTY.txt"
   end
 
   test do
