@@ -163,9 +163,14 @@ pub fn tell(message: impl std::fmt::Display) {
 }
 
 /// Writes text as it is laid out, without a line break at its end, to standard error. Hidden
-/// characters are escaped; what can't be written is dropped as by [`tell`].
+/// characters are escaped, save a carriage return before a line break, which a terminal in raw mode
+/// needs; what can't be written is dropped as by [`tell`].
 pub fn tell_text(text: &str) {
-    let _ = io::stderr().lock().write_all(visible_lines(text).as_bytes()); // as there
+    let _ = io::stderr().lock().write_all(laid_out(text).as_bytes()); // as there
+}
+
+fn laid_out(text: &str) -> String {
+    text.split("\r\n").map(visible_lines).collect::<Vec<_>>().join("\r\n")
 }
 
 /// Writes coloured text to standard error, as [`tell_text`] writes plain text.
@@ -228,6 +233,7 @@ mod tests {
 
     #[test]
     fn a_message_keeps_its_lines_and_nothing_else_that_is_hidden() {
+        assert_eq!(laid_out("one\r\ntwo\rthree\n\r\n"), "one\r\ntwo\\rthree\n\r\n");
         let shown = visible_lines("one\n\ttwo\x1B[31m\r\n");
         assert_eq!(shown, "one\n\ttwo\\x1B[31m\\r\n");
     }

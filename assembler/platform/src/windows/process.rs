@@ -6,6 +6,10 @@ use std::process::{Child, Command, Stdio};
 
 /// `CREATE_NEW_PROCESS_GROUP`: Ctrl-C goes to us alone.
 const NEW_GROUP: u32 = 0x200;
+/// `STATUS_CONTROL_C_EXIT`, the exit code of a process that left Ctrl-C to the system.
+const ENDED_BY_CTRL_C: i32 = 0xC000_013A_u32.cast_signed();
+/// The exit code of a program that Ctrl-C ended, as shells count it.
+const INTERRUPTED: i32 = 130;
 
 /// Has a command run in a group of its own, which [`end_group`] ends with it.
 pub fn own_group(command: &mut Command) -> &mut Command {
@@ -31,12 +35,19 @@ pub fn shell(line: &str) -> Command {
     shell
 }
 
-/// Runs a command in this process's place; its exit code, if it has one.
+/// Runs a command in this process's place; its exit code, if it has one. Ctrl-C comes to both
+/// processes of the console: only the command's answer to it counts, and this one waits for its
+/// end, lest a shell and the command read from one keyboard.
 ///
 /// # Errors
 /// It can't be started.
 pub fn replace_by(mut command: Command) -> io::Result<Option<i32>> {
-    Ok(command.status()?.code())
+    // It fails only where there is a handler already, which then keeps this process, too.
+    let _ = ctrlc::set_handler(|| {});
+    Ok(command.status()?.code().map(|code| match code {
+        ENDED_BY_CTRL_C => INTERRUPTED,
+        code => code,
+    }))
 }
 
 /// Whether another process of this number runs, which is not asked here: no lock file of other

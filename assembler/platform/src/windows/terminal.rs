@@ -10,6 +10,8 @@ static RAW: AtomicBool = AtomicBool::new(false);
 
 /// Pieces of input that may wait.
 const PIECES: usize = 16;
+/// Ctrl-Z, which the library takes for the end of input, and CP/M for the end of a text.
+const CTRL_Z: u8 = 0x1A;
 
 /// A terminal in raw mode; dropping it puts it back, also when a panic unwinds.
 #[derive(Debug)]
@@ -65,7 +67,11 @@ fn listen() -> Receiver<io::Result<Vec<u8>>> {
     std::thread::spawn(move || {
         let mut typed = [0; 256];
         loop {
-            let heard = io::stdin().read(&mut typed).map(|count| typed[..count].to_vec());
+            let heard = io::stdin().read(&mut typed).map(|count| match count {
+                // A keyboard has no end: the key itself was pressed.
+                0 if RAW.load(Ordering::SeqCst) => vec![CTRL_Z],
+                count => typed[..count].to_vec(),
+            });
             let is_over = heard.as_ref().map_or(true, Vec::is_empty);
             if sender.send(heard).is_err() || is_over {
                 return;

@@ -123,7 +123,7 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
     session.press(b"LIST");
     let mut board = Board::new();
     std::os::unix::fs::symlink(board.port(), &port).expect("a link");
-    session.expect("the port is back");
+    session.expect("the port is back\r\n");
     board.expect(b"LIST");
     board.say(b"10 PRINT");
     session.expect("10 PRINT");
@@ -162,7 +162,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
     session.expect("file to send");
     session.press(format!("{file}x\x7F\r").as_bytes());
     board.expect(b"10 PRINT\r20 GOTO 10\r");
-    session.expect("prog.bas is sent: 20 characters");
+    session.expect("prog.bas is sent: 20 characters\r\n");
     session.press(b"\x1C/nonexistent/file\rRUN\r");
     session.expect("can't read /nonexistent/file");
     board.expect(b"RUN\r");
