@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use firmware::ProgramKind;
@@ -144,6 +144,42 @@ impl Observer for Nobody {}
 
 /// A run on these boards, and its report.
 fn run(members: &[Member], settings: Settings) -> (Result<Done, Failure>, Report) {
+    run_prepared(members, settings, &prepare)
+}
+
+/// A run on a good board and on one that is unplugged after so many reads. The good one is made
+/// ready only after that, so that it does not put all cases before.
+fn run_with_a_loss(
+    reads: u32,
+    reconnect: Duration,
+    cases: &[Case],
+) -> (Result<Done, Failure>, Report) {
+    let left = Arc::new(AtomicU64::new(reads.into()));
+    let mut gone = member("gone", None);
+    if let Ok(plan) = &mut gone.plan {
+        plan.reconnect = reconnect;
+    }
+    run_prepared(&[member("good", None), gone], of(cases.to_vec()), &|plan| {
+        if plan.reconnect == reconnect {
+            let programs = Arc::new(Programs::build(plan)?);
+            let left = Arc::clone(&left);
+            let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
+            return LiveBoard::prepare_with(plan, programs, &SystemDisk, wrap);
+        }
+        let is_over = || plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        while left.load(Ordering::Relaxed) > 0 && !is_over() {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    })
+}
+
+/// The same, with this way to make a board ready.
+fn run_prepared(
+    members: &[Member],
+    settings: Settings,
+    prepare: &(dyn Fn(&Plan) -> Result<LiveBoard, SetupError> + Sync),
+) -> (Result<Done, Failure>, Report) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let report = folder.path().to_owned();
     let boards = members.iter().map(|member| member.name.clone()).collect();
@@ -152,7 +188,7 @@ fn run(members: &[Member], settings: Settings) -> (Result<Done, Failure>, Report
         disk: &SystemDisk,
         clock: Arc::new(Instant::now),
         stop: Arc::new(AtomicBool::new(false)),
-        prepare: &prepare,
+        prepare,
         observer: &mut Nobody,
     };
     let done = campaign::run_many(&settings, members, here);
@@ -181,7 +217,13 @@ fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
 fn one_run_is_spread_over_boards_and_one_report_tells_what_each_did() {
     let cases = cases(120);
     let members = ["a", "b", "c"].map(|name| member(name, None));
-    let (done, report) = run(&members, of(cases.clone()));
+    // None puts all cases before the others are ready.
+    let all_ready = Barrier::new(members.len());
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        let live = prepare(plan);
+        all_ready.wait();
+        live
+    });
     assert_eq!(done.expect("it ends").exit_code(), 0);
     assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
     let by_board: u64 = report.boards.iter().map(|row| row.counts.pass).sum();
@@ -231,8 +273,7 @@ fn code_that_is_wrong_on_every_board_is_at_fault_and_no_board_is() {
 fn what_an_unplugged_board_had_under_way_is_done_by_others() {
     let cases = cases(150);
     for reads in [2, 150, 200] {
-        let members = [member("good", None), unplugged("gone", reads)];
-        let (done, report) = run(&members, of(cases.clone()));
+        let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), &cases);
         assert_eq!(done.expect("it ends").exit_code(), 0, "{:?}", report.boards);
         assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len(), "{reads} reads");
         let ended = &report.boards[1].ended;
@@ -243,11 +284,7 @@ fn what_an_unplugged_board_had_under_way_is_done_by_others() {
 #[test]
 fn a_board_that_is_looked_for_in_vain_does_not_hold_the_run_up_and_is_told_as_lost() {
     let cases = cases(60);
-    let mut gone = unplugged("gone", 200);
-    if let Ok(plan) = &mut gone.plan {
-        plan.reconnect += Duration::from_secs(3600);
-    }
-    let (done, report) = run(&[member("good", None), gone], of(cases.clone()));
+    let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), &cases);
     assert_eq!(done.expect("it ends").exit_code(), 0);
     assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
     assert!(report.boards[1].ended.contains("lost"), "{:?}", report.boards[1].ended);
