@@ -55,6 +55,7 @@ fn in_one_line(mut error: clap::Error) -> clap::Error {
 
 /// The subcommand that prints completions.
 #[derive(Debug, Clone, Args)]
+#[command(about = "Print a script that completes commands in a shell")]
 pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
@@ -84,6 +85,7 @@ impl CompletionsArgs {
 
 /// The subcommand that makes manual pages.
 #[derive(Debug, Clone, Args)]
+#[command(about = "Make manual pages")]
 pub struct ManArgs {
     /// Write the pages of all subcommands into this folder, such as ~/.local/share/man/man1;
     /// without it, the program's own page goes to standard output

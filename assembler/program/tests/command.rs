@@ -303,3 +303,26 @@ fn names_in_messages_hide_the_same_characters_as_all_that_is_printed() {
         differing.filter(|one| hidden_in_names(one) != program_kit::text::is_hidden(*one));
     assert_eq!(differing.next(), None);
 }
+
+#[test]
+fn the_help_and_the_manual_page_of_a_command_begin_with_its_line_in_the_list() {
+    let bench = Bench::new();
+    let (_, help, _) = bench.run(&["--help"]);
+    let (_, list) = help.split_once("Commands:\n").expect("a list");
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let commands = lines.filter_map(|line| line.trim().split_once(' '));
+    let commands: Vec<_> = commands.filter(|(name, _)| *name != "help").collect();
+    assert!(commands.len() > 6, "{help}");
+    let (code, _, said) = bench.run(&["man", "pages"]);
+    assert_eq!(code, 0, "{said}");
+    for (command, about) in commands {
+        let about = about.trim();
+        for arguments in [[command, "--help"], ["help", command]] {
+            let (_, shown, _) = bench.run(&arguments);
+            assert!(shown.starts_with(about), "{arguments:?}: {shown}");
+        }
+        let page = bench.path(&format!("pages/tdlasm-{command}.1"));
+        let page = fs::read_to_string(page).expect("a page").replace("\\-", "-");
+        assert!(page.contains(about), "{command}: {page}");
+    }
+}
