@@ -41,7 +41,7 @@ fn every_package_says_what_it_is_and_carries_its_licences() {
     }
 }
 
-/// What belongs to a package by its manifest, or by that of the workspace.
+/// The patterns of files that belong to a package, by its manifest or that of the workspace.
 fn belongs(manifest: &toml::Table) -> Vec<String> {
     let workspace: toml::Table = read(&root().join("Cargo.toml")).parse().expect("a manifest");
     let own = manifest["package"]["include"].as_array();
