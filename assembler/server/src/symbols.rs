@@ -35,10 +35,12 @@ pub(super) fn symbols<'w>(
 ) -> Vec<Symbol<'w>> {
     let query = query.to_ascii_uppercase();
     let mut found: Vec<(&Path, Place, Symbol<'_>)> = Vec::new();
-    for program in workspace.programs() {
-        for (file, name) in (0..).zip(&program.files) {
-            if path.is_none_or(|path| name == path) {
-                found.extend(of_file(workspace, program, file, &query));
+    let is_asked = |program: &&Analysis| path.is_none_or(|path| program.reads(path));
+    for program in workspace.programs().filter(is_asked) {
+        for places in program.definitions().chunk_by(|one, other| one.file == other.file) {
+            let file = &program.files[places[0].file as usize];
+            if path.is_none_or(|path| file == path) {
+                found.extend(of_file(workspace, program, places, &query));
             }
         }
     }
@@ -52,21 +54,21 @@ pub(super) fn symbols<'w>(
     found.into_iter().map(|(_, _, symbol)| symbol).collect()
 }
 
-/// The definitions of a file that have `query` in their names.
+/// Those of the definitions of a file, all of which these are, that have `query` in their names.
 fn of_file<'w>(
     workspace: &'w Workspace,
     program: &'w Analysis,
-    file: u32,
+    places: &[Place],
     query: &str,
 ) -> Vec<(&'w Path, Place, Symbol<'w>)> {
+    let Some(file) = places.first().map(|place| place.file) else { return Vec::new() };
     let path = &*program.files[file as usize];
     let Some(uri) = workspace.uri(path) else { return Vec::new() };
     let text = program.text(file);
     let lines = Lines::new(text);
-    let wanted = program.definitions().into_iter().filter(|place| {
+    let wanted = places.iter().filter(|place| {
         let kind = program.name(place.name).kind;
-        place.file == file
-            && place.role == Role::Definition
+        place.role == Role::Definition
             && !matches!(kind, Kind::Parameter | Kind::Language)
             && has(&text[place.stretch()], query)
     });
@@ -81,7 +83,7 @@ fn of_file<'w>(
         let location = Location { uri: uri.clone(), range: lines.range(place.stretch()) };
         (path, place, Symbol { name, kind, location })
     };
-    wanted.map(symbol).collect()
+    wanted.cloned().map(symbol).collect()
 }
 
 /// Whether a name has these capitals somewhere.
