@@ -48,6 +48,7 @@ Examples:
   tdlasm --explain U01";
 
 // The arguments of one command only are made, which is most of what starting takes of our own time.
+// Their structures have no doc comments: those would take the place of the descriptions here.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {

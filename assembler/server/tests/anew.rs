@@ -1,6 +1,7 @@
 //! A server says after any changes what one says that was given the last texts at once.
 
 use serde_json::{Value, json};
+use spoilt_inputs::Dice;
 use tdlasm::Options;
 use tdlasm_server::Protocol;
 
@@ -55,22 +56,6 @@ const PIECES: [&str; 40] = [
     "\t.END\n",
 ];
 const EDITS: usize = 500;
-
-/// A linear congruential generator: the same numbers each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn offset(&mut self, text: &str) -> usize {
-        let at = self.below(text.len() + 1);
-        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-    }
-}
 
 /// A server, and what an editor keeps of what it says.
 struct Editor {
@@ -186,20 +171,20 @@ fn position(text: &str, offset: usize) -> Value {
 }
 
 /// Changes one of the texts as a typist does.
-fn edit(editor: &mut Editor, random: &mut Random) {
-    let file = random.below(4) / 3;
+fn edit(editor: &mut Editor, dice: &mut Dice) {
+    let file = dice.below(4) / 3;
     let text = editor.texts[file].clone();
-    let start = random.offset(&text);
+    let start = dice.place(&text);
     // Now and then something goes; a text that grew long shrinks.
     let most = if text.len() > 700 { 80 } else { 8 };
-    let gone = if random.below(3) == 0 { random.below(most) } else { 0 };
+    let gone = if dice.below(3) == 0 { dice.below(most) } else { 0 };
     let end = (start..=(start + gone).min(text.len())).rev();
     let end = end.into_iter().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
-    let piece = if random.below(4) == 0 { "" } else { PIECES[random.below(PIECES.len())] };
+    let piece = if dice.below(4) == 0 { "" } else { PIECES[dice.below(PIECES.len())] };
     editor.splice(file, start, end, piece);
 }
 
-fn compare(editor: &mut Editor, random: &mut Random) {
+fn compare(editor: &mut Editor, dice: &mut Dice) {
     let mut anew = Editor::open(editor.texts.clone());
     let shown = editor.texts.clone();
     assert_eq!(editor.messages(), anew.messages(), "{shown:#?}");
@@ -210,21 +195,21 @@ fn compare(editor: &mut Editor, random: &mut Random) {
         }
         let all = anew.tokens(file);
         assert_eq!(editor.tokens(file), all, "{shown:#?}");
-        let offset = random.offset(&shown[file]);
+        let offset = dice.place(&shown[file]);
         let at = json!({ "position": position(&shown[file], offset) });
         for request in ["hover", "completion", "definition"] {
             let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, at.clone()));
             assert_eq!(both[0], both[1], "{request} at {offset} {shown:#?}");
         }
-        compare_range(editor, random, file, &placed(&all));
+        compare_range(editor, dice, file, &placed(&all));
     }
 }
 
 /// The tokens of a range are those of the text there, and perhaps some around it.
-fn compare_range(editor: &mut Editor, random: &mut Random, file: usize, all: &[[u64; 5]]) {
+fn compare_range(editor: &mut Editor, dice: &mut Dice, file: usize, all: &[[u64; 5]]) {
     let lines = editor.texts[file].lines().count() + 1;
-    let first = random.below(lines);
-    let last = first + random.below(4);
+    let first = dice.below(lines);
+    let last = first + dice.below(4);
     let range = json!({
         "start": { "line": first, "character": 0 }, "end": { "line": last, "character": 0 },
     });
@@ -240,13 +225,13 @@ fn compare_range(editor: &mut Editor, random: &mut Random, file: usize, all: &[[
 #[test]
 fn a_server_that_saw_all_changes_says_what_one_says_that_sees_the_texts_anew() {
     let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
-    let mut random = Random(1978);
+    let mut dice = Dice::of(1978);
     let mut with_faults = 0;
     for at in 0..EDITS {
-        edit(&mut editor, &mut random);
+        edit(&mut editor, &mut dice);
         // Sometimes several changes come before anything is asked.
-        if random.below(3) > 0 {
-            compare(&mut editor, &mut random);
+        if dice.below(3) > 0 {
+            compare(&mut editor, &mut dice);
             with_faults += usize::from(editor.messages[0] != json!([]));
         }
         // A text that got lost in brackets and quotes says little.

@@ -67,6 +67,12 @@ impl Dice {
         (self.next() % limit.max(1) as u64) as usize
     }
 
+    /// Returns an offset of a text, from 0 to its length, that is not within a character.
+    pub fn place(&mut self, text: &str) -> usize {
+        let at = self.below(text.len() + 1);
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    }
+
     fn one_of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> Option<&'a T> {
         all.get(self.below(all.len())).copied()
     }

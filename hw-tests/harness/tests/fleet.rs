@@ -114,16 +114,15 @@ impl Transport for Line {
     }
 }
 
-/// The number of reads of a board that is made ready only when the run is over.
-const LATE: u32 = 999_999;
+/// Whether the run is over for a board.
+fn is_over(plan: &Plan) -> bool {
+    plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
 
 /// Makes a board ready; one whose profile is called so is unplugged after so many reads.
 fn prepare(plan: &Plan) -> Result<LiveBoard, SetupError> {
     let programs = Arc::new(Programs::build(plan)?);
     let reads = plan.reconnect.subsec_nanos();
-    while reads == LATE && plan.stop.as_ref().is_some_and(|stop| !stop.load(Ordering::Relaxed)) {
-        std::thread::yield_now();
-    }
     LiveBoard::prepare_with(plan, programs, &SystemDisk, |board| match reads {
         1_000_000 => board,
         reads => Box::new(Unplugged { board, left: Arc::new(AtomicU64::new(reads.into())) }),
@@ -166,8 +165,7 @@ fn run_with_a_loss(
             let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
             return LiveBoard::prepare_with(plan, programs, &SystemDisk, wrap);
         }
-        let is_over = || plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
-        while left.load(Ordering::Relaxed) > 0 && !is_over() {
+        while left.load(Ordering::Relaxed) > 0 && !is_over(plan) {
             std::thread::yield_now();
         }
         prepare(plan)
@@ -293,7 +291,18 @@ fn a_board_that_is_looked_for_in_vain_does_not_hold_the_run_up_and_is_told_as_lo
 #[test]
 fn a_board_that_was_not_needed_any_more_has_no_trouble() {
     let cases = cases(20);
-    let (done, report) = run(&[member("good", None), unplugged("late", LATE)], of(cases.clone()));
+    let mut late = member("late", None);
+    let patience = Duration::from_millis(2001); // by which it is told from the other
+    if let Ok(plan) = &mut late.plan {
+        plan.reconnect = patience;
+    }
+    let members = [member("good", None), late];
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        while plan.reconnect == patience && !is_over(plan) {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    });
     assert_eq!(done.expect("it ends").exit_code(), 0);
     assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
     assert_eq!(report.boards[1].ended, "was not ready before the run was over");

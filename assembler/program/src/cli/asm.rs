@@ -19,7 +19,6 @@ use super::files::{self, CommandLoader, Format};
 use super::link::{link_or_say, read_layout, whole_memory};
 use super::project;
 
-// The arguments of `tdlasm asm`. No doc comment: it would take the place of the description.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Arguments {
     /// Source files, together one program; `.END` in any but the last ends that file. `-` is

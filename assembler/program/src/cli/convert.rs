@@ -29,7 +29,6 @@ Examples:
   tdlasm convert --to zilog --for pasmo monitor.asm -o monitor.z80
   tdlasm convert --to tdl - < prog.z80 > prog.asm";
 
-// The arguments of `tdlasm convert`. No doc comment: it would take the place of the description.
 #[derive(Debug, Args)]
 #[command(after_help = POLICY)]
 pub(crate) struct Arguments {

@@ -15,7 +15,6 @@ use super::files;
 /// The first bytes of an ELF file.
 const ELF: &[u8] = b"\x7FELF";
 
-// The arguments of `tdlasm disasm`. No doc comment: it would take the place of the description.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Binary file, Intel HEX by its extension `.hex` or `.ihx`, or an ELF executable, whose

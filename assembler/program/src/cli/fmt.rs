@@ -25,7 +25,6 @@ Examples:
   tdlasm fmt --check src                lists the files that it would change
   tdlasm fmt < monitor.asm              from standard input to standard output";
 
-// The arguments of `tdlasm fmt`. No doc comment: it would take the place of the description.
 #[derive(Debug, Args)]
 #[command(after_help = LAYOUT)]
 pub(crate) struct Arguments {

@@ -13,7 +13,6 @@ use tdlasm::object::read_modules;
 use super::Failed;
 use super::files::{self, Format};
 
-// The arguments of `tdlasm link`. No doc comment: it would take the place of the description.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// ELF and TDL objects, in the order of their sections, and archives, which are libraries

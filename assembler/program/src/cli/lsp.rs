@@ -19,7 +19,6 @@ Emacs, and what the server can do.
 Example:
   tdlasm lsp -I include --define DEBUG=1";
 
-// The arguments of `tdlasm lsp`. No doc comment: it would take the place of the description.
 #[derive(Debug, Args)]
 #[command(after_help = SETUP)]
 pub(crate) struct Arguments {

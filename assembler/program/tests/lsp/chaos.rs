@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use spoilt_inputs::Dice;
 
 use super::client::{Client, position};
 
@@ -72,32 +73,12 @@ const PLACES: [&str; 7] = [
 ];
 const TEXTS: [&str; 4] = ["documentSymbol", "foldingRange", "semanticTokens/full", "formatting"];
 
-/// A linear congruential generator: the same numbers each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    /// An offset of a text that is no place within a character.
-    fn offset(&mut self, text: &str) -> usize {
-        let mut at = self.below(text.len() + 1);
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    }
-}
-
-fn keystroke(client: &mut Client, random: &mut Random) {
+fn keystroke(client: &mut Client, dice: &mut Dice) {
     let text = client.text(FILE);
-    let start = random.offset(text);
+    let start = dice.place(text);
     // Now and then something goes; a text that grew long shrinks.
     let most = if text.len() > 400 { 60 } else { 6 };
-    let mut end = (start + random.below(most)).min(text.len());
+    let mut end = (start + dice.below(most)).min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -106,28 +87,28 @@ fn keystroke(client: &mut Client, random: &mut Random) {
     if splits(start) || splits(end) {
         return;
     }
-    client.splice(FILE, start..end.max(start), PIECES[random.below(PIECES.len())]);
+    client.splice(FILE, start..end.max(start), PIECES[dice.below(PIECES.len())]);
 }
 
 #[test]
 fn every_request_is_answered_whatever_the_text_is() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
-    let mut random = Random(1978);
+    let mut dice = Dice::of(1978);
     for _ in 0..400 {
-        keystroke(&mut client, &mut random);
+        keystroke(&mut client, &mut dice);
         let text = client.text(FILE).to_owned();
         let document = json!({ "uri": FILE });
-        let place = position(&text, random.offset(&text));
-        let (method, parameters) = match random.below(3) {
+        let place = position(&text, dice.place(&text));
+        let (method, parameters) = match dice.below(3) {
             0 => (
-                TEXTS[random.below(TEXTS.len())],
+                TEXTS[dice.below(TEXTS.len())],
                 json!({
                     "textDocument": document, "options": { "tabSize": 8, "insertSpaces": true },
                 }),
             ),
             _ => (
-                PLACES[random.below(PLACES.len())],
+                PLACES[dice.below(PLACES.len())],
                 json!({
                     "textDocument": document, "position": place, "newName": "NEW1", "context": { "includeDeclaration": true, "triggerKind": 1 },
                 }),
@@ -158,10 +139,10 @@ fn laid_out(text: &str) -> Option<String> {
 fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
-    let mut random = Random(1979);
+    let mut dice = Dice::of(1979);
     for _ in 0..40 {
         for _ in 0..5 {
-            keystroke(&mut client, &mut random);
+            keystroke(&mut client, &mut dice);
         }
         // A line more makes the whole text one edit.
         let end = client.text(FILE).len();
