@@ -354,10 +354,14 @@ impl LiveBoard {
         self.behaviour
     }
 
-    /// Returns the standard for its replies. A status bit counts only if all routines that set it
-    /// are ours.
+    /// Returns the standard for its replies. Of an evaluator that is all ours every status bit
+    /// counts, also those that it never sets. Beside routines of the user's own only a bit counts
+    /// that ours alone set.
     #[must_use]
     pub fn standard(&self) -> Standard {
+        if self.own.is_empty() {
+            return Standard { behaviour: self.behaviour, status: u8::MAX };
+        }
         let are_ours = |routines: [&str; 2]| !self.own.iter().any(|own| routines.contains(own));
         let short = if are_ours(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
         let overflow = if are_ours(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };

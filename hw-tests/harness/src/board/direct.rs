@@ -10,7 +10,7 @@ use rcflash_transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Button, Instruments};
 use board_simulator::board_spec;
-use board_simulator::{CallRecord, Probe, QueueLine, Registers, SimBoard, Stop};
+use board_simulator::{BoardSpec, CallRecord, Probe, QueueLine, Registers, SimBoard, Stop};
 
 /// T-states between two looks at what the board has sent.
 const SLICE: u64 = 2_000;
@@ -40,7 +40,13 @@ impl DirectBoard {
     /// Powers a board up with these bytes in its ROM.
     #[must_use]
     pub fn new(profile: &Profile, rom: &[u8], probe: Probe) -> Self {
-        let mut board = SimBoard::new(board_spec(profile), rom, QueueLine::default());
+        Self::with_spec(profile, board_spec(profile), rom, probe)
+    }
+
+    /// Powers up a board of another making than the profile's.
+    #[must_use]
+    pub fn with_spec(profile: &Profile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
+        let mut board = SimBoard::new(spec, rom, QueueLine::default());
         board.set_probe(probe.clone());
         let clock_hz = profile.clock_hz.max(1);
         let inner = Inner { board, probe, clock_hz, idle: 0, began: Instant::now() };

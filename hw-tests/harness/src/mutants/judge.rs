@@ -1,17 +1,20 @@
-//! Verdicts on mutants: those of `hw-tests run --direct --application FILE --fail-fast`.
+//! Verdicts on mutants: those of `hw-tests run --direct --application FILE --fail-fast`, and, on
+//! what passes, of the same with `--full` and other bytes in RAM when power comes on.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use board_simulator::{BoardSpec, Probe, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build_replacing, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::{Profile, ProfileError};
 
 use super::text::{Mutant, apply};
-use crate::board::Choice;
-use crate::live::{LiveBoard, Plan};
+use crate::board::{Choice, DirectBoard};
+use crate::disk::SystemDisk;
+use crate::live::{LiveBoard, Plan, Programs, SetupError};
 use crate::runner::{Options, RunEnd, Verdict, run_cases};
 use sargon_cases::{Case, CorpusError};
 
@@ -48,6 +51,18 @@ pub enum JudgeError {
     #[error(transparent)]
     Corpus(#[from] CorpusError),
 }
+
+/// A way to run the corpus.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// Whether every byte is asked for.
+    full: bool,
+    /// The seed of what RAM holds after power comes on: some mutants run or read what is there.
+    ram: u64,
+}
+
+/// The runs that a mutant must pass to survive, the quicker one first.
+const RUNS: [Run; 2] = [Run { full: false, ram: 1 }, Run { full: true, ram: 2 }];
 
 /// Builds mutants and runs the corpus on them, up to the first case that does not pass.
 pub struct Judge {
@@ -93,7 +108,8 @@ impl Judge {
             if image.bytes == original.bytes {
                 continue;
             }
-            if let Some((case, why)) = self.first_failure(evaluator, image) {
+            let failure = RUNS.iter().find_map(|run| self.first_failure(evaluator, &image, *run));
+            if let Some((case, why)) = failure {
                 return Fate::Caught { behaviour: evaluator.behaviour, case, why };
             }
             fate = Fate::Survived;
@@ -101,15 +117,22 @@ impl Judge {
         fate
     }
 
-    /// The first case that does not pass, or what else ended the run, and why.
-    fn first_failure(&self, evaluator: &Evaluator, image: BuiltImage) -> Option<(String, String)> {
+    /// The first case of a run that does not pass, or what else ended the run, and why.
+    fn first_failure(
+        &self,
+        evaluator: &Evaluator,
+        image: &BuiltImage,
+        run: Run,
+    ) -> Option<(String, String)> {
         let plan = Plan {
             board: Choice::Direct { rom: None },
             evaluator: evaluator.clone(),
-            application: Some((image.address, image.bytes)),
+            application: Some((image.address, image.bytes.clone())),
+            full: run.full,
             ..Plan::simulated(self.profile.clone())
         };
-        let mut live = match LiveBoard::prepare(&plan) {
+        let spec = BoardSpec { seed: run.ram, ..board_spec(&self.profile) };
+        let mut live = match prepare(&plan, spec) {
             Ok(live) => live,
             Err(error) => return Some(("the start".to_owned(), error.to_string())),
         };
@@ -128,6 +151,14 @@ impl Judge {
             _ => None,
         })
     }
+}
+
+/// A board within this program, its application loaded.
+fn prepare(plan: &Plan, spec: BoardSpec) -> Result<LiveBoard, SetupError> {
+    let programs = Arc::new(Programs::build(plan)?);
+    let monitor = &programs.monitor.bytes;
+    let board = DirectBoard::with_spec(&plan.profile, spec, monitor, Probe::default());
+    LiveBoard::prepare_with(plan, Arc::clone(&programs), &SystemDisk, |_| Box::new(board))
 }
 
 /// Judges mutants in so many threads. `progress` hears how many are done.

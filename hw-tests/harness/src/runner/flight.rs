@@ -174,19 +174,29 @@ mod tests {
         chosen.map(|(_, one)| one).collect()
     }
 
-    /// All bytes that the check covers.
+    /// All bytes that the check covers, but the steps of pins.
     fn bytes<'a>(seen: &'a mut Observation, points: &'a mut PointsReply) -> Vec<&'a mut u8> {
         let mut all: Vec<&mut u8> = Vec::new();
         for one in &mut seen.squares {
-            all.extend([&mut one.square, &mut one.piece, &mut one.residue]);
+            all.extend([&mut one.square, &mut one.piece, &mut one.residue, &mut one.status]);
             all.extend(&mut one.array);
         }
         all.extend(&mut seen.end.royals);
+        all.push(&mut seen.end.status);
         all.extend(seen.end.pins.iter_mut().map(|pin| &mut pin.square));
-        let PointsReply { lost, prizes, danger, article, book, .. } = points;
-        all.extend([lost, danger]);
+        let PointsReply { lost, prizes, danger, article, book, status } = points;
+        all.extend([lost, danger, status]);
         all.extend(prizes.iter_mut().chain(article).chain(book));
         all
+    }
+
+    /// Changes a bit of what the check covers; bits of the steps of pins come last.
+    fn flip(seen: &mut Observation, points: &mut PointsReply, at: usize) {
+        let (byte, bit) = (at / 8, at % 8);
+        match byte.checked_sub(bytes(seen, points).len()) {
+            None => *bytes(seen, points)[byte] ^= 1 << bit,
+            Some(pin) => seen.end.pins[pin].step ^= 1 << bit,
+        }
     }
 
     #[test]
@@ -218,16 +228,14 @@ mod tests {
         for (case, position) in positions() {
             let right = Expected::new(&position, standard);
             let (mut seen, mut points) = (right.observation.clone(), right.points);
-            for at in 0..bytes(&mut seen, &mut points).len() * 8 {
-                let flip = |seen: &mut Observation, points: &mut PointsReply| {
-                    *bytes(seen, points)[at / 8] ^= 1 << (at % 8);
-                };
-                flip(&mut seen, &mut points);
+            let covered = bytes(&mut seen, &mut points).len() + seen.end.pins.len();
+            for at in 0..covered * 8 {
+                flip(&mut seen, &mut points, at);
                 assert_ne!(check(&seen, &points), right.check, "{}: bit {at}", case.id);
                 let answers = [CaseAnswer::Position(seen.clone()), CaseAnswer::Points(points)];
                 let fails = |answer| judge(&case, standard, answer).verdict == Outcome::Fail;
                 assert!(answers.iter().any(fails), "{}: bit {at}", case.id);
-                flip(&mut seen, &mut points);
+                flip(&mut seen, &mut points, at);
             }
         }
     }
