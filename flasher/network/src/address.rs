@@ -12,10 +12,12 @@ pub enum Protocol {
     Raw,
     /// Telnet with the option of RFC 2217.
     Rfc2217,
+    /// Messages of a WebSocket, RFC 6455.
+    WebSocket,
 }
 
 impl Protocol {
-    const ALL: [Self; 2] = [Self::Raw, Self::Rfc2217];
+    const ALL: [Self; 3] = [Self::Raw, Self::Rfc2217, Self::WebSocket];
 
     /// The scheme in front of an address.
     #[must_use]
@@ -23,6 +25,7 @@ impl Protocol {
         match self {
             Self::Raw => "tcp",
             Self::Rfc2217 => "rfc2217",
+            Self::WebSocket => "ws",
         }
     }
 }
@@ -36,6 +39,9 @@ pub struct Address {
     pub host: String,
     /// The TCP port.
     pub port: u16,
+    /// The rest behind the port, with its slash: which of a server's WebSockets it is. Empty for
+    /// other protocols.
+    pub path: String,
 }
 
 impl Address {
@@ -49,11 +55,11 @@ impl Address {
         let protocol = Protocol::ALL
             .into_iter()
             .find(|protocol| protocol.scheme() == scheme)
-            .ok_or_else(|| wrong("it begins with tcp:// or rfc2217://"))?;
-        let (host, port) = place
-            .trim_end_matches('/')
-            .rsplit_once(':')
-            .ok_or_else(|| wrong("host and port are divided by a colon"))?;
+            .ok_or_else(|| wrong("it begins with tcp://, rfc2217:// or ws://"))?;
+        let (place, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+        let path = path_of(protocol, path).map_err(wrong)?;
+        let (host, port) =
+            place.rsplit_once(':').ok_or_else(|| wrong("host and port are divided by a colon"))?;
         let host = match host.strip_prefix('[') {
             Some(rest) => rest.strip_suffix(']').ok_or_else(|| wrong("a ] is missing"))?,
             None if host.contains(':') => return Err(wrong("an IPv6 host is put in [ ]")),
@@ -64,16 +70,28 @@ impl Address {
         }
         let port = port.parse().ok().filter(|port| *port > 0);
         let port = port.ok_or_else(|| wrong("the port is a number from 1 to 65535"))?;
-        Ok(Some(Self { protocol, host: host.to_owned(), port }))
+        Ok(Some(Self { protocol, host: host.to_owned(), port, path }))
+    }
+}
+
+/// Checks what follows the port.
+fn path_of(protocol: Protocol, path: &str) -> Result<String, &'static str> {
+    match protocol {
+        Protocol::WebSocket if path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') => {
+            Ok(path.to_owned())
+        }
+        Protocol::WebSocket => Err("its path has a character that paths can't have"),
+        _ if path.trim_end_matches('/').is_empty() => Ok(String::new()),
+        _ => Err("nothing follows the port"),
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { protocol, host, port } = self;
+        let Self { protocol, host, port, path } = self;
         match host.contains(':') {
-            true => write!(f, "{}://[{host}]:{port}", protocol.scheme()),
-            false => write!(f, "{}://{host}:{port}", protocol.scheme()),
+            true => write!(f, "{}://[{host}]:{port}{path}", protocol.scheme()),
+            false => write!(f, "{}://{host}:{port}{path}", protocol.scheme()),
         }
     }
 }
@@ -105,7 +123,9 @@ mod tests {
 
     #[test]
     fn addresses_are_read_and_shown() {
-        for name in ["tcp://pi.local:3000", "rfc2217://127.0.0.1:2217", "tcp://[::1]:1"] {
+        let web = ["ws://pi:80", "ws://pi:80/", "ws://[::1]:80/boards/1?token=a%20b"];
+        let others = ["tcp://pi.local:3000", "rfc2217://127.0.0.1:2217", "tcp://[::1]:1"];
+        for name in others.into_iter().chain(web) {
             let address = Address::parse(name).expect("it is right").expect("it has a scheme");
             assert_eq!(address.to_string(), name);
         }
@@ -124,6 +144,11 @@ mod tests {
             ("tcp://pi:65536", "from 1"),
             ("tcp://[::1:80", "]"),
             ("tcp://::1:80", "[ ]"),
+            ("tcp://pi:3000/board", "nothing follows"),
+            ("wss://pi:443/", "begins with"),
+            ("ws://pi/board", "colon"),
+            ("ws://pi:80/a b", "path"),
+            ("ws://pi:80/a\r\nb", "path"),
         ] {
             let error = Address::parse(name).expect_err(name).to_string();
             assert!(error.contains(name) && error.contains(fault), "{error}");

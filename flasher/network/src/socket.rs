@@ -50,7 +50,7 @@ impl Socket {
         let mut problem = io::Error::new(ErrorKind::NotFound, "the host has no address");
         for place in places.map_err(unreachable)? {
             // The lock comes before the connection: a server may drop whom it had for whom it gets.
-            let lock = PortLock::take_place(&place.to_string());
+            let lock = PortLock::take_place(&format!("{place}{}", address.path));
             let lock = lock.map_err(|error| OpenError::Locked(name.clone(), error))?;
             match TcpStream::connect_timeout(&place, CONNECT).and_then(Self::new) {
                 Ok(socket) => return Ok((socket, lock)),
@@ -135,6 +135,15 @@ impl Socket {
     /// Sends all bytes by the deadline.
     pub(crate) fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
+            let count = self.write_some(bytes, deadline)?;
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
+    /// Sends what the system takes by the deadline, at least one byte; the number of bytes.
+    pub(crate) fn write_some(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<usize> {
+        loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
@@ -144,13 +153,12 @@ impl Socket {
                 Ok(0) => return Err(self.closed()),
                 Ok(count) => {
                     self.passed.sent += count as u64;
-                    bytes = &bytes[count..];
+                    return Ok(count);
                 }
                 Err(error) if is_no_failure(&error) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
     }
 }
 

@@ -49,7 +49,10 @@ pub enum OpenError {
     #[error("{0} is not a serial port")]
     NotSerial(String),
     /// It is no address of a port on a network: the name and its fault.
-    #[error("{0} is no address of a port: {1}, as in tcp://host:3000 or rfc2217://host:2217")]
+    #[error(
+        "{0} is no address of a port: {1}, as in tcp://host:3000, rfc2217://host:2217 or \
+         ws://host:80/board"
+    )]
     Address(String, &'static str),
     /// Nobody was reached at its address.
     #[error("can't connect to {0}: {1}; is the server running, and may this computer reach it?")]

@@ -21,7 +21,7 @@ use wire::Wire;
 #[derive(Args, Default, Clone)]
 pub(super) struct LineArgs {
     /// A real board, by the debug kernel: its name in the rig file, its serial device, or its
-    /// address, tcp://host:port or rfc2217://host:port
+    /// address, tcp://host:port, rfc2217://host:port or ws://host:port/path
     #[arg(long, group = "way", value_name = "NAME|DEVICE|ADDRESS")]
     pub(super) port: Option<String>,
     /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for

@@ -20,7 +20,7 @@ use super::stop_on_interrupt;
 #[derive(Args, Clone)]
 pub(super) struct BoardArgs {
     /// The board: its name in the rig file, its serial device, or its address: tcp://host:port,
-    /// rfc2217://host:port (docs/NETWORK.md)
+    /// rfc2217://host:port, ws://host:port/path (docs/NETWORK.md)
     #[arg(long, value_name = "NAME|DEVICE|ADDRESS", env = "RCFLASH_PORT")]
     port: Option<String>,
     /// The board's profile, if not the one that the rig file names; `rcflash boards` lists them

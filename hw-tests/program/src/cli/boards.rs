@@ -28,8 +28,9 @@ pub(super) struct BoardArgs {
     /// The board's profile; rc2014-classic if nothing names another
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
     pub(super) board: Option<String>,
-    /// A real board: its name in the rig file, its serial device, or its address, tcp://host:port
-    /// or rfc2217://host:port (docs/NETWORK.md); without it the board is simulated
+    /// A real board: its name in the rig file, its serial device, or its address, tcp://host:port,
+    /// rfc2217://host:port or ws://host:port/path (docs/NETWORK.md); without it the board is
+    /// simulated
     #[arg(long, group = "way", value_name = "NAME|DEVICE|ADDRESS")]
     port: Option<String>,
     /// The same as --port, or direct, simulated, real-time; `run` takes several, and spreads the

@@ -58,6 +58,18 @@ fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
 }
 
 #[test]
+fn a_run_goes_on_through_a_websocket() {
+    let board = Board::start(&["--listen", "0"]);
+    let place = board.path.trim_start_matches("tcp://");
+    let Some(server) = servers::websockify(place) else { return };
+    let losing = Losing::new(server.place(), "ws", &[]);
+    losing.proxy.join();
+    let (code, said) = losing.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("the port is back") && said.contains("PASS: 100 of 100"), "{said}");
+}
+
+#[test]
 fn a_run_whose_server_stays_away_ends_after_the_time_that_was_given() {
     let board = Board::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://").to_owned();

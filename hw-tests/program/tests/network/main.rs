@@ -1,5 +1,5 @@
-//! Boards behind a network: `rcflash serve`, Debian's ser2net and pyserial's server of RFC 2217,
-//! with delay, loss of the connection and reconnection.
+//! Boards behind a network: `rcflash serve`, Debian's ser2net and websockify, pyserial's server
+//! of RFC 2217, with delay, loss of the connection and reconnection.
 
 #[path = "../common/listened.rs"]
 mod listened;

@@ -22,6 +22,32 @@ fn a_board_behind_ser2net_is_used_by_rfc_2217_and_by_bytes_alone() {
 }
 
 #[test]
+fn a_board_behind_websockify_is_used_near_and_over_a_slow_network() {
+    for is_slow in [false, true] {
+        let board = Board::start(&["--listen", "0"]);
+        let place = board.path.trim_start_matches("tcp://");
+        let Some(server) = servers::websockify(place) else { return };
+        if is_slow {
+            use_board(&Proxy::new(server.place(), WAY).address("ws"));
+        } else {
+            use_board(&format!("{}/any/path?board=1", server.address));
+        }
+    }
+}
+
+#[test]
+fn a_websocket_that_leads_to_no_board_is_reported_with_what_is_wrong() {
+    let nobody = servers::free_port();
+    let Some(server) = servers::websockify(&format!("127.0.0.1:{nobody}")) else { return };
+    let said = run(rcflash().args(["probe", "--port", &server.address]), 3);
+    assert!(said.contains(&server.address) && said.contains("closed the connection"), "{said}");
+    let place = server.place().to_owned();
+    drop(server);
+    let said = run(rcflash().args(["probe", "--port", &format!("ws://{place}/")]), 3);
+    assert!(said.contains("can't connect to ws://"), "{said}");
+}
+
+#[test]
 fn a_board_behind_ser2net_and_a_slow_network_is_used_the_same_way() {
     let board = Board::start(&[]);
     let Some(server) = servers::ser2net(&board.path, false) else { return };

@@ -110,16 +110,40 @@ pub(super) fn ser2net(port: &str, is_raw: bool) -> Option<Server> {
         address: format!("{scheme}://127.0.0.1:{number}"),
         _folder: Some(folder),
     };
-    // A connection would open the board's port, so it is only looked whether the place is taken.
-    let deadline = Instant::now() + START;
-    while TcpListener::bind((Ipv4Addr::LOCALHOST, number)).is_ok() {
-        assert!(Instant::now() < deadline, "ser2net does not listen");
-        std::thread::sleep(LOOK);
-    }
+    wait_for(number, "ser2net");
     Some(server)
 }
 
-fn free_port() -> u16 {
+/// Debian's websockify for a raw port at `place`; `None` if it is not installed.
+pub(super) fn websockify(place: &str) -> Option<Server> {
+    let number = free_port();
+    let process = Command::new("websockify")
+        .args([&format!("127.0.0.1:{number}"), place])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(process) = process else {
+        missing("websockify");
+        return None;
+    };
+    let server = Server { process, address: format!("ws://127.0.0.1:{number}"), _folder: None };
+    wait_for(number, "websockify");
+    Some(server)
+}
+
+/// Waits until somebody listens at a port. A connection would open the board's port, so it is only
+/// looked whether the place is taken.
+fn wait_for(number: u16, name: &str) {
+    let deadline = Instant::now() + START;
+    while TcpListener::bind((Ipv4Addr::LOCALHOST, number)).is_ok() {
+        assert!(Instant::now() < deadline, "{name} does not listen");
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A port at which nobody listens.
+pub(super) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("it has one").port()
 }
