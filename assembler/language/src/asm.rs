@@ -1,9 +1,10 @@
 //! The assembler proper: reads statements, keeps symbols, writes sections.
 //!
-//! A program without a fault is read once: values from further below are filled in at the end.
-//! Where the original assembler's two passes could see something else (a fault, a conditional that
-//! asks for the pass, a size that is defined below, a macro called above its definition), the text
-//! is read twice as there, so that the values and the letters of the messages are the original's.
+//! Most programs are read once, with faults or without: values from further below are filled in at
+//! the end. Where the original assembler's two passes could see something else (a second
+//! definition, a conditional that asks for the pass, a size that is defined below, a macro called
+//! above its definition), the text is read twice as there, so that the values and the letters of
+//! the messages are the original's.
 //!
 //! The state has four owners: `reader::Input` for what is read, `naming::Naming` for what names
 //! mean, `emission::Emission` for what is assembled, `reports::Reports` for what is reported.
@@ -83,6 +84,9 @@ pub struct Options {
     pub lines: bool,
     /// Whether to keep where names stand.
     pub references: bool,
+    /// Whether to keep where the texts of macros were written, as `references` does, too:
+    /// [`References::written`] answers then.
+    pub origins: bool,
     /// Whether modules do without [`Module::assembled`] where nothing but TDL's own objects and
     /// listings shows it, which saves a large program time and memory.
     pub without_order: bool,

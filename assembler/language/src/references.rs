@@ -15,6 +15,8 @@ pub struct References {
     pub mentions: Vec<Mention>,
     /// The macro texts, by their places in the source map.
     pub(crate) expansions: Vec<Expansion>,
+    /// The stretches that they were made of.
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// A name.
@@ -77,13 +79,22 @@ pub struct Mention {
     pub role: Role,
 }
 
-/// The text of a macro call: which stretch of it was written where.
-#[derive(Debug, Clone, Default)]
+/// The text of a macro call.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Expansion {
     /// The offset of its text in the source map.
     pub(crate) base: u32,
-    /// Stretches by where they begin in the text; `None` is text that nobody wrote.
-    pub(crate) pieces: Vec<(u32, Option<Span>)>,
+    /// The index of the first of its pieces; they end where those of the next text begin.
+    pub(crate) first: u32,
+}
+
+/// A stretch of the text of a macro call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    /// The offset in the text at which it begins.
+    pub(crate) at: u32,
+    /// The place where it was written; `None` if nobody wrote it.
+    pub(crate) origin: Option<Span>,
 }
 
 /// The origin of a mention in a written text.
@@ -103,10 +114,17 @@ impl References {
         while let Origin::Macro(_) = sources.source_at(found.span.start).origin {
             let base = sources.source_at(found.span.start).base;
             let at = self.expansions.binary_search_by_key(&base, |one| one.base).ok()?;
-            let (span, whole) = self.expansions[at].origin(found.span)?;
+            let (span, whole) = origin(base, self.pieces(at), found.span)?;
             found = Written { span, whole: whole && found.whole };
         }
         Some(found)
+    }
+
+    /// The pieces of a macro text.
+    fn pieces(&self, expansion: usize) -> &[Piece] {
+        let first = |at: usize| self.expansions.get(at).map(|one| one.first as usize);
+        let end = first(expansion + 1).unwrap_or(self.pieces.len());
+        &self.pieces[first(expansion).unwrap_or(end)..end]
     }
 }
 
@@ -118,8 +136,8 @@ impl References {
     /// macro texts.
     pub fn readings(&self, offsets: Vec<u32>) -> Vec<u32> {
         let mut found = offsets;
-        for expansion in &self.expansions {
-            for (at, origin) in &expansion.pieces {
+        for (index, expansion) in self.expansions.iter().enumerate() {
+            for Piece { at, origin } in self.pieces(index) {
                 let Some(origin) = origin else { continue };
                 let within = |offset: &u32| (origin.start..origin.end).contains(offset);
                 if let Some(offset) = found.iter().copied().find(within) {
@@ -134,16 +152,15 @@ impl References {
     }
 }
 
-impl Expansion {
-    /// Returns where the start of a stretch was written, and whether all of it was written there.
-    fn origin(&self, span: Span) -> Option<(Span, bool)> {
-        let start = span.start - self.base;
-        let end = span.end - self.base;
-        let piece = self.pieces.partition_point(|(at, _)| *at <= start).checked_sub(1)?;
-        let (at, origin) = self.pieces[piece];
-        let origin = origin?;
-        let first = origin.start + (start - at);
-        let last = first + (end - start);
-        Some((Span::new(first, last.min(origin.end)), last <= origin.end))
-    }
+/// Returns where the start of a stretch was written that is in the macro text at `base`, and
+/// whether all of it was written there.
+fn origin(base: u32, pieces: &[Piece], span: Span) -> Option<(Span, bool)> {
+    let start = span.start - base;
+    let end = span.end - base;
+    let piece = pieces.partition_point(|piece| piece.at <= start).checked_sub(1)?;
+    let Piece { at, origin } = pieces[piece];
+    let origin = origin?;
+    let first = origin.start + (start - at);
+    let last = first + (end - start);
+    Some((Span::new(first, last.min(origin.end)), last <= origin.end))
 }

@@ -1,7 +1,9 @@
-//! Programs that one reading is enough for have the same result when they are read twice.
+//! Programs that one reading is enough for, with faults or without, have the same result when they
+//! are read twice.
 
 use std::io::Read;
 
+use spoilt_inputs::{Seeds, each};
 use tdlasm::Options;
 use tdlasm::asm::{Assembly, run};
 use tdlasm::diag::render;
@@ -10,6 +12,32 @@ use tdlasm::source::MemoryLoader;
 const PROGRAMS: &[u8] = include_bytes!("data/oracle/programs.jsonl.gz");
 /// At least so many of them need one reading only.
 const READ_ONCE: usize = 2_000;
+/// At least so many of the spoilt ones have an error and need one reading.
+const SPOILT_READ_ONCE: usize = 700;
+const SPOILT: u64 = 3_000;
+/// Pieces of faults, and of what two readings see otherwise than one.
+const WORDS: [&[u8]; 20] = [
+    b"\n MVI \n",
+    b"\n LXI H,NONE\n",
+    b"\n .WORD NONE,NONE,..NO\n",
+    b"\n JRNZ LAB\n",
+    b"\n .BYTE FWD,-500,9*LAB\n",
+    b"\nFWD: NOP\n",
+    b"\nNONE\n",
+    b"\n .IF1,[ NOP ]\n",
+    b"\n .IFDEF NONE,[ NOP ]\n",
+    b"\n .IFNDEF FWD,[ NONE ]\n",
+    b"\n .DEFINE NONE[Q]=[ MVI A,Q\n ]\n",
+    b"\n NONE LAB,\n",
+    b"\n .OPSYN .BYTE,NONE\n",
+    b"\n .SYN FWD,LAB\n",
+    b"\n .INTERN NONE\n",
+    b"\n .LOC 0FFFEH\n",
+    b"\n .RADIX 16\n",
+    b"\n .PRGEND\n",
+    b"\n .BLKB NONE\n",
+    b"\n .ASCII 'A'[FWD",
+];
 
 fn sources() -> Vec<String> {
     let mut text = String::new();
@@ -21,9 +49,9 @@ fn sources() -> Vec<String> {
     text.lines().map(source).collect()
 }
 
-fn assembled(source: &str, two_passes: bool) -> Assembly {
+fn assembled(source: &str, two_passes: bool, references: bool) -> Assembly {
     let loader = MemoryLoader::new().with("p.asm", source);
-    let options = Options { two_passes, references: true, ..Options::default() };
+    let options = Options { two_passes, references, ..Options::default() };
     run(&loader, &["p.asm".into()], &options)
 }
 
@@ -46,21 +74,40 @@ fn shown(found: &Assembly) -> String {
     render::human(&found.diagnostics, &found.sources, false)
 }
 
+/// The result of a program that is read once, which is compared with that of two readings.
+fn compare(source: &str) -> Option<Assembly> {
+    let once = assembled(source, false, true);
+    let without_names = assembled(source, false, false);
+    assert_eq!(once.read_twice, without_names.read_twice, "{source}");
+    assert_eq!(shown(&once), shown(&without_names), "{source}");
+    if once.read_twice {
+        return None;
+    }
+    let twice = assembled(source, true, true);
+    assert!(twice.read_twice);
+    assert_eq!(shown(&once), shown(&twice), "{source}");
+    assert_eq!(once.error_count, twice.error_count, "{source}");
+    assert_eq!(once.modules, twice.modules, "{source}");
+    assert_eq!(once.messages, twice.messages, "{source}");
+    assert_eq!(mentions(&once), mentions(&twice), "{source}");
+    Some(once)
+}
+
 #[test]
 fn a_program_that_is_read_twice_without_need_is_the_same() {
-    let mut count = 0;
-    for source in sources() {
-        let once = assembled(&source, false);
-        if once.read_twice {
-            continue;
-        }
-        count += 1;
-        let twice = assembled(&source, true);
-        assert!(twice.read_twice);
-        assert_eq!(shown(&once), shown(&twice), "{source}");
-        assert_eq!(once.error_count, twice.error_count, "{source}");
-        assert_eq!(once.modules, twice.modules, "{source}");
-        assert_eq!(mentions(&once), mentions(&twice), "{source}");
-    }
+    let count = sources().iter().filter(|source| compare(source).is_some()).count();
     assert!(count >= READ_ONCE, "{count}");
+}
+
+#[test]
+fn so_is_one_that_is_spoilt() {
+    let sources = sources();
+    let inputs: Vec<&[u8]> = sources.iter().map(String::as_bytes).collect();
+    let mut count = 0;
+    each(&Seeds { inputs: &inputs, words: &WORDS }, SPOILT, |bytes| {
+        let source = String::from_utf8_lossy(bytes);
+        let once = compare(&source);
+        count += usize::from(once.is_some_and(|once| once.has_errors()));
+    });
+    assert!(count >= SPOILT_READ_ONCE, "{count}");
 }

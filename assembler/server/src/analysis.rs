@@ -69,11 +69,11 @@ impl Analysis {
         foresight: Foresight,
     ) -> Self {
         let two_passes = foresight.begins_with_two();
-        let references = foresight.notes_names;
         let options = Options {
             two_passes,
             listing: false,
-            references,
+            references: false,
+            origins: true,
             without_order: true,
             ..options.clone()
         };
@@ -133,9 +133,6 @@ impl Analysis {
     }
 
     fn named(&self) -> &Assembly {
-        if self.options.references {
-            return &self.outcome;
-        }
         self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.again(false)))
     }
 
@@ -146,7 +143,7 @@ impl Analysis {
 
     /// Returns where a stretch of the source map was written that may be in the text of a macro.
     pub(super) fn written(&self, span: Span) -> Option<Written> {
-        self.references().written(&self.named().sources, span)
+        self.outcome.references.written(&self.outcome.sources, span)
     }
 
     /// Whether this program reads a file, itself or inserted.

@@ -9,7 +9,7 @@ use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 
-use super::foresight::{self, Doubt};
+use super::foresight;
 use super::text::Lines;
 
 /// A document.
@@ -23,10 +23,10 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Takes over what the editor changed, in the order in which it did; returns what is likely of
-    /// the text now.
-    pub(super) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> Doubt {
-        let mut doubt = Doubt::default();
+    /// Takes over what the editor changed, in the order in which it did; returns whether the text
+    /// is likely to need two readings now.
+    pub(super) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
+        let mut doubtful = false;
         for TextDocumentContentChangeEvent { range, text, .. } in changes {
             let Some(range) = range else {
                 self.text = text;
@@ -38,10 +38,9 @@ impl Document {
             let before = self.text[foresight::lines(&self.text, start..end)].to_owned();
             self.text.replace_range(start..end, &text);
             let after = foresight::lines(&self.text, start..start + text.len());
-            let first = after.start;
-            doubt.add(foresight::doubt(&before, &self.text[after], &self.text, first));
+            doubtful |= foresight::is_doubtful(&before, &self.text[after], &self.text);
         }
-        doubt
+        doubtful
     }
 }
 

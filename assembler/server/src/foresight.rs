@@ -1,5 +1,6 @@
 //! A guess whether a changed text has to be read twice: the assembler tries to read it once, and
-//! that is lost time if it has a fault. A wrong guess costs time and nothing else.
+//! that is lost time if it has a fault that only two readings report rightly. A wrong guess costs
+//! time and nothing else.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,19 +8,22 @@ use std::ops::Range;
 use memchr::memmem;
 
 use tdlasm::asm::{self, Assembly, Options};
-use tdlasm::diag::{Code, Diagnostic, render};
+use tdlasm::diag::Code;
 use tdlasm::source::MemoryLoader;
 use tdlasm::syntax::lex;
 
 /// Longer changes are pasted, and likely to define something.
 const MAX_LINES: usize = 4096;
 
+/// So many undefined names of changed lines are sought in the text.
+const MAX_NAMES: usize = 16;
+/// After so many readings of a program that asked for two, one is tried again.
+const PATIENCE: u8 = 16;
+
 /// The way in which a program is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Foresight {
     passes: Passes,
-    /// Whether names are noted at once, since messages about the texts of macros need them.
-    pub(super) notes_names: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,31 +33,15 @@ enum Passes {
     One,
     /// Two, for the sake of a fault.
     Faulty,
-    /// Two, as the program asks for that without a fault.
-    Two,
-}
-
-/// Messages that a change of a text makes likely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Doubt {
-    /// Faults that it had not.
-    pub(super) faulty: bool,
-    /// Messages about the texts of macros.
-    pub(super) in_macro: bool,
-}
-
-impl Doubt {
-    pub(super) fn add(&mut self, other: Self) {
-        self.faulty |= other.faulty;
-        self.in_macro |= other.in_macro;
-    }
+    /// Two, as one was tried in vain; so many times more.
+    Two(u8),
 }
 
 impl Foresight {
     /// The way in which a program was read.
     pub(super) fn of(outcome: &Assembly) -> Self {
         let passes = if outcome.read_twice { Passes::Faulty } else { Passes::One };
-        Self { passes, notes_names: false }
+        Self { passes }
     }
 
     pub(super) fn begins_with_two(self) -> bool {
@@ -61,29 +49,25 @@ impl Foresight {
     }
 
     /// The same, when a change of the text is doubtful.
-    pub(super) fn doubted(self, doubt: Doubt) -> Self {
-        let passes = match self.passes {
-            Passes::One if doubt.faulty => Passes::Faulty,
-            passes => passes,
-        };
-        Self { passes, notes_names: self.notes_names || doubt.in_macro }
+    pub(super) fn doubted(self) -> Self {
+        match self.passes {
+            Passes::One => Self { passes: Passes::Faulty },
+            _ => self,
+        }
     }
 
     /// The way for the next time, when this one has had a result.
     pub(super) fn after(self, outcome: &Assembly) -> Self {
         let messages = &outcome.diagnostics;
-        let is_faulty = messages.iter().any(|one| one.code.letter().is_some());
+        let is_faulty = messages.iter().any(|one| one.code.needs_two_passes());
         let passes = match self.passes {
             _ if !outcome.read_twice => Passes::One,
-            Passes::Two => Passes::Two,
             _ if is_faulty => Passes::Faulty,
-            // One was tried in vain, and not because of a fault.
-            Passes::One => Passes::Two,
-            Passes::Faulty => Passes::One,
+            Passes::One => Passes::Two(PATIENCE),
+            Passes::Two(0) | Passes::Faulty => Passes::One,
+            Passes::Two(left) => Passes::Two(left - 1),
         };
-        let is_in_macro =
-            |one: &Diagnostic| render::in_file(one.span, &outcome.sources) != one.span;
-        Self { passes, notes_names: messages.iter().any(is_in_macro) }
+        Self { passes }
     }
 }
 
@@ -96,28 +80,35 @@ pub(super) fn lines(text: &str, stretch: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The messages that are likely about a text now that these lines of it, which begin at `start`,
+/// Whether a text is likely to have a fault that takes two readings, now that these lines of it
 /// have changed.
-pub(super) fn doubt(before: &str, after: &str, text: &str, start: usize) -> Doubt {
+pub(super) fn is_doubtful(before: &str, after: &str, text: &str) -> bool {
     let is_long = before.len() > MAX_LINES || after.len() > MAX_LINES;
-    let faulty = is_long || names(before) != names(after) || is_faulty(after, text.as_bytes());
-    Doubt { faulty, in_macro: faulty && is_enclosed(&text.as_bytes()[..start]) }
+    is_long || doubles(before, after, text.as_bytes()) || is_faulty(after, text.as_bytes())
 }
 
-/// Whether a bracket is open behind a text.
-fn is_enclosed(text: &[u8]) -> bool {
-    let brackets = memchr::memchr2_iter(b'[', b']', text);
-    let depth = brackets.fold(0usize, |depth, at| match text[at] {
-        b'[' => depth + 1,
-        _ => depth.saturating_sub(1),
-    });
-    depth > 0
+/// Whether lines define a name that they did not before, and that another line of the text seems to
+/// define, too.
+fn doubles(before: &str, after: &str, text: &[u8]) -> bool {
+    let (old, new) = (names(before), names(after));
+    let mut added = new.difference(&old).filter(|name| !name.is_empty());
+    added.any(|name| definitions(text, name).nth(1).is_some())
+}
+
+/// The places where a text seems to define a name.
+fn definitions<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = usize> {
+    memmem::find_iter(text, name).filter(move |&at| {
+        let behind = text[at + name.len()..].iter().find(|byte| !lex::is_blank(**byte));
+        let is_whole = at == 0 || !lex::is_symbol(text[at - 1]);
+        is_whole && matches!(behind, Some(b':' | b'='))
+    })
 }
 
 /// The names that lines define.
 fn names(lines: &str) -> BTreeSet<&[u8]> {
     let mut found = BTreeSet::new();
-    for line in lines.as_bytes().split(|byte| matches!(byte, b'\n' | b'\r' | b';')) {
+    for line in lines.as_bytes().split(|byte| matches!(byte, b'\n' | b'\r')) {
+        let line = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
         for at in memchr::memchr2_iter(b':', b'=', line) {
             let before = line[..at].trim_ascii_end();
             let length = before.iter().rev().take_while(|byte| lex::is_symbol(**byte)).count();
@@ -127,31 +118,35 @@ fn names(lines: &str) -> BTreeSet<&[u8]> {
     found
 }
 
-/// Whether lines are wrong as they stand, in a text that may define what they use.
+/// Whether lines have a fault that takes two readings as they stand, in a text that may define what
+/// they use.
 fn is_faulty(lines: &str, text: &[u8]) -> bool {
-    const NAME: &str = "lines";
-    let loader = MemoryLoader::new().with(NAME, format!("{lines}\n .END\n"));
-    let options = Options { two_passes: true, ..Options::default() };
-    let outcome = asm::run(&loader, &[NAME.into()], &options);
-    let is_fault = |one: &Diagnostic| {
-        let word = outcome.sources.slice(one.span);
-        one.code.letter().is_some() && !is_known(text, one.code, word)
-    };
-    outcome.diagnostics.iter().any(is_fault)
+    let outcome = read(lines, Vec::new());
+    if !outcome.read_twice {
+        return false;
+    }
+    let undefined = outcome.diagnostics.iter().filter(|one| one.code == Code::Undefined);
+    let names = undefined.map(|one| outcome.sources.slice(one.span));
+    let known = names.take(MAX_NAMES).filter(|name| is_elsewhere(text, name));
+    let known: Vec<_> = known.map(|name| (String::from_utf8_lossy(name).into(), 0)).collect();
+    let outcome = if known.is_empty() { outcome } else { read(lines, known) };
+    outcome.read_twice && outcome.diagnostics.iter().any(|one| one.code.letter().is_some())
 }
 
-/// Whether a text seems to define the word that a message about a part of it is about.
-fn is_known(text: &[u8], code: Code, word: &[u8]) -> bool {
-    let mut places = memmem::find_iter(text, word);
-    let is_whole = |at: usize| at == 0 || !lex::is_symbol(text[at - 1]);
-    match code {
-        Code::Undefined => places.any(|at| {
-            let behind = text[at + word.len()..].iter().find(|byte| !lex::is_blank(**byte));
-            is_whole(at) && matches!(behind, Some(b':' | b'='))
-        }),
-        Code::Operator => places.any(|at| text[..at].trim_ascii_end().ends_with(b".DEFINE")),
-        _ => false,
-    }
+/// Reads lines by themselves.
+fn read(lines: &str, defines: Vec<(String, u16)>) -> Assembly {
+    const NAME: &str = "lines";
+    let loader = MemoryLoader::new().with(NAME, format!("{lines}\n .END\n"));
+    asm::run(&loader, &[NAME.into()], &Options { defines, ..Options::default() })
+}
+
+/// Whether a name that lines of a text use stands in the text once more.
+fn is_elsewhere(text: &[u8], name: &[u8]) -> bool {
+    let is_part = |at: usize| text.get(at).is_some_and(|byte| lex::is_symbol(*byte));
+    let is_whole =
+        |at: &usize| !at.checked_sub(1).is_some_and(is_part) && !is_part(at + name.len());
+    let mut places = memmem::find_iter(text, name).filter(is_whole);
+    places.nth(1).is_some()
 }
 
 #[cfg(test)]
@@ -159,21 +154,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_doubtful_if_its_lines_are_wrong_or_define_something_else() {
+    fn a_change_is_doubtful_if_its_lines_need_two_readings() {
         let text = "\t.DEFINE TWICE[X]=[X\nX]\nHERE:\tNOP\nVALUE == 5\n";
         for (before, after, doubtful) in [
             ("\tMVI A,5", "\tMVI A,55", false),
-            ("\tMVI A,5", "\tMVI ,5", true),
-            ("\tJMP HERE", "\tJMP HER", true),
-            ("\tJMP HER", "\tJMP HERE", false),
-            ("\tMVI A,0", "\tMVI A,VALUE", false),
-            ("\tNOP ; a: b", "\tNOP ; a=b", false),
+            ("\tMVI A,5", "\tMVI ,5", false),
+            ("\tJMP HERE", "\tJMP HER", false),
+            ("\tMOV A,VALUE", "\tMOV A,VALU", true),
+            ("\tMOV A,VALU", "\tMOV A,VALUE", false),
+            ("\tMVI A,VALUE", "\tMVI A,VALUE+", false),
+            ("\tNOP ; a: b", "\tNOP ; HERE=b", false),
             ("", "\tTWICE NOP", false),
-            ("", "\tTWICF NOP", true),
-            ("\tNOP", "THERE:\tNOP", true),
-            ("THERE:\tNOP", "THERE:\tHLT", false),
+            ("\tNOP", "THERE:\tNOP", false),
+            ("\tNOP", "HERE:\tNOP", true),
+            ("HERE:\tNOP", "HERE:\tHLT", false),
+            ("", ".REGS = 1\nHERE = 2", true),
+            ("", "A = 1", true),
         ] {
-            assert_eq!(doubt(before, after, text, 0).faulty, doubtful, "{before} -> {after}");
+            let text = format!("{text}{after}\n");
+            assert_eq!(is_doubtful(before, after, &text), doubtful, "{before} -> {after}");
         }
     }
 
@@ -182,14 +181,5 @@ mod tests {
         assert_eq!(lines("one\ntwo\r\nthree", 5..6), 4..7);
         assert_eq!(lines("one\ntwo\r\nthree", 3..4), 0..7);
         assert_eq!(lines("", 0..0), 0..0);
-    }
-
-    #[test]
-    fn a_doubtful_line_within_brackets_may_be_in_a_macro() {
-        let text = "\t.DEFINE TWICE[X]=[X\nX\n]\n";
-        let within = text.rfind('X').unwrap_or(0);
-        assert!(doubt("", "OOPS", text, within).in_macro);
-        assert!(!doubt("", "OOPS", text, text.len()).in_macro);
-        assert!(!doubt("", "\tNOP", text, within).in_macro);
     }
 }

@@ -1,5 +1,6 @@
 //! The text about the word under the cursor.
 
+use std::ops::Range;
 use std::path::Path;
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
@@ -12,7 +13,7 @@ use tdlasm_rewrite::convert::words;
 use super::analysis::Analysis;
 use super::targets::{self, Found};
 use super::text::Lines;
-use super::words::{Field, field_at};
+use super::words::{Field, field_at, word};
 use super::workspace::Workspace;
 
 /// The manual has a row about each directive. A copy of docs/LANGUAGE.md, since a package holds no
@@ -22,6 +23,18 @@ const MANUAL: &str = include_str!("manual.md");
 /// Returns the text about the word at an offset of a file.
 pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
     let text = workspace.text(path)?;
+    let word = word(&text, offset);
+    let shown = |value: String, word: Range<usize>| {
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+        Hover { contents, range: Some(Lines::new(&text).range(word)) }
+    };
+    // Most names are found without cutting all of the text into statements.
+    if !is_behind_semicolon(&text, offset)
+        && !is_language(&text[word.clone()])
+        && let Some(said) = symbol(workspace, path, offset)
+    {
+        return Some(shown(said, word));
+    }
     let (field, word) = field_at(workspace, path, &text, offset)?;
     if field == Field::Comment {
         return None;
@@ -32,9 +45,18 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let said = symbol(workspace, path, offset).or_else(operator)?;
-    let contents = MarkupContent { kind: MarkupKind::Markdown, value: said };
-    let range = Some(Lines::new(&text).range(word));
-    Some(Hover { contents: HoverContents::Markup(contents), range })
+    Some(shown(said, word))
+}
+
+/// Whether an offset may be in a comment.
+fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
+    let before = text[..offset.min(text.len())].iter().rev();
+    before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
+}
+
+/// Whether a word is an instruction or directive, unless the program gives it another meaning.
+fn is_language(word: &[u8]) -> bool {
+    !words::tdl_forms(word).is_empty() || words::is_tdl_directive(word)
 }
 
 /// Returns the value of a name, and its author's comment.

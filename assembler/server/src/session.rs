@@ -24,7 +24,6 @@ use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::Published;
 use super::documents::Document;
-use super::foresight::Doubt;
 use super::given::Given;
 use super::requests::invalid;
 use super::workspace::Workspace;
@@ -134,8 +133,8 @@ impl Session {
                 let path = uri::to_path(&changed.text_document.uri);
                 if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                     document.version = changed.text_document.version;
-                    let doubt = document.change(changed.content_changes);
-                    self.workspace.changed(&path, doubt);
+                    let doubtful = document.change(changed.content_changes);
+                    self.workspace.changed(&path, doubtful);
                     self.stale = true;
                 }
             }),
@@ -155,7 +154,7 @@ impl Session {
     }
 
     fn changed(&mut self, path: &Path) {
-        self.workspace.changed(path, Doubt::default());
+        self.workspace.changed(path, false);
         self.stale = true;
     }
 

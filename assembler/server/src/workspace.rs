@@ -14,7 +14,7 @@ use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
-use super::foresight::{Doubt, Foresight};
+use super::foresight::Foresight;
 use super::projects::Projects;
 use super::uri;
 
@@ -71,8 +71,8 @@ impl Workspace {
         }
     }
 
-    /// Takes up a source, or that one is no more.
-    pub(super) fn changed(&mut self, path: &Path, doubt: Doubt) {
+    /// Takes up a source, or that one is no more; it may be doubtful whether one reading is enough.
+    pub(super) fn changed(&mut self, path: &Path, doubtful: bool) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
             self.projects.forget();
@@ -94,8 +94,8 @@ impl Workspace {
             }
             !is_stale
         });
-        for foresight in self.foresights.values_mut() {
-            *foresight = foresight.doubted(doubt);
+        if doubtful {
+            self.foresights.values_mut().for_each(|one| *one = one.doubted());
         }
     }
 

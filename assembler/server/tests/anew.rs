@@ -13,7 +13,7 @@ const PROGRAM: &str = "\t.INSERT b.asm\n\t.DEFINE TWICE[X,%Y]=[%Y: X\nX ; both\n
 const PART: &str = "FLAG == 0\n; nothing else\nSHARED: RET\n";
 
 /// Pieces that are typed, whole and broken.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 56] = [
     "\n",
     "\n\t",
     " ",
@@ -54,8 +54,24 @@ const PIECES: [&str; 40] = [
     "\u{e9}",
     "\u{1F600}",
     "\t.END\n",
+    "\t.IF2,[ NOP ]\n",
+    "\t.IFN FLAG-1,[\n",
+    "\t.IFNDEF L1,[ L1 ]\n",
+    "\t.INSERT b.asm\n",
+    "\t.RADIX 16\n",
+    "\t.PABS\n",
+    "\t.LOC .DATA.\n",
+    "\t.LOC START+L1\n",
+    "\t.PRGEND\n",
+    "\t.INTERN L1\n",
+    "\t.OPSYN .BYTE,L1\n",
+    "\t.DEFINE L1=[\tMVI A,L\n]\n",
+    "\tMOV A,L1\n",
+    "\tJRNZ L1+\n",
+    "\t.BLKB L1\n",
+    "START: L=L1+1\n",
 ];
-const EDITS: usize = 500;
+const EDITS: usize = 800;
 
 /// A server, and what an editor keeps of what it says.
 struct Editor {

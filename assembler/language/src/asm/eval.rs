@@ -18,8 +18,8 @@ const LEFT_OVER: u16 = 0x2731;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum DeferredOp {
     Value(Value),
-    /// A symbol to be defined below.
-    Symbol(NameId),
+    /// A symbol to be defined below, and where it stands.
+    Symbol(NameId, u32),
     /// Another expression that waits.
     Other(u32),
     Negate,
@@ -136,7 +136,7 @@ impl Assembler<'_> {
         // A stack machine over postfix operations. The stack belongs to the assembler so that it is
         // allocated once; it must be cleared, as a deferred expression leaves its values behind.
         self.emission.values.clear();
-        for op in &expr.ops {
+        for (at, op) in expr.ops.iter().enumerate() {
             match *op {
                 Op::Fault(fault, span) => {
                     self.report_fault(fault, span);
@@ -158,7 +158,7 @@ impl Assembler<'_> {
                     Some(value) => self.emission.values.push(value),
                     // A name without value yet: the whole expression waits, since what was computed
                     // so far may depend on where sections end.
-                    None => return self.defer(expr).map(Evaluated::Later),
+                    None => return self.defer(expr, at).map(Evaluated::Later),
                 },
             }
         }
@@ -296,7 +296,7 @@ impl Assembler<'_> {
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);
         if self.reports.hears(Code::Undefined)
-            && let Some(guess) = self.undefined_guess(name)
+            && let Some(guess) = self.known_guess(name)
         {
             diagnostic = guess.add_to(diagnostic, span, span.end);
         }
@@ -311,19 +311,27 @@ impl Assembler<'_> {
         Span::new(at, at + length as u32)
     }
 
-    /// Keeps an expression until the end of the text.
-    fn defer(&mut self, expr: &Expr) -> Step<u32> {
+    /// Keeps an expression until the end of the text, whose faults before the operation at `read`
+    /// have been reported.
+    fn defer(&mut self, expr: &Expr, read: usize) -> Step<u32> {
         let first = self.emission.deferred.ops.len() as u32;
-        for op in &expr.ops {
+        for (at, op) in expr.ops.iter().enumerate() {
             let kept = match *op {
                 Op::Negate => DeferredOp::Negate,
                 Op::Not => DeferredOp::Not,
                 Op::Binary(op) => DeferredOp::Binary(op),
                 Op::Group => DeferredOp::Group,
-                Op::Fault(..) => return Err(Interrupt::TwoPasses),
+                // The value that it leaves is not that of the operations.
+                Op::Fault(Fault::Closing, _) => return Err(Interrupt::TwoPasses),
+                Op::Fault(fault, span) => {
+                    if at > read {
+                        self.report_fault(fault, span);
+                    }
+                    continue;
+                }
                 operand => match (self.operand_value(operand)?, operand) {
                     (Some(value), _) => DeferredOp::Value(value),
-                    (None, Op::Symbol(name, _) | Op::External(name, _)) => self.waiting(name),
+                    (None, Op::Symbol(name, at) | Op::External(name, at)) => self.waiting(name, at),
                     (None, _) => DeferredOp::Value(Value::default()),
                 },
             };
@@ -334,10 +342,10 @@ impl Assembler<'_> {
         Ok(self.emission.deferred.expressions.len() as u32 - 1)
     }
 
-    fn waiting(&self, name: NameId) -> DeferredOp {
+    fn waiting(&self, name: NameId, at: u32) -> DeferredOp {
         match self.naming.names[name].state {
             State::Deferred(other) => DeferredOp::Other(other),
-            _ => DeferredOp::Symbol(name),
+            _ => DeferredOp::Symbol(name, at),
         }
     }
 
@@ -368,7 +376,8 @@ impl Assembler<'_> {
         match evaluated {
             Evaluated::Known(value) => self.set_field(site, field, value, span),
             Evaluated::Later(expression) => {
-                self.emission.output.fixups.push(Fixup { site, field, expression, span });
+                let row = self.reports.row();
+                self.emission.output.fixups.push(Fixup { site, field, expression, span, row });
             }
         }
     }

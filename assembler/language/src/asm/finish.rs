@@ -13,15 +13,11 @@ impl Assembler<'_> {
     /// Ends the module that was assembled.
     pub(super) fn finish_module(&mut self) {
         let values = self.resolve_deferred();
-        self.emission.deferred = Deferred::default();
         if self.pass == Pass::First {
             return self.naming.keep_for_second_pass();
         }
-        for fixup in std::mem::take(&mut self.emission.output.fixups) {
-            if let Some(value) = values[fixup.expression as usize] {
-                self.set_field(fixup.site, fixup.field, value, fixup.span);
-            }
-        }
+        self.fill_in(&values);
+        self.emission.deferred = Deferred::default();
         self.fix_symbols(&values);
         self.check_exports();
         self.check_early_uses();
@@ -44,6 +40,20 @@ impl Assembler<'_> {
         self.emission = Emission::new(self.options.absolute);
         self.radix = 10;
         self.naming.begin_module(self.pass == Pass::Second, &self.options.defines);
+    }
+
+    /// Fills the fields that waited.
+    fn fill_in(&mut self, values: &[Option<Value>]) {
+        let row = self.reports.begin_late();
+        for fixup in std::mem::take(&mut self.emission.output.fixups) {
+            self.reports.go_to_row(fixup.row);
+            let known = values[fixup.expression as usize];
+            match known.or_else(|| self.compute_with_undefined(fixup.expression, values)) {
+                Some(value) => self.set_field(fixup.site, fixup.field, value, fixup.span),
+                None => self.reports.wants_two = true,
+            }
+        }
+        self.reports.end_late(row);
     }
 
     /// Gives the symbols that waited their values.

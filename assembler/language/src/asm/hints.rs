@@ -10,7 +10,7 @@ use crate::syntax::lex;
 
 use super::directive::Directive;
 use super::names::NameId;
-use super::{Assembler, Translate};
+use super::{Assembler, Pass, Translate};
 
 /// A guess at what a word was meant to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,22 @@ impl Guess {
 }
 
 impl Assembler<'_> {
+    /// The guess for a symbol that is not defined. At the end of the only reading all symbols are
+    /// known, so that one search is enough for all places where it stands.
+    pub(super) fn known_guess(&mut self, name: NameId) -> Option<Guess> {
+        if self.pass != Pass::Only {
+            return self.undefined_guess(name);
+        }
+        if let Some(known) = self.naming.guesses.get(&name) {
+            return known.clone();
+        }
+        let guess = self.undefined_guess(name);
+        self.naming.guesses.insert(name, guess.clone());
+        guess
+    }
+
     /// The guess for a symbol that is not defined.
-    pub(super) fn undefined_guess(&self, name: NameId) -> Option<Guess> {
+    fn undefined_guess(&self, name: NameId) -> Option<Guess> {
         let spelling = self.naming.names.spelling(name);
         if let Some((_, here)) = FOREIGN_OPERANDS.iter().find(|(foreign, _)| *foreign == spelling) {
             return Some(Guess::only(format!("in this dialect: {here}")));

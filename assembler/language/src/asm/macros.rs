@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::diag::{Code, Diagnostic};
-use crate::references::Role;
+use crate::references::{self, Role};
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -276,7 +276,11 @@ impl Assembler<'_> {
         let given = arguments.len();
         let values = self.values_of(&definition, arguments);
         self.check_created(&definition, given, cursor);
-        let mut expansion = Expansion { keeps_origins: self.notes(), ..Expansion::default() };
+        let mut expansion = Expansion {
+            keeps_origins: self.notes_origins(),
+            origins: std::mem::take(&mut self.record.origins),
+            ..Expansion::default()
+        };
         let head = head.map(Piece::Text);
         for piece in head.iter().chain(&definition.pieces) {
             match piece {
@@ -346,14 +350,16 @@ impl Assembler<'_> {
             self.error(Code::MacroLimit, call, message);
             return Err(Interrupt::Stop);
         }
-        let Expansion { text, origins, tail, .. } = expansion;
+        let Expansion { text, mut origins, tail, .. } = expansion;
         let tail = tail.unwrap_or(text.len());
         let Some(index) = self.input.sources.add(name, Origin::Macro(call), text) else {
             return Err(Interrupt::Stop);
         };
-        if self.notes() {
-            self.note_expansion(self.input.sources.get(index).base, origins);
+        if self.notes_origins() {
+            self.note_expansion(self.input.sources.get(index).base, &origins);
         }
+        origins.clear();
+        self.record.origins = origins;
         let mut frame = self.input.frame(FrameKind::Macro, index);
         frame.tail = tail;
         frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
@@ -380,13 +386,14 @@ struct Expansion {
     tail: Option<usize>,
     keeps_origins: bool,
     /// The stretches of the text by where they begin, each with the place where it was written.
-    origins: Vec<(u32, Option<Span>)>,
+    origins: Vec<references::Piece>,
 }
 
 impl Expansion {
     fn add(&mut self, stretch: &[u8], origin: Option<Span>) {
         if self.keeps_origins {
-            self.origins.push((self.text.len() as u32, origin));
+            let at = self.text.len() as u32;
+            self.origins.push(references::Piece { at, origin });
         }
         self.text.extend_from_slice(stretch);
     }

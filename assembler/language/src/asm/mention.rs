@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::references::{Expansion, Kind, Mention, Name, Role};
+use crate::references::{Expansion, Kind, Mention, Name, Piece, Role};
 use crate::source::Span;
 use crate::syntax::expr::Op;
 
@@ -33,6 +33,11 @@ impl Assembler<'_> {
     #[inline]
     pub(super) fn notes(&self) -> bool {
         self.options.references && self.pass != Pass::First
+    }
+
+    /// Whether it is noted now where macro texts were written.
+    pub(super) fn notes_origins(&self) -> bool {
+        self.options.origins && self.pass != Pass::First || self.notes()
     }
 
     #[inline]
@@ -72,8 +77,11 @@ impl Assembler<'_> {
     }
 
     /// Notes the pieces of a macro text that is about to be read.
-    pub(super) fn note_expansion(&mut self, base: u32, pieces: Vec<(u32, Option<Span>)>) {
-        self.record.references.expansions.push(Expansion { base, pieces });
+    pub(super) fn note_expansion(&mut self, base: u32, pieces: &[Piece]) {
+        let references = &mut self.record.references;
+        let first = references.pieces.len() as u32;
+        references.pieces.extend_from_slice(pieces);
+        references.expansions.push(Expansion { base, first });
     }
 
     /// Numbers the names of the module that ends.

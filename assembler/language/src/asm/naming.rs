@@ -4,9 +4,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 
+use super::hints::Guess;
 use super::macros::Macro;
 use super::names::{Definition, NameId, Names, State};
 use super::value::Value;
@@ -20,8 +23,10 @@ pub(super) struct Naming {
     pub(super) macros: Vec<Arc<Macro>>,
     /// The number of symbols that macro calls made.
     created: u32,
-    /// Names that a conditional found undefined.
+    /// Names that a conditional found undefined, or that were unknown as operators.
     pub(super) assumed_undefined: Vec<NameId>,
+    /// The guesses at what undefined names were meant to be.
+    pub(super) guesses: FxHashMap<NameId, Option<Guess>>,
     pub(super) module_name: Option<String>,
     /// Whether the source assigns to the location counter: each use of it is marked then.
     pub(super) here_doubled: bool,
@@ -47,6 +52,7 @@ impl Naming {
             macros: Vec::new(),
             created: 0,
             assumed_undefined: Vec::new(),
+            guesses: FxHashMap::default(),
             module_name: None,
             here_doubled: false,
             export_uses: Vec::new(),
@@ -106,9 +112,13 @@ impl Naming {
         format!("..{:04}", self.created).into_bytes()
     }
 
-    /// Whether a conditional found a name undefined that is defined below.
+    /// Whether a name was found without a meaning that has one further below.
     pub(super) fn assumed_wrongly(&self) -> bool {
-        let defined = |name: &NameId| self.names[*name].definition != Definition::None;
-        self.assumed_undefined.iter().any(defined)
+        let has_meaning = |name: &NameId| {
+            let name = &self.names[*name];
+            let is_operator = name.operator.is_some() || name.macro_index().is_some();
+            name.definition != Definition::None || name.missed || is_operator
+        };
+        self.assumed_undefined.iter().any(has_meaning)
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Fixup {
     /// The expression among the deferred ones.
     pub(crate) expression: u32,
     pub(crate) span: Span,
+    /// The row of the listing that the field belongs to.
+    pub(crate) row: u32,
 }
 
 /// A word that moves with a section or an external.

@@ -3,7 +3,7 @@
 
 use crate::isa::Clocks;
 use crate::listing::{Control, Listed, Listing, Wish};
-use crate::references::{References, Role};
+use crate::references::{Piece, References, Role};
 use crate::source::Span;
 
 use super::names::NameId;
@@ -17,6 +17,8 @@ pub(super) struct Record {
     pub(super) references: References,
     /// Mentions in the module that is being assembled, whose names are not numbered yet.
     pub(super) open: Vec<(NameId, Span, Role)>,
+    /// The pieces of a macro text while it comes together; kept from one to the next.
+    pub(super) origins: Vec<Piece>,
 }
 
 /// Details of a statement besides its bytes.

@@ -1,5 +1,7 @@
 //! The messages of a run: which are kept, and which letters each row of the original's listing has.
 
+use std::iter;
+
 use crate::diag::{Code, Diagnostic, Levels, Severity};
 use crate::source::Span;
 
@@ -23,13 +25,20 @@ pub(super) struct Reports<'a> {
     /// The letters that the original would count, those beyond the second of a row included.
     letters: usize,
     row: Row,
+    /// The row of each letter that the only pass raised where it read the row, ascending.
+    early: Vec<u32>,
+    /// The row of each letter that it raised at the end of a module, in a field that waited.
+    late: Vec<u32>,
+    /// Whether such fields are being filled.
+    is_late: bool,
     /// Whether the only pass met something that two passes may see otherwise.
     pub(super) wants_two: bool,
 }
 
 /// The letters of one row of the listing.
 #[derive(Debug, Default, Clone, Copy)]
-struct Row {
+pub(super) struct Row {
+    number: u32,
     letters: usize,
     /// Whether one of the letters shown is an error.
     has_error: bool,
@@ -45,6 +54,7 @@ pub(super) struct Mark {
     warnings: usize,
     letters: usize,
     row: Row,
+    early: usize,
 }
 
 impl<'a> Reports<'a> {
@@ -57,6 +67,9 @@ impl<'a> Reports<'a> {
             warnings: 0,
             letters: 0,
             row: Row::default(),
+            early: Vec::new(),
+            late: Vec::new(),
+            is_late: false,
             wants_two: false,
         }
     }
@@ -69,11 +82,17 @@ impl<'a> Reports<'a> {
     /// Begins a row of the listing.
     #[inline]
     pub(super) fn next_row(&mut self) {
-        self.row = Row::default();
+        self.row = Row { number: self.row.number.wrapping_add(1), ..Row::default() };
+    }
+
+    /// The number of the row, by which a field that waits is known to belong to it.
+    #[inline]
+    pub(super) fn row(&self) -> u32 {
+        self.row.number
     }
 
     /// Adds a message. The first of two passes reports nothing, and the only one has the text read
-    /// twice instead: in the second the messages come in the original's order.
+    /// twice instead if the message may depend on what the first of two finds further below.
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         self.add_counted(diagnostic, 1);
     }
@@ -87,7 +106,7 @@ impl<'a> Reports<'a> {
         if diagnostic.code.letter().is_none() {
             return self.keep(diagnostic);
         }
-        if self.pass == Pass::Only {
+        if self.pass == Pass::Only && !self.note_letters(diagnostic.code, count) {
             self.wants_two = true;
             return;
         }
@@ -105,6 +124,38 @@ impl<'a> Reports<'a> {
                 format!("{} as well; this row has two letters already", diagnostic.message);
             self.keep(Diagnostic { code: Code::More, message, ..diagnostic });
         }
+    }
+
+    /// Notes letters of the only pass; `false` if it takes two passes to raise them rightly.
+    fn note_letters(&mut self, code: Code, count: usize) -> bool {
+        let needs_two = code.needs_two_passes() || (code == Code::Undefined && !self.is_late);
+        let rows = if self.is_late { &mut self.late } else { &mut self.early };
+        rows.extend(iter::repeat_n(self.row.number, count));
+        !needs_two
+    }
+
+    /// Begins to fill fields that waited; returns the row to come back to.
+    pub(super) fn begin_late(&mut self) -> Row {
+        self.is_late = true;
+        self.row
+    }
+
+    /// Goes back to the row of a field that waited until the end of the module.
+    pub(super) fn go_to_row(&mut self, number: u32) {
+        self.row = Row { number, ..Row::default() };
+    }
+
+    /// Ends the filling of fields that waited. Two passes raise their letters where they read the
+    /// rows: it has to be the same which of them are shown.
+    pub(super) fn end_late(&mut self, row: Row) {
+        self.is_late = false;
+        self.row = row;
+        let rows = || self.late.chunk_by(|one, other| one == other);
+        let is_crowded = rows().any(|row| row.len() > LETTERS_A_ROW);
+        let is_mixed = rows().any(|row| self.early.binary_search(&row[0]).is_ok());
+        let is_cut =
+            self.warnings > MAX_WARNINGS || (self.errors > MAX_ERRORS && !self.early.is_empty());
+        self.wants_two |= is_crowded || is_mixed || (is_cut && !self.late.is_empty());
     }
 
     fn is_error(&self, code: Code) -> bool {
@@ -138,7 +189,7 @@ impl<'a> Reports<'a> {
             Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
             None => false,
         };
-        self.pass == Pass::Second && has_room
+        self.pass != Pass::First && has_room
     }
 
     /// The number of errors in the row, if the letters of all of them are shown.
@@ -154,6 +205,7 @@ impl<'a> Reports<'a> {
             warnings: self.warnings,
             letters: self.letters,
             row: self.row,
+            early: self.early.len(),
         }
     }
 
@@ -164,6 +216,7 @@ impl<'a> Reports<'a> {
         self.warnings = mark.warnings;
         self.letters = mark.letters;
         self.row = mark.row;
+        self.early.truncate(mark.early);
     }
 
     /// Whether the letters changed since `mark`.
@@ -173,7 +226,11 @@ impl<'a> Reports<'a> {
 
     /// Returns the messages sorted by place, and the number of letters that the original counts.
     pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
-        self.kept.sort_by_key(|found| (found.span.start, found.severity == Severity::Warning));
+        // A message about a whole module comes before those about its first byte.
+        self.kept.sort_by_key(|found| {
+            let about_module = found.code == Code::Overwrite;
+            (found.span.start, !about_module, found.severity == Severity::Warning)
+        });
         self.kept.dedup();
         (self.kept, self.letters)
     }

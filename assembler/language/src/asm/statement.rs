@@ -410,6 +410,8 @@ impl Assembler<'_> {
                 Ok(Ending::Open)
             }
             None => {
+                // Two passes may know it in the second.
+                self.naming.assumed_undefined.push(name);
                 let rest = cursor.rest();
                 let from = cursor.offset();
                 cursor.skip_to_line_end();

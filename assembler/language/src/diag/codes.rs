@@ -192,6 +192,24 @@ impl Code {
         )
     }
 
+    /// Whether it takes two readings of the text to report this as the original does: it may depend
+    /// on what stands further below.
+    pub fn needs_two_passes(self) -> bool {
+        matches!(
+            self,
+            Code::AfterCreated
+                | Code::Doubled
+                | Code::External
+                | Code::Internal
+                | Code::Kept
+                | Code::MacroLimit
+                | Code::Phase
+                | Code::Redefined
+                | Code::Register
+                | Code::Table
+        )
+    }
+
     /// The letter that the original assembler's listing shows; `None` for a message of our own.
     pub fn letter(self) -> Option<char> {
         self.id().chars().next().filter(|letter| *letter != OURS)

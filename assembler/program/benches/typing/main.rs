@@ -24,6 +24,8 @@ const LINES: usize = 30_000;
 const FILE: &str = "file:///nowhere/long.asm";
 /// All keystrokes are made so many times.
 const ROUNDS: usize = 3;
+/// So many of the slowest keystrokes are shown.
+const SLOWEST: usize = 8;
 /// Each request is made so many times.
 const REQUESTS: usize = 30;
 
@@ -99,7 +101,20 @@ fn keystrokes(client: &mut Client) {
             });
         }
     }
+    let slowest = slowest(&times.processor, &all, client.text(FILE));
     times.show(&format!("{} keystrokes, each to its messages", ROUNDS * all.len()));
+    println!("    the slowest by processor: {slowest}");
+}
+
+/// The keystrokes that took longest: the line, what was removed and typed there, and the time.
+fn slowest(times: &[Duration], all: &[Stroke], text: &str) -> String {
+    let mut slowest: Vec<_> = times.iter().zip(all.iter().cycle()).collect();
+    slowest.sort_unstable_by_key(|(time, _)| std::cmp::Reverse(**time));
+    let shown = slowest.iter().take(SLOWEST).map(|(time, Stroke { stretch, new })| {
+        let line = text[..stretch.start.min(text.len())].matches('\n').count() + 1;
+        format!("-{} {new:?} at line {line}, {:.1} ms", stretch.len(), time.as_secs_f64() * 1e3)
+    });
+    shown.collect::<Vec<_>>().join("; ")
 }
 
 fn requests(client: &mut Client) {

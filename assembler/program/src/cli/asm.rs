@@ -167,6 +167,7 @@ fn run_files(
         lines: matches!(format, Some(Format::Object | Format::Elf)),
         references: false,
         without_order: !shows_order(arguments, format),
+        origins: false,
         two_passes: false,
         translate: Some(tdlasm_rewrite::convert::translate),
     };

@@ -118,10 +118,15 @@ impl Assembler<'_> {
         if !cursor.eat(b',') && !self.skip_to_comma(cursor) {
             return Ok(Ending::Open);
         }
+        let known = self.naming.names.len();
         let Some((new, place)) = self.name_operand(span, cursor) else {
             return Ok(Ending::Open);
         };
         self.mention(new, place, Role::Definition);
+        let is_text = matches!(meaning, Meaning::Macro(_) | Meaning::Operator(_));
+        let is_here = self.naming.names[new].is_here();
+        // The second of two passes knows the new meaning above this place, too.
+        self.reports.wants_two |= self.pass == Pass::Only && is_text && new < known || is_here;
         if self.pass != Pass::Second && matches!(meaning, Meaning::Symbol(..)) {
             // The copy of a symbol that is defined twice is marked like it.
             self.naming.names[new].doubled |= self.naming.names[old].doubled;
