@@ -148,9 +148,6 @@ enum Pass {
     Second,
 }
 
-/// Programs have about one statement in so many bytes.
-const BYTES_A_STATEMENT: usize = 24;
-
 /// The reason why a statement ended early.
 enum Interrupt {
     /// The macro stands in an operand, at this offset; its text is to be put there.
@@ -284,9 +281,7 @@ impl<'a> Assembler<'a> {
         match self.input.load(path) {
             Ok(text) => {
                 self.naming.names.expect_text(text.len());
-                if self.options.lines {
-                    self.emission.rows.reserve(text.len() / BYTES_A_STATEMENT);
-                }
+                self.emission.expect_text(text.len(), self.options.lines);
                 let index = self.input.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");

@@ -1,12 +1,15 @@
 //! One assembled module: the data that the assembler produces and that object files hold.
 
 mod assembled;
+mod rows;
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 
 pub use assembled::{AreaError, Assembled, Listed, Stretch, TableSymbol};
+pub use rows::Rows;
+pub(crate) use rows::{KINDS, ROW_BYTES, Told, number_of};
 
 /// One assembled module: what an object file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -197,7 +200,7 @@ pub struct Lines {
     /// The files, as they were named.
     pub files: Vec<Arc<str>>,
     /// The lines, in the order of assembly.
-    pub rows: Vec<LineRow>,
+    pub rows: Rows,
 }
 
 impl Lines {

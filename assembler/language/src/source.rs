@@ -12,6 +12,8 @@ pub use bounded::{MAX_FILE, read_bounded, read_file};
 
 /// The number of lines before the last one asked for, and from it on, that are looked at first.
 const NEAR: usize = 16;
+/// Few texts have more lines than one in so many bytes.
+const BYTES_A_LINE: usize = 16;
 
 /// A stretch of source: offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -164,21 +166,26 @@ impl Source {
 }
 
 /// The line, from 1, that holds the byte at `offset`, if it is not far from line `from`, from 0.
+#[inline]
 fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
-    let (above, below) = starts.split_at(from);
-    let steps = below.iter().take(NEAR).position(|start| *start > offset)?;
-    if steps > 0 {
-        return Some(from + steps);
+    let begins_behind = |line: &usize| starts.get(*line).is_none_or(|start| *start > offset);
+    if begins_behind(&from) {
+        return (from.saturating_sub(NEAR)..from)
+            .rev()
+            .find(|line| starts[*line] <= offset)
+            .map(|line| line + 1);
     }
-    let back = above.iter().rev().take(NEAR).position(|start| *start <= offset)?;
-    Some(from - back)
+    (from + 1..from + 1 + NEAR).find(begins_behind)
 }
 
 /// Returns where the lines of a text begin, whatever their ends are.
 pub fn line_starts(text: &[u8]) -> Vec<u32> {
     let ends = memchr::memchr2_iter(b'\n', b'\r', text)
         .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'));
-    std::iter::once(0).chain(ends.map(|end| end as u32 + 1)).collect()
+    let mut starts = Vec::with_capacity(1 + text.len() / BYTES_A_LINE);
+    starts.push(0);
+    starts.extend(ends.map(|end| end as u32 + 1));
+    starts
 }
 
 /// The brackets of a text that are partners, by where the first stands; those in comments count.

@@ -4,8 +4,9 @@ use super::names::NameId;
 
 /// The slots of one line of the processor's cache.
 const LINE: u32 = 8;
-/// A slot without a name.
-const VACANT: u64 = 0;
+/// A slot without a name. It is not 0: fresh memory of zeros is shared until it is written to, and
+/// a slot that is looked at before that would cost two page faults.
+const VACANT: u64 = u64::MAX;
 
 /// A hash table of names with open addressing.
 ///
@@ -13,7 +14,7 @@ const VACANT: u64 = 0;
 /// codes of such neighbours differ by little, and stand in one line of the cache here, where a hash
 /// of the whole code would have each new name wait for memory.
 pub(super) struct Index {
-    /// The number of a name plus one, above its code; a power of two of them.
+    /// The number of a name, above its code; a power of two of them.
     slots: Vec<u64>,
     used: usize,
 }
@@ -36,9 +37,9 @@ impl Index {
     pub(super) fn number(&mut self, code: u32, next: NameId) -> NameId {
         let slot = self.slot(code);
         if self.slots[slot] != VACANT {
-            return (self.slots[slot] >> 32) as NameId - 1;
+            return (self.slots[slot] >> 32) as NameId;
         }
-        self.slots[slot] = (u64::from(next) + 1) << 32 | u64::from(code);
+        self.slots[slot] = u64::from(next) << 32 | u64::from(code);
         self.used += 1;
         if slots_for(self.used) > self.slots.len() {
             self.resize(2 * self.slots.len());

@@ -81,7 +81,8 @@ impl Assembler<'_> {
         if self.emission.intel_only && plain.z80_only {
             self.report_intel(plain, span);
         }
-        let operands = self.operands_of(plain, span, cursor)?;
+        let mut operands = [Operand::none(); 2];
+        self.read_operands(&mut operands, plain, span, cursor)?;
         let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
         // Most take the first form, which costs no comparison of mnemonics.
         let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
@@ -98,15 +99,16 @@ impl Assembler<'_> {
     }
 
     /// Reads the operands that the instruction has in all its forms.
-    fn operands_of(
+    fn read_operands(
         &mut self,
+        operands: &mut [Operand; 2],
         form: &Form,
         span: Span,
         cursor: &mut Cursor<'_>,
-    ) -> Step<[Operand; 2]> {
+    ) -> Step {
         let [first, second] = form.slots;
-        let first = match first {
-            Slot::None => return Ok([Operand::none(); 2]),
+        operands[0] = match first {
+            Slot::None => return Ok(()),
             Slot::Byte | Slot::Word | Slot::Relative => self.immediate(0, span, false, cursor)?,
             Slot::Bit | Slot::Restart => self.small_number(form, span, cursor)?,
             Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
@@ -116,8 +118,8 @@ impl Assembler<'_> {
             }
             pair => self.pair(pair, form, span, cursor)?,
         };
-        let second = match second {
-            Slot::None => Operand::none(),
+        operands[1] = match second {
+            Slot::None => return Ok(()),
             Slot::Byte | Slot::Word => self.second_immediate(span, cursor)?,
             _ if form.slots[0] == Slot::Bit => self.bit_register(form, span, cursor)?,
             _ => match self.comma(Code::Operand, form, span, cursor) {
@@ -125,7 +127,7 @@ impl Assembler<'_> {
                 false => Operand::missing_register(span),
             },
         };
-        Ok([first, second])
+        Ok(())
     }
 
     /// Whether the operands end here.

@@ -144,6 +144,8 @@ const HERE: u32 = 39 * 40u32.pow(5);
 
 /// Programs have about one new name in so many bytes.
 const BYTES_A_NAME: usize = 128;
+/// Few programs have more names than one in so many bytes.
+const LEAST_BYTES_A_NAME: usize = 64;
 
 /// The kinds of entries that the original's table has for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -394,9 +396,8 @@ impl Names {
 
     /// Makes room for the names that a text of this length is likely to have.
     pub(crate) fn expect_text(&mut self, length: usize) {
-        let names = length / BYTES_A_NAME;
-        self.entries.reserve(names);
-        self.globals.reserve(names);
+        self.entries.reserve(length / LEAST_BYTES_A_NAME);
+        self.globals.reserve(length / BYTES_A_NAME);
     }
 
     #[inline]

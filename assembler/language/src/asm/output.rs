@@ -241,10 +241,7 @@ impl Output {
         match *bytes {
             // A call to copy one or two bytes would cost more than they do.
             [byte] => run.push(byte),
-            [first, second] => {
-                run.push(first);
-                run.push(second);
-            }
+            [first, second] => run.extend_from_slice(&[first, second]),
             _ => run.extend_from_slice(bytes),
         }
         self.here += bytes.len() as u32;

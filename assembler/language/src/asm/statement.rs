@@ -55,20 +55,24 @@ impl Assembler<'_> {
             return self.check_passes();
         }
         let start = cursor.offset();
-        let here = self.emission.output.here();
         let mark = self.emission.output.mark();
+        self.record.line = record::LineInfo::default();
+        if !self.options.listing {
+            self.fields(cursor)?;
+            self.check_passes()?;
+            let written = self.emission.output.written_since(mark);
+            written.into_iter().for_each(|(site, count)| self.add_row(start, site, count));
+            return Ok(());
+        }
+        let here = self.emission.output.here();
         let depth = self.input.macro_depth();
         // .PRGEND begins the next module, but belongs to the one it ends.
         let module = self.modules.len() as u32;
-        self.record.line = record::LineInfo::default();
         self.fields(cursor)?;
         self.check_passes()?;
         let written = self.emission.output.written_since(mark);
         if let (true, Some((site, count))) = (self.options.lines, written) {
             self.add_row(start, site, count);
-        }
-        if !self.options.listing {
-            return Ok(());
         }
         let code = written.map_or(CodePlace::NONE, |(site, count)| CodePlace::Emitted {
             run: site.run,
@@ -88,7 +92,7 @@ impl Assembler<'_> {
         let file = self.emission.files.number(&source.name);
         let offset = run.start.wrapping_add(site.at as u16);
         let is_code = self.record.line.clocks.is_some();
-        self.emission.rows.push(LineRow { section, is_code, offset, size, file, line });
+        self.emission.rows.push(&LineRow { section, is_code, offset, size, file, line });
     }
 
     /// Keeps where the passes meet the statements of files: a label that moves is explained by the

@@ -37,7 +37,7 @@ impl LinkedLine {
 impl LineTable {
     /// Of bytes that were assembled twice the later line counts, as its bytes do.
     pub(super) fn new(modules: &[Module], placement: &Placement) -> Self {
-        let rows: Vec<(usize, &LineRow)> = (modules.iter().enumerate())
+        let rows: Vec<(usize, LineRow)> = (modules.iter().enumerate())
             .flat_map(|(number, module)| module.lines.rows.iter().map(move |row| (number, row)))
             .collect();
         let mut owner: Vec<Option<usize>> = vec![None; if rows.is_empty() { 0 } else { 0x10000 }];
@@ -49,12 +49,12 @@ impl LineTable {
         }
         let mut lines: Vec<LinkedLine> = Vec::new();
         for stretch in owner_stretches(&owner) {
-            let (module, row) = rows[stretch.owner];
+            let (module, row) = &rows[stretch.owner];
             let line = LinkedLine {
                 address: stretch.start as u16,
                 size: (stretch.end - stretch.start) as u32,
-                module,
-                place: modules[module].lines.place(row),
+                module: *module,
+                place: modules[*module].lines.place(row),
                 is_code: row.is_code,
             };
             match lines.last_mut() {

@@ -26,15 +26,13 @@ use gimli::write::{EndianVec, Result, Writer};
 use gimli::{EndianSlice, LittleEndian, Reader};
 
 use crate::module::{
-    Base, Binding, LineRow, Lines, Module, Place, SectionKind, SymbolValue, Target, number_among,
+    Base, Binding, KINDS, Lines, Module, Place, SectionKind, SymbolValue, Target, Told as LineTold,
+    number_among, number_of,
 };
 
 const FORMAT: u8 = 2;
 /// The byte with which the notes of releases before began.
 const JSON: u8 = b'{';
-/// Kinds of sections by their number.
-const KINDS: [SectionKind; 4] =
-    [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
 /// The things that a start address moves with.
 const NO_START: u8 = 0;
 const START_FIXED: u8 = 1;
@@ -47,12 +45,6 @@ const IS_LABEL: u64 = 2;
 const HAS_PLACE: u64 = 4;
 const SYMBOL_IN_OTHER_FILE: u64 = 8;
 const SYMBOL_FLAGS: u32 = 4;
-
-/// Flags of a line, below its size.
-const IS_CODE: u64 = 1;
-const IS_ELSEWHERE: u64 = 2;
-const LINE_IN_OTHER_FILE: u64 = 4;
-const LINE_FLAGS: u32 = 3;
 
 /// The facts that a reader needs besides the ELF file to have the module as it was.
 #[derive(Debug)]
@@ -103,6 +95,11 @@ impl Told {
     fn of(files: Vec<Arc<str>>) -> Self {
         Self { files, file: None, line: 0 }
     }
+
+    /// The place from which lines go on.
+    fn line_told(&self) -> LineTold {
+        LineTold::line(self.file, self.line)
+    }
 }
 
 /// The notes of a module whose symbols have these numbers and this check in ELF's table.
@@ -150,8 +147,7 @@ impl Output {
     }
 
     fn kind(&mut self, kind: SectionKind) -> Result<()> {
-        let number = KINDS.iter().position(|one| *one == kind).unwrap_or_default();
-        self.bytes.write_uleb128(number as u64)
+        self.bytes.write_uleb128(number_of(kind))
     }
 
     fn sections(&mut self, module: &Module) -> Result<()> {
@@ -199,29 +195,9 @@ impl Output {
 
     fn lines(&mut self, lines: &Lines) -> Result<()> {
         self.bytes.write_uleb128(lines.rows.len() as u64)?;
-        let mut expected = (SectionKind::Absolute, 0);
-        for row in &lines.rows {
-            let is_elsewhere = (row.section, u32::from(row.offset)) != expected;
-            expected = (row.section, u32::from(row.offset) + row.size);
-            let other = Some(row.file) != self.told.file;
-            let mut head = u64::from(row.size) << LINE_FLAGS;
-            for (is_so, flag) in
-                [(row.is_code, IS_CODE), (is_elsewhere, IS_ELSEWHERE), (other, LINE_IN_OTHER_FILE)]
-            {
-                head |= if is_so { flag } else { 0 };
-            }
-            self.number(head)?;
-            if is_elsewhere {
-                self.kind(row.section)?;
-                self.bytes.write_uleb128(row.offset.into())?;
-            }
-            if other {
-                self.bytes.write_uleb128(row.file.into())?;
-                self.told.file = Some(row.file);
-            }
-            self.line(row.line)?;
-        }
-        Ok(())
+        let (first, others) = lines.rows.bytes_behind(self.told.line_told());
+        self.bytes.write(&first)?;
+        self.bytes.write(others)
     }
 
     fn place(&mut self, place: &Place, file: u32) -> Result<()> {
@@ -290,14 +266,16 @@ impl Input<'_> {
     fn notes(&mut self) -> Option<Notes> {
         let check = self.rest.read_u32().ok()?;
         let name = self.text()?;
-        let files = self.list(|input| input.text().map(Arc::from))?;
+        let files: Vec<Arc<str>> = self.list(|input| input.text().map(Arc::from))?;
         self.told.files.clone_from(&files);
         let runs = self.list(Self::section)?;
         let absolute_size = self.small::<u32>()?.checked_sub(1);
         let mut expected = 0;
-        let symbols = self.list(|input| input.symbol(&mut expected))?;
-        let mut expected = (SectionKind::Absolute, 0);
-        let rows = self.list(|input| input.line(&mut expected, files.len()))?;
+        let symbols: Vec<SymbolNote> = self.list(|input| input.symbol(&mut expected))?;
+        let mut told = self.told.line_told();
+        let rows = self.list(|input| {
+            told.read(&mut input.rest).filter(|row| (row.file as usize) < files.len())
+        })?;
         let start = self.start(symbols.len())?;
         let lines = Lines { files, rows };
         Some(Notes { check, name, runs, absolute_size, symbols, lines, start })
@@ -314,7 +292,10 @@ impl Input<'_> {
 
     /// A list after its length; each part of one takes at least a byte, so that no length can ask
     /// for more memory than the input is worth.
-    fn list<T>(&mut self, mut part: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T, L: FromIterator<T>>(
+        &mut self,
+        mut part: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<L> {
         let count = self.small::<usize>()?;
         if count > self.rest.len() {
             return None;
@@ -350,24 +331,6 @@ impl Input<'_> {
             is_label: head & IS_LABEL != 0,
             place,
         })
-    }
-
-    /// A line of one of `files` files.
-    fn line(&mut self, expected: &mut (SectionKind, u32), files: usize) -> Option<LineRow> {
-        let head = self.number()?;
-        if head & IS_ELSEWHERE != 0 {
-            *expected = (self.kind()?, u32::from(self.small::<u16>()?));
-        }
-        let (section, offset) = *expected;
-        let offset = u16::try_from(offset).ok()?;
-        let size = u32::try_from(head >> LINE_FLAGS).ok()?;
-        expected.1 = u32::from(offset).checked_add(size)?;
-        if head & LINE_IN_OTHER_FILE != 0 {
-            self.told.file = Some(self.small()?);
-        }
-        let file = self.told.file.filter(|file| (*file as usize) < files)?;
-        let line = self.line_number()?;
-        Some(LineRow { section, is_code: head & IS_CODE != 0, offset, size, file, line })
     }
 
     fn place(&mut self, is_in_other_file: bool) -> Option<Place> {

@@ -7,7 +7,9 @@ use object::elf;
 use object::write::StringId;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
 
-use crate::module::{Base, Binding, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue};
+use crate::module::{
+    Base, Binding, Module, ROW_BYTES, Reloc, Run, Section, SectionKind, Symbol, SymbolValue,
+};
 
 use super::executable::plain_section;
 use super::notes;
@@ -28,8 +30,6 @@ struct Flat<'m> {
 const ENTRY_BYTES: u64 = 16;
 /// The bytes that a symbol most often takes in an object: its entry, its name, and its note.
 const SYMBOL_BYTES: usize = 16 + 8 + 4;
-/// The bytes that a line most often takes in the notes.
-const LINE_BYTES: usize = 2;
 
 /// The bytes of an ELF relocatable object for a module. Equal modules give equal bytes.
 ///
@@ -66,7 +66,7 @@ pub fn write_object(module: &Module) -> Vec<u8> {
 /// The size that an object is likely to have: a buffer that grows holds two for a moment.
 fn likely_size(module: &Module) -> usize {
     let bytes: usize = module.sections.iter().map(|section| section.size as usize).sum();
-    bytes + SYMBOL_BYTES * module.symbols.len() + LINE_BYTES * module.lines.rows.len()
+    bytes + SYMBOL_BYTES * module.symbols.len() + ROW_BYTES * module.lines.rows.len()
 }
 
 /// The sections that hold nothing, but that symbols or fields speak of.

@@ -63,7 +63,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// Moves past blanks and `byte` behind them; if that does not come next, nothing moves.
+    #[inline]
     pub fn eat_behind_blanks(&mut self, byte: u8) -> bool {
+        // Mostly something else comes at once.
+        if !self.peek().is_some_and(|next| next == byte || lex::is_blank(next)) {
+            return false;
+        }
         let mut behind = self.clone();
         behind.skip_blanks();
         let found = behind.eat(byte);

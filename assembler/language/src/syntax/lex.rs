@@ -154,8 +154,13 @@ pub enum NumberFault {
 /// Digits count up to the first one that the radix lacks. That is no fault if it is a letter that
 /// names the very radix in use (`10.5` is 10): the original swallows what follows such a letter.
 pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
-    if !input.first().is_some_and(u8::is_ascii_digit) {
+    let Some((first @ b'0'..=b'9', behind)) = input.split_first() else {
         return Err(nom::Err::Error(()));
+    };
+    // Most numbers are a digit, about which there is nothing more to find out.
+    let digit = first - b'0';
+    if digit < radix && !behind.first().copied().is_some_and(in_number) {
+        return Ok((behind, Number { value: digit.into(), fault: None }));
     }
     let length = input.iter().position(|byte| !in_number(*byte)).unwrap_or(input.len());
     let (run, rest) = input.split_at(length);
