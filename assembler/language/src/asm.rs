@@ -1,10 +1,10 @@
 //! The assembler proper: reads statements, keeps symbols, writes sections.
 //!
-//! Most programs are read once, with faults or without: values from further below are filled in at
-//! the end. Where the original assembler's two passes could see something else (a second
-//! definition, a conditional that asks for the pass, a size that is defined below, a macro called
-//! above its definition), the text is read twice as there, so that the values and the letters of
-//! the messages are the original's.
+//! A program without a fault is read once: values from further below are filled in at the end.
+//! Where the original assembler's two passes could see something else (a fault, a conditional that
+//! asks for the pass, a size that is defined below, a macro called above its definition), the text
+//! is read twice as there, so that the values and the letters of the messages are the original's.
+//! An editor has most faults after one reading (`Options::faults_in_one`).
 //!
 //! The state has four owners: `reader::Input` for what is read, `naming::Naming` for what names
 //! mean, `emission::Emission` for what is assembled, `reports::Reports` for what is reported.
@@ -93,6 +93,9 @@ pub struct Options {
     /// Whether the text is read twice without a try to read it once: faster if it has to be read
     /// twice anyway, and the same in what is reported and assembled.
     pub two_passes: bool,
+    /// Whether most faults are reported in the only reading, without a second one, as an editor
+    /// wants it: in text that is odd besides, what is assembled may differ from the original's.
+    pub faults_in_one: bool,
     /// Translates statements of other dialects, for the help of messages.
     pub translate: Option<Translate>,
 }
@@ -211,7 +214,7 @@ impl<'a> Assembler<'a> {
             input: Input::new(loader, &options.include_dirs),
             naming: Naming::new(options.long_symbols),
             emission: Emission::new(options.absolute),
-            reports: Reports::new(&options.levels, pass),
+            reports: Reports::new(options, pass),
             record: Record::default(),
             console: Console::new(&options.answers),
             operands: Default::default(),

@@ -16,7 +16,7 @@ const READ_ONCE: usize = 2_000;
 const SPOILT_READ_ONCE: usize = 700;
 const SPOILT: u64 = 3_000;
 /// Pieces of faults, and of what two readings see otherwise than one.
-const WORDS: [&[u8]; 20] = [
+const WORDS: [&[u8]; 22] = [
     b"\n MVI \n",
     b"\n LXI H,NONE\n",
     b"\n .WORD NONE,NONE,..NO\n",
@@ -37,6 +37,8 @@ const WORDS: [&[u8]; 20] = [
     b"\n .PRGEND\n",
     b"\n .BLKB NONE\n",
     b"\n .ASCII 'A'[FWD",
+    b"\n .WORD SUB,B,.PROG.\n",
+    b"\nSUB: NOP\nB==5\n",
 ];
 
 fn sources() -> Vec<String> {
@@ -51,7 +53,8 @@ fn sources() -> Vec<String> {
 
 fn assembled(source: &str, two_passes: bool, references: bool) -> Assembly {
     let loader = MemoryLoader::new().with("p.asm", source);
-    let options = Options { two_passes, references, ..Options::default() };
+    let faults_in_one = true;
+    let options = Options { two_passes, faults_in_one, references, ..Options::default() };
     run(&loader, &["p.asm".into()], &options)
 }
 

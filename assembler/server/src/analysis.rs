@@ -71,6 +71,7 @@ impl Analysis {
         let two_passes = foresight.begins_with_two();
         let options = Options {
             two_passes,
+            faults_in_one: true,
             listing: false,
             references: false,
             origins: true,

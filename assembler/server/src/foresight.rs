@@ -137,7 +137,8 @@ fn is_faulty(lines: &str, text: &[u8]) -> bool {
 fn read(lines: &str, defines: Vec<(String, u16)>) -> Assembly {
     const NAME: &str = "lines";
     let loader = MemoryLoader::new().with(NAME, format!("{lines}\n .END\n"));
-    asm::run(&loader, &[NAME.into()], &Options { defines, ..Options::default() })
+    let options = Options { defines, faults_in_one: true, ..Options::default() };
+    asm::run(&loader, &[NAME.into()], &options)
 }
 
 /// Whether a name that lines of a text use stands in the text once more.

@@ -229,30 +229,46 @@ impl Assembler<'_> {
             self.report_doubled(name, at);
         }
         let entry = &self.naming.names[name];
-        Ok(match (entry.state, entry.special, entry.operator) {
+        Ok(match entry.state {
             // Like a section's name, an external stands for the end of its area so far.
-            (State::Value(value), _, _) if entry.definition == Definition::External => {
+            State::Value(value) if entry.definition == Definition::External => {
                 Some(self.emission.output.end_of_area(value.base))
             }
-            (State::Value(value), _, _) => {
+            State::Value(value) => {
                 if self.pass == Pass::Second && entry.pass == 1 {
                     self.emission.early.push((name, at, value));
                 }
                 Some(value)
             }
-            (State::Deferred(_), _, _) => None,
-            (_, Some(Special::Register(register)), _) => {
-                Some(Value::absolute(register.value().into()))
+            State::Deferred(_) => None,
+            State::Undefined => match self.built_in_value(name) {
+                None => self.unknown_value(name, at),
+                built_in => {
+                    // The second of two passes knows a symbol of this name from further below.
+                    if self.pass == Pass::Only {
+                        self.naming.taken_as_built_in.push(name);
+                    }
+                    built_in
+                }
+            },
+        })
+    }
+
+    /// The value of a name that the language gives a meaning: a register, a section, an instruction
+    /// or a directive.
+    fn built_in_value(&self, name: NameId) -> Option<Value> {
+        let entry = &self.naming.names[name];
+        Some(match (entry.special, entry.operator) {
+            (Some(Special::Register(register)), _) => Value::absolute(register.value().into()),
+            (Some(Special::Segment(base)), _) => {
+                self.emission.output.end_of_area(BaseId(base.into()))
             }
-            (_, Some(Special::Segment(base)), _) => {
-                Some(self.emission.output.end_of_area(BaseId(base.into())))
-            }
-            (_, _, Some(Operator::Instruction(form))) => {
-                Some(Value::absolute(crate::isa::FORMS[usize::from(form)].value()))
+            (_, Some(Operator::Instruction(form))) => {
+                Value::absolute(crate::isa::FORMS[usize::from(form)].value())
             }
             // A directive has no opcode, and counts 0.
-            (_, _, Some(Operator::Directive(_))) => Some(Value::default()),
-            _ => self.unknown_value(name, at),
+            (_, Some(Operator::Directive(_))) => Value::default(),
+            _ => return None,
         })
     }
 

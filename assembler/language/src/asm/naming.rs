@@ -25,6 +25,8 @@ pub(super) struct Naming {
     created: u32,
     /// Names that a conditional found undefined, or that were unknown as operators.
     pub(super) assumed_undefined: Vec<NameId>,
+    /// Names that were no symbols when their built-in meaning was taken for a value.
+    pub(super) taken_as_built_in: Vec<NameId>,
     /// The guesses at what undefined names were meant to be.
     pub(super) guesses: FxHashMap<NameId, Option<Guess>>,
     pub(super) module_name: Option<String>,
@@ -52,6 +54,7 @@ impl Naming {
             macros: Vec::new(),
             created: 0,
             assumed_undefined: Vec::new(),
+            taken_as_built_in: Vec::new(),
             guesses: FxHashMap::default(),
             module_name: None,
             here_doubled: false,
@@ -81,6 +84,7 @@ impl Naming {
     pub(super) fn begin_second_pass(&mut self) {
         self.export_uses.clear();
         self.assumed_undefined.clear();
+        self.taken_as_built_in.clear();
         self.module_name = None;
         self.recall();
     }
@@ -112,13 +116,16 @@ impl Naming {
         format!("..{:04}", self.created).into_bytes()
     }
 
-    /// Whether a name was found without a meaning that has one further below.
+    /// Whether a name was found without a meaning, or with its built-in one, that has another
+    /// further below.
     pub(super) fn assumed_wrongly(&self) -> bool {
         let has_meaning = |name: &NameId| {
             let name = &self.names[*name];
             let is_operator = name.operator.is_some() || name.macro_index().is_some();
             name.definition != Definition::None || name.missed || is_operator
         };
+        let is_symbol = |name: &NameId| self.names[*name].definition != Definition::None;
         self.assumed_undefined.iter().any(has_meaning)
+            || self.taken_as_built_in.iter().any(is_symbol)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::iter;
 
-use crate::diag::{Code, Diagnostic, Levels, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Span;
 
-use super::Pass;
+use super::{Options, Pass};
 
 /// After this many errors the rest is left out.
 const MAX_ERRORS: usize = 100;
@@ -17,7 +17,7 @@ const LETTERS_A_ROW: usize = 2;
 /// Everything that is reported, and what the present row of the listing has of it.
 #[derive(Debug)]
 pub(super) struct Reports<'a> {
-    levels: &'a Levels,
+    options: &'a Options,
     pass: Pass,
     kept: Vec<Diagnostic>,
     errors: usize,
@@ -58,9 +58,9 @@ pub(super) struct Mark {
 }
 
 impl<'a> Reports<'a> {
-    pub(super) fn new(levels: &'a Levels, pass: Pass) -> Self {
+    pub(super) fn new(options: &'a Options, pass: Pass) -> Self {
         Self {
-            levels,
+            options,
             pass,
             kept: Vec::new(),
             errors: 0,
@@ -76,7 +76,7 @@ impl<'a> Reports<'a> {
 
     /// Begins the pass that reports.
     pub(super) fn restart(&mut self, pass: Pass) {
-        *self = Self::new(self.levels, pass);
+        *self = Self::new(self.options, pass);
     }
 
     /// Begins a row of the listing.
@@ -128,7 +128,8 @@ impl<'a> Reports<'a> {
 
     /// Notes letters of the only pass; `false` if it takes two passes to raise them rightly.
     fn note_letters(&mut self, code: Code, count: usize) -> bool {
-        let needs_two = code.needs_two_passes() || (code == Code::Undefined && !self.is_late);
+        let is_early = code == Code::Undefined && !self.is_late;
+        let needs_two = !self.options.faults_in_one || code.needs_two_passes() || is_early;
         let rows = if self.is_late { &mut self.late } else { &mut self.early };
         rows.extend(iter::repeat_n(self.row.number, count));
         !needs_two
@@ -159,11 +160,11 @@ impl<'a> Reports<'a> {
     }
 
     fn is_error(&self, code: Code) -> bool {
-        self.levels.severity(code) == Some(Severity::Error)
+        self.options.levels.severity(code) == Some(Severity::Error)
     }
 
     fn keep(&mut self, mut diagnostic: Diagnostic) {
-        let Some(severity) = self.levels.severity(diagnostic.code) else { return };
+        let Some(severity) = self.options.levels.severity(diagnostic.code) else { return };
         diagnostic.severity = severity;
         if !diagnostic.is_error() {
             self.warnings += 1;
@@ -184,7 +185,7 @@ impl<'a> Reports<'a> {
     /// Whether a message of a code that the original has a letter for is kept: what would only be
     /// thrown away need not be explained.
     pub(super) fn hears(&self, code: Code) -> bool {
-        let has_room = match self.levels.severity(code) {
+        let has_room = match self.options.levels.severity(code) {
             Some(Severity::Error) => self.errors < MAX_ERRORS,
             Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
             None => false,

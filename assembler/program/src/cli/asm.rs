@@ -169,6 +169,7 @@ fn run_files(
         without_order: !shows_order(arguments, format),
         origins: false,
         two_passes: false,
+        faults_in_one: false,
         translate: Some(tdlasm_rewrite::convert::translate),
     };
     if let Some(project) = project {
