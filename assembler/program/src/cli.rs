@@ -7,6 +7,7 @@ mod files;
 mod fmt;
 mod link;
 mod lsp;
+mod memory;
 mod project;
 
 use std::process::ExitCode;

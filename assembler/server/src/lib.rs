@@ -33,7 +33,6 @@ mod uri;
 mod words;
 mod workspace;
 
-use std::hint::black_box;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
@@ -83,7 +82,6 @@ pub fn serve(
     output: &mut dyn Write,
     options: Options,
 ) -> Result<ServerEnd, Error> {
-    keep_memory();
     let messages = read(input);
     let mut server = Server { protocol: Protocol::new(options), output };
     loop {
@@ -105,13 +103,6 @@ pub fn serve(
             Frame::TooLong(length) => server.refuse(length)?,
         }
     }
-}
-
-/// Has glibc keep memory that is freed: it gives back less at a time once it has taken back a large
-/// piece, and every analysis needs as much as the last one. The piece itself is never touched.
-fn keep_memory() {
-    const LARGE: usize = 24 << 20;
-    drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }
 
 /// Reads messages on a thread of their own, so that it is known whether there are more.

@@ -17,6 +17,7 @@ use tdlasm::{Answer, Assembly, Options, listing};
 use super::Failed;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_or_say, read_layout, whole_memory};
+use super::memory::keep_freed;
 use super::project;
 
 #[derive(Debug, Clone, Args)]
@@ -175,7 +176,7 @@ fn run_files(
     if let Some(project) = project {
         project.add_to(&mut options, program);
     }
-    keep_freed_memory();
+    keep_freed();
     let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
     if assembly.has_errors() && !writes_in_spite(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
@@ -190,16 +191,6 @@ fn run_files(
         true => Err(Failed::Incomplete),
         false => Ok(()),
     }
-}
-
-/// Has freed memory used again. The allocator of glibc hands large blocks back to the system as
-/// soon as they are free, until a block has shown it that blocks of that size come and go; 32 MB
-/// are the most that it learns from. To get pages from the system again takes longer than to fill
-/// them.
-fn keep_freed_memory() {
-    const MOST: usize = 32 << 20;
-    const OVERHEAD: usize = 64 << 10;
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(MOST - OVERHEAD)));
 }
 
 /// Whether an output shows a module in the order of its source.

@@ -11,6 +11,7 @@ use tdlasm_server::{ServerEnd, serve};
 
 use super::Failed;
 use super::asm::parse_define;
+use super::memory::keep_freed;
 
 const SETUP: &str = "\
 Editors start it by themselves: docs/editors/README.md tells how to set up VS Code, Neovim and \
@@ -49,6 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         translate: Some(translate),
         ..Options::default()
     };
+    // Each analysis takes as much as the one before has freed.
+    keep_freed();
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
         Ok(ServerEnd::Orderly) => Ok(()),
         // The protocol wants 1 then.
