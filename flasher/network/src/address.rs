@@ -16,6 +16,9 @@ pub enum Protocol {
     WebSocket,
 }
 
+/// The port of a WebSocket whose address names none (RFC 6455, 3).
+const HTTP_PORT: &str = "80";
+
 impl Protocol {
     const ALL: [Self; 3] = [Self::Raw, Self::Rfc2217, Self::WebSocket];
 
@@ -48,7 +51,8 @@ impl Address {
     /// Returns the address in a name; `None` if the name has no scheme, as a device.
     ///
     /// # Errors
-    /// [`OpenError::Address`] for another scheme, or if there is no host or no port.
+    /// [`OpenError::Address`] for another scheme, or if there is no host, or no port and the
+    /// protocol has none of its own.
     pub fn parse(name: &str) -> Result<Option<Self>, OpenError> {
         let Some((scheme, place)) = name.split_once("://") else { return Ok(None) };
         let wrong = |problem| OpenError::Address(name.to_owned(), problem);
@@ -58,8 +62,11 @@ impl Address {
             .ok_or_else(|| wrong("it begins with tcp://, rfc2217:// or ws://"))?;
         let (place, path) = place.split_at(place.find('/').unwrap_or(place.len()));
         let path = path_of(protocol, path).map_err(wrong)?;
-        let (host, port) =
-            place.rsplit_once(':').ok_or_else(|| wrong("host and port are divided by a colon"))?;
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port),
+            _ if protocol == Protocol::WebSocket => (place, HTTP_PORT),
+            _ => return Err(wrong("host and port are divided by a colon")),
+        };
         let host = match host.strip_prefix('[') {
             Some(rest) => rest.strip_suffix(']').ok_or_else(|| wrong("a ] is missing"))?,
             None if host.contains(':') => return Err(wrong("an IPv6 host is put in [ ]")),
@@ -129,6 +136,12 @@ mod tests {
             let address = Address::parse(name).expect("it is right").expect("it has a scheme");
             assert_eq!(address.to_string(), name);
         }
+        for (name, whole) in
+            [("ws://pi", "ws://pi:80"), ("ws://[::1]/board", "ws://[::1]:80/board")]
+        {
+            let address = Address::parse(name).expect("it is right").expect("it has a scheme");
+            assert_eq!(address.to_string(), whole);
+        }
         for device in ["/dev/ttyUSB0", "COM3", "bench"] {
             assert_eq!(Address::parse(device).expect("no address"), None);
         }
@@ -146,7 +159,9 @@ mod tests {
             ("tcp://::1:80", "[ ]"),
             ("tcp://pi:3000/board", "nothing follows"),
             ("wss://pi:443/", "begins with"),
-            ("ws://pi/board", "colon"),
+            ("tcp://[::1]", "colon"),
+            ("ws://:80/board", "no host"),
+            ("ws:///board", "no host"),
             ("ws://pi:80/a b", "path"),
             ("ws://pi:80/a\r\nb", "path"),
         ] {
