@@ -260,7 +260,7 @@ impl<'a> Assembler<'a> {
             }
         }
         self.finish_module();
-        if self.pass == Pass::Only && self.reports.wants_two {
+        if self.reports.ends_only_pass() {
             return Reading::NeedsTwoPasses;
         }
         Reading::Complete

@@ -6,7 +6,7 @@ use std::io::Read;
 use spoilt_inputs::{Seeds, each};
 use tdlasm::Options;
 use tdlasm::asm::{Assembly, run};
-use tdlasm::diag::render;
+use tdlasm::diag::{Code, render};
 use tdlasm::source::MemoryLoader;
 
 const PROGRAMS: &[u8] = include_bytes!("data/oracle/programs.jsonl.gz");
@@ -120,4 +120,16 @@ fn a_symbol_with_the_name_of_an_instruction_takes_two_readings_above_its_definit
     assert!(compare("\t.WORD SUB\nSUB:\tNOP\n\t.END\n").is_none());
     assert!(compare("\t.WORD SUB\n\t.EXTERN SUB\n\t.END\n").is_none());
     assert!(compare("\t.WORD SUB\n\tNOP\n\t.END\n").is_some());
+}
+
+#[test]
+fn what_takes_two_readings_hides_no_message_of_the_second() {
+    let empty = "\t.ASCII\n\t.END\n";
+    let count = |text: &str| {
+        let found = assembled(text, false, false).diagnostics;
+        found.iter().filter(|one| one.code == Code::Empty).count()
+    };
+    for before in ["", "A1=5\n\t.SYN A1,.\n", "A1=5\nA1==5\n"] {
+        assert_eq!(count(&format!("{before}{empty}")), 1, "{before}");
+    }
 }

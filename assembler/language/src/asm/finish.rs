@@ -22,8 +22,8 @@ impl Assembler<'_> {
         self.check_exports();
         self.check_early_uses();
         let assumed = self.naming.assumed_wrongly() || self.naming.names.locals_are_apart();
-        self.reports.wants_two |= self.pass == Pass::Only && assumed;
-        if self.pass == Pass::Only && self.reports.wants_two {
+        self.reports.wants_two |= assumed;
+        if self.reports.ends_only_pass() {
             return;
         }
         self.emission.output.leave();

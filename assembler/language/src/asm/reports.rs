@@ -220,9 +220,15 @@ impl<'a> Reports<'a> {
         self.early.truncate(mark.early);
     }
 
+    /// Whether this is the only pass, and has met something that two passes may see otherwise.
+    #[inline]
+    pub(super) fn ends_only_pass(&self) -> bool {
+        self.wants_two && self.pass == Pass::Only
+    }
+
     /// Whether the letters changed since `mark`.
     pub(super) fn raised_since(&self, mark: Mark) -> bool {
-        self.letters != mark.letters || self.wants_two
+        self.letters != mark.letters || self.ends_only_pass()
     }
 
     /// Returns the messages sorted by place, and the number of letters that the original counts.

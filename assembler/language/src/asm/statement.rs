@@ -138,7 +138,7 @@ impl Assembler<'_> {
     /// Ends the only pass as soon as it meets what two passes may see otherwise.
     #[inline]
     fn check_passes(&self) -> Step {
-        match self.reports.wants_two && self.pass == Pass::Only {
+        match self.reports.ends_only_pass() {
             true => Err(Interrupt::TwoPasses),
             false => Ok(()),
         }

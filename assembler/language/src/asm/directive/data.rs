@@ -8,7 +8,7 @@ use crate::syntax::{Cursor, lex};
 
 use super::super::output::{Field, Mark};
 use super::super::statement::Ending;
-use super::super::{Assembler, Pass, Step};
+use super::super::{Assembler, Step};
 use super::TextEnd;
 
 impl Assembler<'_> {
@@ -142,7 +142,7 @@ impl Assembler<'_> {
         if !closed {
             self.emission.output.rewind(before);
             // The second of two passes reports what is wrong with the value, too.
-            self.reports.wants_two |= self.pass == Pass::Only;
+            self.reports.wants_two = true;
             self.error(Code::Expression, open, "this bracket is not closed");
         }
         Ok(closed)

@@ -126,7 +126,7 @@ impl Assembler<'_> {
         let is_text = matches!(meaning, Meaning::Macro(_) | Meaning::Operator(_));
         let is_here = self.naming.names[new].is_here();
         // The second of two passes knows the new meaning above this place, too.
-        self.reports.wants_two |= self.pass == Pass::Only && is_text && new < known || is_here;
+        self.reports.wants_two |= (is_text && new < known) || is_here;
         if self.pass != Pass::Second && matches!(meaning, Meaning::Symbol(..)) {
             // The copy of a symbol that is defined twice is marked like it.
             self.naming.names[new].doubled |= self.naming.names[old].doubled;

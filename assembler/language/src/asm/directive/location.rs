@@ -7,7 +7,7 @@ use crate::syntax::{Cursor, lex};
 
 use super::super::reader::Jump;
 use super::super::statement::Ending;
-use super::super::{Assembler, Interrupt, Pass, Step};
+use super::super::{Assembler, Interrupt, Step};
 use super::Directive;
 
 /// Files inserted deeper than this insert each other.
@@ -129,7 +129,7 @@ impl Assembler<'_> {
     /// `.PRGEND` ends a module, and the next begins with a clean table.
     fn next_module(&mut self) -> Step {
         self.finish_module();
-        if self.pass == Pass::Only && self.reports.wants_two {
+        if self.reports.ends_only_pass() {
             return Err(Interrupt::TwoPasses);
         }
         self.reset_module();
