@@ -123,13 +123,10 @@ impl Socket {
     /// The end of the connection. A server that gives its port to another client says so in words
     /// and closes.
     fn closed(&self) -> io::Error {
-        let mut problem = "the other side has closed the connection".to_owned();
         let words = String::from_utf8_lossy(&self.first);
         let is_text = words.trim().chars().all(|c| !c.is_control() && c != '\u{FFFD}');
-        if is_text && (1..WORDS).contains(&self.first.len()) {
-            problem += &format!("; it said: {}", visible(words.trim()));
-        }
-        io::Error::new(ErrorKind::UnexpectedEof, problem)
+        let is_short = self.first.len() < WORDS;
+        ended(if is_text && is_short { words.trim() } else { "" })
     }
 
     /// Sends all bytes by the deadline.
@@ -184,6 +181,15 @@ fn take_in(mut stream: TcpStream, to: &SyncSender<io::Result<Vec<u8>>>) {
             return;
         }
     }
+}
+
+/// The end of a connection, with the last words of the other side if it said any.
+pub(crate) fn ended(words: &str) -> io::Error {
+    let mut problem = "the other side has closed the connection".to_owned();
+    if !words.is_empty() {
+        problem += &format!("; it said: {}", visible(words));
+    }
+    io::Error::new(ErrorKind::UnexpectedEof, problem)
 }
 
 /// Whether only the time was over.

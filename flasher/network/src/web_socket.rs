@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 
-use program_kit::text::visible;
 use rcflash_transport::lock::{Holder, PortLock};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, HandshakeError, Message, WebSocket};
 
 use crate::Address;
-use crate::socket::Socket;
+use crate::socket::{Socket, ended};
 
 /// The time that a server may take to agree to the protocol.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -61,7 +60,7 @@ impl WebSocketLine {
                 Ok(Message::Text(text)) => self.heard.extend(text.as_bytes()),
                 Ok(Message::Close(frame)) => {
                     let reason = frame.map_or_else(String::new, |frame| frame.reason.to_string());
-                    return Err(closed(&reason));
+                    return Err(ended(&reason));
                 }
                 // A server that asks whether we are there, and is answered at the next turn.
                 Ok(_) if Instant::now() < deadline => {}
@@ -142,19 +141,10 @@ fn shake_hands(name: &str, socket: Socket) -> io::Result<WebSocket<Timed>> {
     }
 }
 
-/// The end of a connection, with the word of the server if it said one.
-fn closed(reason: &str) -> io::Error {
-    let mut problem = "the other side has closed the connection".to_owned();
-    if !reason.is_empty() {
-        problem += &format!("; it said: {}", visible(reason));
-    }
-    io::Error::new(ErrorKind::UnexpectedEof, problem)
-}
-
 fn failure(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,
-        Error::ConnectionClosed | Error::AlreadyClosed => closed(""),
+        Error::ConnectionClosed | Error::AlreadyClosed => ended(""),
         error => io::Error::new(ErrorKind::InvalidData, error.to_string()),
     }
 }
