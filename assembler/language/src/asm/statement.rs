@@ -57,23 +57,18 @@ impl Assembler<'_> {
         let start = cursor.offset();
         let mark = self.emission.output.mark();
         self.record.line = record::LineInfo::default();
-        if !self.options.listing {
-            self.fields(cursor)?;
-            self.check_passes()?;
-            let written = self.emission.output.written_since(mark);
-            written.into_iter().for_each(|(site, count)| self.add_row(start, site, count));
-            return Ok(());
-        }
-        let here = self.emission.output.here();
-        let depth = self.input.macro_depth();
         // .PRGEND begins the next module, but belongs to the one it ends.
-        let module = self.modules.len() as u32;
+        let listed = self.options.listing.then(|| {
+            let here = self.emission.output.here();
+            (here, self.input.macro_depth(), self.modules.len() as u32)
+        });
         self.fields(cursor)?;
         self.check_passes()?;
         let written = self.emission.output.written_since(mark);
         if let (true, Some((site, count))) = (self.options.lines, written) {
             self.add_row(start, site, count);
         }
+        let Some((here, depth, module)) = listed else { return Ok(()) };
         let code = written.map_or(CodePlace::NONE, |(site, count)| CodePlace::Emitted {
             run: site.run,
             at: site.at,
