@@ -1,4 +1,4 @@
-//! Sargon's exchange evaluator in TDL source, as text: what `rc2014-firmware` assembles.
+//! Sargon's exchange evaluator in TDL source, as text: what `firmware` assembles.
 //!
 //! The files stand beside this one; README.md there says what each is. A crate of their own carries
 //! them, since a package can hold no file from outside its folder.

@@ -1,5 +1,5 @@
 // Bundles the page into a folder: `node docs/try/build.js FOLDER`. The worker with its module comes
-// from .ci/web. Packages are those of node_modules beside this file, or of target/npm (.ci/npm).
+// from .ci/web/build. Packages are those of node_modules beside this file, or of target/npm (.ci/install/npm).
 
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,7 +17,7 @@ export function packages() {
     join(folder, "node_modules"),
   );
   const found = folders.find((folder) => existsSync(join(folder, "esbuild")));
-  if (!found) throw new Error("the page's npm packages are not installed: run .ci/npm");
+  if (!found) throw new Error("the page's npm packages are not installed: run .ci/install/npm");
   return found;
 }
 

@@ -1,5 +1,5 @@
 ; The debug kernel: holds a program in RAM at RST 6, tells its registers, reads and changes them and
-; memory, and lets it go on (docs/PROTOCOL.md, "The debug kernel").
+; memory, and lets it go on (docs/KERNEL.md).
 ;
 ; It runs where the monitor's RAM is while programs run. It polls the serial chip, with interrupts
 ; off and without a ring, so that any code can be held, the service of interrupts too.

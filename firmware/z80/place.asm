@@ -1,5 +1,5 @@
 ; Where the program is, told to a host that has waited too long: the heartbeat of a program that
-; takes nothing from the receive ring any more (docs/PROTOCOL.md, "Where are you?").
+; takes nothing from the receive ring any more (docs/PROTOCOL.md, "Program counter report").
 ;
 ; The service sees eight zeros in a row, which no request has. It lets the program return to PLACE
 ; before it goes on.

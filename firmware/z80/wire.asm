@@ -1,5 +1,5 @@
 ; The wire protocol's constants (docs/PROTOCOL.md); inserted, it makes no code. The builder's
-; tests compare each with its counterpart in firmware/wire/src.
+; tests compare each with its counterpart in firmware/firmware-wire/src.
 
 PROTO   == 1            ; version
 

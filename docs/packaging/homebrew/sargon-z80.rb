@@ -1,8 +1,8 @@
-# For a tap of Homebrew; `.ci/recipes` puts in version and sum.
+# For a Homebrew tap; `.ci/release/fill-recipes` fills in version and sum. The address is a placeholder: no public repository exists yet.
 class SargonZ80 < Formula
   desc "Z80 assembler, flasher and hardware-in-the-loop tests for RC2014 boards"
-  homepage "https://github.com/sargon-z80/sargon-z80"
-  url "https://github.com/sargon-z80/sargon-z80/releases/download/v0.1.0/sargon-z80-0.1.0-source.tar.gz"
+  homepage "https://example.invalid/sargon-z80"
+  url "https://example.invalid/sargon-z80/releases/download/v0.1.0/sargon-z80-0.1.0-source.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license any_of: ["MIT", "Apache-2.0"]
 
@@ -10,10 +10,10 @@ class SargonZ80 < Formula
 
   def install
     programs = {
-      "tdlasm"     => "assembler/program",
-      "rcflash"    => "flasher/program",
-      "hw-tests"   => "hw-tests/program",
-      "hw-inspect" => "hw-tests/inspect",
+      "tdlasm"     => "assembler/tdlasm-cli",
+      "rcflash"    => "flasher/rcflash",
+      "hw-tests"   => "hw-tests/hw-tests",
+      "hw-inspect" => "hw-tests/hw-inspect",
     }
     programs.each do |program, path|
       system "cargo", "install", "--profile", "dist", *std_cargo_args(path: path)

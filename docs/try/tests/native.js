@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-/** The folder that .ci/web fills. */
+/** The folder that .ci/web/build fills. */
 export const built = process.env.TRY_PAGE ?? join(target, "web");
 
 /** @param {string} program */

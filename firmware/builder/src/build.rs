@@ -8,7 +8,7 @@ use crc::{CRC_32_ISO_HDLC, Crc};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Program, link};
 use tdlasm::module::Module;
 use tdlasm::source::Loader;
-use tdlasm::{Failure, Options, assemble};
+use tdlasm::{AssembleError, Options, assemble};
 
 use crate::evaluator::{self, Behaviour, Evaluator, FastParts, OwnError};
 use crate::profile::{Profile, UartKind};
@@ -44,10 +44,10 @@ pub struct BuiltImage {
 pub enum BuildError {
     /// The assembler found errors; the text shows them all.
     #[error("the program does not assemble:\n{0}")]
-    Assembly(#[from] Failure),
+    Assembly(#[from] AssembleError),
     /// Errors in a file of the user's own, which lacks the names that our sources bring.
     #[error("the program does not assemble:\n{0}hint: {1}\n")]
-    OwnAssembly(Failure, &'static str),
+    OwnAssembly(AssembleError, &'static str),
     /// The linker did.
     #[error("the program does not link:\n{0}")]
     Link(#[from] LinkErrors),
@@ -206,7 +206,7 @@ fn own_modules(
 }
 
 /// An assembly error in a file of the user's own, with advice where the file lacks our names.
-fn own_failure(failure: Failure) -> BuildError {
+fn own_failure(failure: AssembleError) -> BuildError {
     match evaluator::hint(&failure.to_string()) {
         Some(hint) => BuildError::OwnAssembly(failure, hint),
         None => BuildError::Assembly(failure),
@@ -306,7 +306,7 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
 
 #[cfg(test)]
 mod tests {
-    use spoilt_inputs::{Seeds, each};
+    use seeded_fuzz::{Seeds, each};
 
     use super::*;
     use crate::profile::SHIPPED;

@@ -1,6 +1,6 @@
 //! Which exchange evaluator the application gets: how it behaves, and routines of the user's own.
 
-use program_kit::text::Show;
+use cli_support::text::Show;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;

@@ -1,6 +1,6 @@
 //! The exit codes of this crate's errors.
 
-use program_kit::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
+use cli_support::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
 
 use crate::build::BuildError;
 use crate::evaluator::OwnError;

@@ -6,11 +6,8 @@ use std::path::Path;
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
 /// Files that others insert.
-const INSERTED: &[(&str, &str)] = &[
-    sargon_source::SARGON,
-    sargon_source::NAMES,
-    ("wire.asm", include_str!("../../z80/wire.asm")),
-];
+const INSERTED: &[(&str, &str)] =
+    &[sargon_src::SARGON, sargon_src::NAMES, ("wire.asm", include_str!("../../z80/wire.asm"))];
 
 /// The files of which both programs are made.
 const COMMON: &[(&str, &str)] = &[
@@ -56,29 +53,29 @@ const APPLICATION: &[(&str, &str)] = &[
     ("crc32.asm", include_str!("../../z80/crc32.asm")),
     ("crcrec.asm", include_str!("../../z80/crcrec.asm")),
     ("analys.asm", include_str!("../../z80/analys.asm")),
-    sargon_source::TABLES,
-    sargon_source::DATA,
-    sargon_source::NEWLST,
-    sargon_source::ATTACK,
-    sargon_source::ATKSAV,
-    sargon_source::PNCK,
-    sargon_source::PINFND,
-    sargon_source::NEXTAD,
-    sargon_source::POINTS,
-    sargon_source::TRACE,
+    sargon_src::TABLES,
+    sargon_src::DATA,
+    sargon_src::NEWLST,
+    sargon_src::ATTACK,
+    sargon_src::ATKSAV,
+    sargon_src::PNCK,
+    sargon_src::PINFND,
+    sargon_src::NEXTAD,
+    sargon_src::POINTS,
+    sargon_src::TRACE,
 ];
 
 /// The application's further file where a monitor of another make starts it.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
 /// XCHNG of the evaluators mended and of 1978.
-pub(crate) const XCHNG: (&str, &str) = sargon_source::XCHNG;
+pub(crate) const XCHNG: (&str, &str) = sargon_src::XCHNG;
 
 /// XCHNG of the fast evaluator, which does not call NEXTAD.
-pub(crate) const FAST_XCHNG: (&str, &str) = sargon_source::XCHFST;
+pub(crate) const FAST_XCHNG: (&str, &str) = sargon_src::XCHFST;
 
 /// The fast evaluator's finding of attackers.
-pub(crate) const SPREAD: (&str, &str) = sargon_source::SPREAD;
+pub(crate) const SPREAD: (&str, &str) = sargon_src::SPREAD;
 
 /// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[

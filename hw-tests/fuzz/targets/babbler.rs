@@ -1,6 +1,6 @@
 //! The line of the link's own tests on which something is said whoever asks what.
 
-#[path = "../../../flasher/link/tests/link/babbler.rs"]
+#[path = "../../../flasher/rcflash-link/tests/it/babbler.rs"]
 mod line;
 
 pub(crate) use line::Babbler;

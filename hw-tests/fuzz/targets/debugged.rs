@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use board_debugger::{Debugger, ProgramFile, at_program};
+use board_debugger::{Debugger, ProgramFile, open_program};
 use firmware::profile::Profile;
 
 #[path = "scratch.rs"]
@@ -29,5 +29,5 @@ pub(crate) fn debugger() -> Debugger {
     let profile = Profile::named("rc2014-classic").expect("it ships");
     let file = ProgramFile { path: PATH.clone(), ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
-    at_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
+    open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))
 }

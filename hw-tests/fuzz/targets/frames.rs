@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
 use rcflash_link::Link;
-use rcflash_link::inspect::{self, Place};
-use rcflash_link::loader::{identify, reach_monitor};
+use rcflash_link::inspect::{self, AddressSpace};
+use rcflash_link::loader::{identify, enter_monitor};
 
 mod babbler;
 
@@ -14,8 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
     let line = babbler::Babbler { heard: bytes.iter().copied().collect(), now: Instant::now() };
     let mut link = Link::new(Box::new(line), 115_200);
     let _ = identify(&mut link);
-    let _ = reach_monitor(&mut link);
-    if let Ok(read) = inspect::read(&mut link, Place::Memory, 0x8000, 500, |_| {}) {
+    let _ = enter_monitor(&mut link);
+    if let Ok(read) = inspect::read(&mut link, AddressSpace::Memory, 0x8000, 500, |_| {}) {
         assert_eq!(read.len(), 500);
     }
 });

@@ -2,8 +2,8 @@
 //! written and its moves told.
 #![no_main]
 
-use chess_notation::Position;
-use chess_notation::epd::{Line, read};
+use chess_rules::Position;
+use chess_rules::epd::{Line, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

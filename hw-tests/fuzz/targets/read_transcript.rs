@@ -10,7 +10,7 @@ use hil_harness::disk::SystemDisk;
 use hil_harness::live::{LiveBoard, Plan, Programs};
 use hil_harness::runner::{Options, Verdict, run_cases};
 use libfuzzer_sys::fuzz_target;
-use sargon_cases::{Case, shipped};
+use sargon_corpus::{Case, shipped};
 
 mod scratch;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use rcflash_network::{Address, Protocol, RemotePort, Server};
+use rcflash_transport::network::{Address, Protocol, RemotePort, Server};
 use rcflash_transport::Transport;
 
 /// The longest that either may take to end.

@@ -166,7 +166,7 @@ fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
         return outputs.made(found, text, None);
     }
     let listed = listing::render(listing, texts, diagnostics, modules, Style::Modern);
-    let layout = board_debugger::in_ram(profile);
+    let layout = board_debugger::ram_layout(profile);
     let linked = match link(modules, &layout) {
         Ok(linked) => linked,
         Err(errors) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hil_harness::live::LiveBoard;
 use hil_harness::runner::{CaseResult, Counts, Options, RunEnd, Verdict, run_cases};
 use rcflash_transport::time::{Duration, Instant};
-use sargon_cases::{Case, Selection, shipped};
+use sargon_corpus::{Case, Selection, shipped};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use board_debugger::commands::{Done, execute};
-use board_debugger::measure::{Meter, lines};
+use board_debugger::commands::{CommandOutcome, execute};
+use board_debugger::profiling::{StepCounter, lines};
 use board_debugger::{
-    Break, Condition, Debugger, Halt, Machine, Motion, PAIRS, describe, flag_letters,
-    go_to_exchange, instruction_at, register, table_2,
+    Breakpoint, Condition, Debugger, ExecCommand, HaltReason, Machine, PAIRS, describe,
+    flag_letters, instruction_at, register, run_to_exchange, xchng_register_roles,
 };
 use firmware::ProgramKind;
 use firmware_wire::Request;
 use rcflash_transport::time::{Duration, Instant};
-use sargon_cases::encode;
+use sargon_corpus::encode;
 use sargon_reference::parse_fen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ pub(crate) struct Wish {
 pub(crate) struct Debugging {
     debugger: Debugger,
     began: u64,
-    halt: Halt,
+    halt: HaltReason,
     /// The reason for the last stop, if the debugger does not know it.
     message: Option<String>,
     windows: Vec<Window>,
@@ -86,7 +86,7 @@ fn machine(edition: &Edition) -> Result<Machine, Fault> {
 }
 
 impl Debugging {
-    fn new(debugger: Debugger, halt: Halt, message: Option<String>) -> Self {
+    fn new(debugger: Debugger, halt: HaltReason, message: Option<String>) -> Self {
         let began = debugger.clock();
         Self { debugger, began, halt, message, windows: Vec::new(), is_stopped: false }
     }
@@ -101,16 +101,20 @@ impl Debugging {
         set_texts(&mut code, &edition.files);
         let debugger = Debugger::new(machine.board, code);
         let until = Instant::now() + PATIENCE;
-        let session = go_to_exchange(debugger, square, WITHIN, &mut |_| Instant::now() > until)
+        let session = run_to_exchange(debugger, square, WITHIN, &mut |_| Instant::now() > until)
             .map_err(Fault::new)?;
-        let message = session.arrival.explained(&session.debugger);
-        Ok(Self::new(session.debugger, Halt::Breakpoint, message))
+        let message = session.outcome.message(&session.debugger);
+        Ok(Self::new(session.debugger, HaltReason::Breakpoint, message))
     }
 
     /// A board that stands at the first instruction of a program.
     pub(crate) fn at_program(loaded: Loaded) -> Self {
         let debugger = Debugger::new(loaded.board, loaded.code);
-        Self::new(debugger, Halt::Start, Some("at the program's first instruction".to_owned()))
+        Self::new(
+            debugger,
+            HaltReason::HistoryStart,
+            Some("at the program's first instruction".to_owned()),
+        )
     }
 
     /// Replaces the windows of memory that a state shows.
@@ -119,19 +123,19 @@ impl Debugging {
     }
 
     /// Moves the board for a slice at most where the motion can go on later; whether it is to.
-    fn advance(&mut self, motion: Motion, until: Instant) -> bool {
-        let goes_on = matches!(motion, Motion::Go | Motion::To(_));
+    fn advance(&mut self, motion: ExecCommand, until: Instant) -> bool {
+        let goes_on = matches!(motion, ExecCommand::Continue | ExecCommand::RunTo(_));
         let slice = if goes_on { SLICE } else { PATIENCE };
         let end = until.min(Instant::now() + slice);
         self.halt = self.debugger.run(motion, &mut |_| Instant::now() >= end);
         self.message = None;
-        self.halt == Halt::Paused && goes_on && !self.is_stopped && Instant::now() < until
+        self.halt == HaltReason::Paused && goes_on && !self.is_stopped && Instant::now() < until
     }
 
     /// Puts the board back to where the session began.
     pub(crate) fn restart(&mut self) {
         self.debugger.restart();
-        self.halt = Halt::Start;
+        self.halt = HaltReason::HistoryStart;
         self.message = None;
     }
 
@@ -140,22 +144,22 @@ impl Debugging {
         let until = Instant::now() + PATIENCE;
         let done = execute(&mut self.debugger, line, &mut |_| Instant::now() > until);
         Ok(match done.map_err(Fault::new)? {
-            Done::Said(text) => text,
-            Done::Look(pane) => pane.lines(&self.debugger, ROWS).join("\n"),
-            Done::Halted(halt) => {
+            CommandOutcome::Output(text) => text,
+            CommandOutcome::Show(pane) => pane.lines(&self.debugger, ROWS).join("\n"),
+            CommandOutcome::Halted(halt) => {
                 self.halt = halt;
                 self.message = None;
                 describe(&self.debugger, halt)
             }
-            Done::Quit => "the session ends with the page".to_owned(),
+            CommandOutcome::Quit => "the session ends with the page".to_owned(),
         })
     }
 
     /// Sets breakpoints, these and no others.
     pub(crate) fn set_breakpoints(&mut self, wishes: Vec<Wish>) -> Value {
-        let known: Vec<_> = self.debugger.stops.breaks().map(|(id, _)| id).collect();
+        let known: Vec<_> = self.debugger.stops.breakpoints().map(|(id, _)| id).collect();
         for id in known {
-            self.debugger.stops.remove_break(id);
+            self.debugger.stops.remove_breakpoint(id);
         }
         let set = wishes.into_iter().map(|wish| match self.set_breakpoint(&wish) {
             Ok((address, line)) => {
@@ -188,8 +192,8 @@ impl Debugging {
         };
         let first = addresses.first().copied().ok_or("no instruction there")?;
         for address in addresses {
-            let one = Break { condition: condition.clone(), ..Break::at(address) };
-            self.debugger.stops.add_break(one);
+            let one = Breakpoint { condition: condition.clone(), ..Breakpoint::at(address) };
+            self.debugger.stops.add_breakpoint(one);
         }
         Ok((first, line))
     }
@@ -212,7 +216,7 @@ impl Debugging {
             .collect();
         let instruction = instruction_at(debugger, registers.pc);
         let message = self.message.clone().unwrap_or_else(|| describe(debugger, self.halt));
-        let roles = table_2(&registers, code);
+        let roles = xchng_register_roles(&registers, code);
         let array = code.symbol("ATKLST");
         json!({
             "halt": word(self.halt),
@@ -227,7 +231,7 @@ impl Debugging {
             "label": code.name_of(registers.pc),
             "clock": debugger.clock(),
             "elapsed": i128::from(debugger.clock()) as i64 - self.began as i64,
-            "turn": debugger.turn(),
+            "turn": debugger.step_count(),
             "calls": self.calls(),
             "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
             "array": array.map(|address| self.memory(Window { address, length: ARRAY })),
@@ -269,36 +273,36 @@ impl Debugging {
     }
 }
 
-fn word(halt: Halt) -> &'static str {
+fn word(halt: HaltReason) -> &'static str {
     match halt {
-        Halt::Step => "step",
-        Halt::Breakpoint => "breakpoint",
-        Halt::Watchpoint(_) => "watchpoint",
-        Halt::Idle => "idle",
-        Halt::Start => "start",
+        HaltReason::Step => "step",
+        HaltReason::Breakpoint => "breakpoint",
+        HaltReason::Watchpoint(_) => "watchpoint",
+        HaltReason::Idle => "idle",
+        HaltReason::HistoryStart => "start",
         // A page debugs simulated boards; the others are stops of real ones.
-        Halt::Paused | Halt::Present | Halt::Failed => "paused",
+        HaltReason::Paused | HaltReason::TwinCaughtUp | HaltReason::TargetError => "paused",
     }
 }
 
 /// The motion of a word.
-pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<Motion, Fault> {
-    let to = |make: fn(u16) -> Motion| {
+pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<ExecCommand, Fault> {
+    let to = |make: fn(u16) -> ExecCommand| {
         address.map(make).ok_or_else(|| Fault::new(format!("{word} needs an address")))
     };
     Ok(match word {
-        "step" => Motion::Step,
-        "over" => Motion::Over,
-        "line" => Motion::Line,
-        "lineInto" => Motion::LineInto,
-        "out" => Motion::Out,
-        "go" => Motion::Go,
-        "to" => to(Motion::To)?,
-        "back" => Motion::Back,
-        "backLine" => Motion::BackLine,
-        "backGo" => Motion::BackGo,
-        "backTo" => to(Motion::BackTo)?,
-        "backToChange" => to(Motion::BackToChange)?,
+        "step" => ExecCommand::Step,
+        "over" => ExecCommand::StepOver,
+        "line" => ExecCommand::StepLine,
+        "lineInto" => ExecCommand::StepLineInto,
+        "out" => ExecCommand::StepOut,
+        "go" => ExecCommand::Continue,
+        "to" => to(ExecCommand::RunTo)?,
+        "back" => ExecCommand::ReverseStep,
+        "backLine" => ExecCommand::ReverseStepLine,
+        "backGo" => ExecCommand::ReverseContinue,
+        "backTo" => to(ExecCommand::ReverseTo)?,
+        "backToChange" => to(ExecCommand::ReverseToChange)?,
         _ => return Err(Fault::new(format!("there is no motion {word}"))),
     })
 }
@@ -306,13 +310,13 @@ pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<Motion, Fault> 
 /// A board on its way.
 pub(crate) struct Move {
     session: Shared,
-    motion: Motion,
+    motion: ExecCommand,
     until: Instant,
 }
 
 impl Move {
     /// A motion that ends by itself after a time.
-    pub(crate) fn new(session: &Shared, motion: Motion, within: Duration) -> Self {
+    pub(crate) fn new(session: &Shared, motion: ExecCommand, within: Duration) -> Self {
         session.borrow_mut().is_stopped = false;
         Self { session: Rc::clone(session), motion, until: Instant::now() + within }
     }
@@ -338,7 +342,7 @@ pub(crate) fn times(fen: &str, edition: &Edition) -> Result<Value, Fault> {
     let mut machine = machine(edition)?;
     let mut code = machine.code();
     set_texts(&mut code, &edition.files);
-    let mut meter = Meter::new(&code);
+    let mut meter = StepCounter::new(&code);
     machine.send(&Request::Position { squares: encode::squares(&position) });
     meter.run(&mut machine.board, POSITION);
     let mut found: Vec<(String, Vec<Value>)> = Vec::new();

@@ -4,7 +4,7 @@ use firmware_wire::{SquareRecord, StepRecord, status};
 use hil_harness::live::LiveBoard;
 use rcflash_link::LinkError;
 use sargon_analysis::{Comparison, compare};
-use sargon_cases::encode;
+use sargon_corpus::encode;
 use sargon_reference::{
     AttackersArray, Colour, Direction, Examination, Piece, Pin, Position, Square, Verdict,
     examine_as, parse_fen,
@@ -92,7 +92,7 @@ struct Seen {
 
 /// Examines a position.
 pub(crate) fn examine(boards: &mut Boards, question: &Question<'_>) -> Result<Findings, Fault> {
-    let full = chess_notation::Position::from_fen(question.fen.trim())?;
+    let full = chess_rules::Position::from_fen(question.fen.trim())?;
     let position = parse_fen(question.fen.trim()).map_err(|error| Fault {
         column: u32::try_from(error.column).ok(),
         ..Fault::new(&error)

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use chess_notation::FenError;
-use program_kit::exit::Failure;
+use chess_rules::FenError;
+use cli_support::exit::Failure;
 use serde::Serialize;
 
 /// Error returned for a request.

@@ -1,6 +1,6 @@
 //! A program that runs on a simulated board, with a terminal at its line.
 
-use board_simulator::{QueueLine, SimBoard, Stop};
+use board_simulator::{QueueLine, BoardModel, RunStop};
 use rcflash_transport::time::{Duration, Instant};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(crate) enum Next {
 
 /// A board that runs.
 pub(crate) struct Running {
-    board: SimBoard<QueueLine>,
+    board: BoardModel<QueueLine>,
     /// Whether the board keeps to its own speed.
     is_paced: bool,
     /// A moment and the board's clock then.
@@ -75,7 +75,7 @@ impl Running {
                 next = Next::After(REST);
                 break;
             }
-            if self.board.run_for(STRETCH.min(target - self.board.clock())) == Stop::Idle {
+            if self.board.run_for(STRETCH.min(target - self.board.clock())) == RunStop::Idle {
                 self.is_idle = true;
                 next = Next::Waits;
                 break;

@@ -1,6 +1,6 @@
 //! Positions as the page shows them.
 
-use chess_notation::{Color, Piece, Position, Square};
+use chess_rules::{Color, Piece, Position, Square};
 use serde::Serialize;
 
 use crate::fault::Fault;

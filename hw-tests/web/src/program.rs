@@ -1,7 +1,7 @@
 //! A program of the user's on a simulated board, just before its first instruction.
 
-use board_debugger::{LoadedProgram, board_with, in_ram, number};
-use board_simulator::{QueueLine, SimBoard};
+use board_debugger::{LoadedProgram, board_with_program, parse_number, ram_layout};
+use board_simulator::{QueueLine, BoardModel};
 use firmware::code::{CodeMap, KnownProgram};
 use firmware::profile::Profile;
 use tdlasm::link::link;
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 
 /// A board with a program.
 pub(crate) struct Loaded {
-    pub(crate) board: SimBoard<QueueLine>,
+    pub(crate) board: BoardModel<QueueLine>,
     pub(crate) code: CodeMap,
     pub(crate) entry: u16,
 }
@@ -29,18 +29,18 @@ pub(crate) fn load(
         let render = tdlasm::diag::render::short(&assembly.diagnostics, &assembly.sources);
         return Err(Fault::new(format!("the program does not assemble:\n{render}")));
     }
-    let linked = link(&assembly.modules, &in_ram(profile))
+    let linked = link(&assembly.modules, &ram_layout(profile))
         .map_err(|errors| Fault::new(format!("the program does not link:\n{errors}")))?;
     let known = KnownProgram::from(&linked);
     let (first, _) = known.image.bounds().ok_or_else(|| Fault::new("the program has no bytes"))?;
     let chosen = entry.filter(|text| !text.is_empty()).map(|text| {
         let symbol = known.symbols.get(&text.to_ascii_uppercase()).copied();
         let missing = || Fault::new(format!("the program has no label {text} to begin at"));
-        number(text).or(symbol).ok_or_else(missing)
+        parse_number(text).or(symbol).ok_or_else(missing)
     });
     let entry = chosen.transpose()?.or(linked.entry).unwrap_or(first);
     let (board, mut code) =
-        board_with(profile, LoadedProgram::new(known, entry)).map_err(Fault::new)?;
+        board_with_program(profile, LoadedProgram::new(known, entry)).map_err(Fault::new)?;
     set_texts(&mut code, &sources.files);
     Ok(Loaded { board, code, entry })
 }

@@ -236,12 +236,12 @@ impl<'a> Work<'a> {
     fn write_to_ours(&mut self) -> Result<(BuiltImage, String), Fault> {
         let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
-        let monitor = loader::reach_monitor(&mut link).map_err(Fault::new)?;
+        let monitor = loader::enter_monitor(&mut link).map_err(Fault::new)?;
         link.set_window(monitor.window);
         self.note(&monitor.to_string());
         let total = built.bytes.len();
         let (request, post) = (self.request, &mut self.post);
-        let updated = loader::update(&mut link, &monitor, built.address, &built.bytes, |done| {
+        let updated = loader::upload_missing(&mut link, &monitor, built.address, &built.bytes, |done| {
             post_progress(post, request, "sending", done, total);
         });
         let sent = updated.map_err(Fault::new)?.sent;
@@ -261,7 +261,7 @@ impl<'a> Work<'a> {
         let mut progress = Progress { request: self.request, post: &mut *self.post };
         host.start(&mut talk, guest, &mut progress).map_err(Fault::new)?;
         let mut link = Link::new(talk.into_line(), self.profile.uart.baud);
-        link.hear_out("starting the program", START).map_err(Fault::new)?;
+        link.drain_banner("starting the program", START).map_err(Fault::new)?;
         let running = loader::identify(&mut link).map_err(Fault::new)?;
         let total = built.bytes.len();
         let text = format!(
@@ -275,7 +275,7 @@ impl<'a> Work<'a> {
     fn verify(&mut self) -> Result<Value, Fault> {
         let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
-        let monitor = loader::reach_monitor(&mut link).map_err(Fault::new)?;
+        let monitor = loader::enter_monitor(&mut link).map_err(Fault::new)?;
         link.set_window(monitor.window);
         let total = built.bytes.len();
         let first = built.address;

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# Shared by the scripts of this folder, which source it first: strict mode, the repository's root as
+# the working directory, and the functions below. Bash 3.2 (macOS) must be able to read it.
+set -euo pipefail
+# The directory that the script was called from; arguments are relative to it.
+# shellcheck disable=SC2034
+caller=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+fail() { printf 'failed: %s\n' "$*" >&2; exit 1; }
+
+# Prints the absolute path of an existing folder: folder PATH, relative to the caller's directory.
+folder() { (cd "$caller" && cd "$1" && pwd); }
+
+# As `folder`, and creates the folder if there is none.
+make_folder() { (cd "$caller" && mkdir -p "$1" && cd "$1" && pwd); }
+
+# Prints the absolute path of cargo's target folder, and creates it.
+target_folder() { mkdir -p "${CARGO_TARGET_DIR:-target}" && (cd "${CARGO_TARGET_DIR:-target}" && pwd); }
+
+# Prints the path of a cache folder of this user, and creates it: cache_folder NAME [OVERRIDE].
+cache_folder() { make_folder "${2:-${XDG_CACHE_HOME:-$HOME/.cache}/$1}"; }
+
+# Waits until no other process of these scripts uses a cache folder, and locks it until this script ends.
+# The kernel releases the lock of a process that was killed.
+lock() {
+  exec 9>"$1/lock"
+  flock 9
+}
+
+# Installs Debian packages whose files are missing; reads lines of `FILE-OR-COMMAND PACKAGE`.
+install_missing_debs() {
+  local file package missing=()
+  while read -r file package; do
+    command -v "$file" >/dev/null || [ -e "$file" ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+# Prints the version of the workspace.
+workspace_version() { sed -n '/^\[workspace.package\]/,/^version/s/^version = "\(.*\)"$/\1/p' Cargo.toml; }
+
+# Prints README's two commands: the main job, and all tests.
+readme_commands() { sed -n 's/^    \(cargo .*\)$/\1/p' README.md | head -2; }

@@ -1,0 +1,172 @@
+//! The time an editor waits for the language server: `cargo bench -p tdlasm-cli --bench typing`.
+//!
+//! The real program is spoken to over the real protocol, about documents of 30,000 lines. Times
+//! begin when a message goes out and end when the last byte of an answer is there, before it is
+//! read as JSON. Beside them stands the processor time of the server, which other work on the
+//! computer changes less.
+
+#[path = "../../tests/it/lsp/client.rs"]
+#[allow(dead_code, reason = "the tests ask for more")]
+mod client;
+#[path = "../../../tdlasm/benches/assemble/program.rs"]
+mod program;
+mod strokes;
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use client::Client;
+use strokes::{Stroke, strokes};
+
+const LINES: usize = 30_000;
+const FILE: &str = "file:///nowhere/long.asm";
+/// All keystrokes are made so many times.
+const ROUNDS: usize = 3;
+/// So many of the slowest keystrokes are shown.
+const SLOWEST: usize = 8;
+/// Each request is made so many times.
+const REQUESTS: usize = 30;
+
+fn main() {
+    for (name, text) in [("plain", program::plain(LINES)), ("macros", program::with_macros(LINES))]
+    {
+        let lines = text.lines().count();
+        let mut client = Client::new(None);
+        client.open(FILE, &text);
+        client.messages(FILE);
+        println!("{name}, {lines} lines, {} bytes", text.len());
+        keystrokes(&mut client);
+        assert_eq!(client.text(FILE), text, "all is taken back");
+        requests(&mut client);
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+/// The times of something that was done many times.
+#[derive(Default)]
+struct Times {
+    clock: Vec<Duration>,
+    processor: Vec<Duration>,
+    bytes: usize,
+}
+
+impl Times {
+    /// Does it once, and waits for the answer.
+    fn take(&mut self, client: &mut Client, act: impl FnOnce(&mut Client)) {
+        let before = processor_time(client);
+        act(client);
+        self.clock.push(client.arrived - client.sent);
+        let busy = processor_time(client).zip(before);
+        self.processor.extend(busy.map(|(after, before)| after - before));
+        self.bytes = self.bytes.max(client.bytes);
+    }
+
+    fn show(self, what: &str) {
+        let clock = spread(self.clock);
+        let processor = spread(self.processor);
+        println!("  {what}: {clock}; processor {processor}; at most {} bytes", self.bytes);
+    }
+}
+
+/// Median, 99th percentile and maximum.
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let Some(last) = times.len().checked_sub(1) else { return "unknown".into() };
+    let at = |index: usize| times[index].as_secs_f64() * 1e3;
+    let rank = (times.len() * 99).div_ceil(100) - 1;
+    format!("median {:.1} ms, p99 {:.1} ms, max {:.1} ms", at(last / 2), at(rank), at(last))
+}
+
+/// The time for which the server's threads have run, where the system tells it.
+fn processor_time(client: &Client) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{}/task", client.process())).ok()?;
+    let of_thread = |thread: fs::DirEntry| {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    let nanoseconds: Option<u64> = threads.flatten().map(of_thread).sum();
+    nanoseconds.map(Duration::from_nanos)
+}
+
+fn keystrokes(client: &mut Client) {
+    let all = strokes(client.text(FILE));
+    let mut times = Times::default();
+    for _ in 0..ROUNDS {
+        for Stroke { stretch, new } in &all {
+            times.take(client, |client| {
+                client.splice(FILE, stretch.clone(), new);
+                client.messages(FILE);
+            });
+        }
+    }
+    let slowest = slowest(&times.processor, &all, client.text(FILE));
+    times.show(&format!("{} keystrokes, each to its messages", ROUNDS * all.len()));
+    println!("    the slowest by processor: {slowest}");
+}
+
+/// The keystrokes that took longest: the line, what was removed and typed there, and the time.
+fn slowest(times: &[Duration], all: &[Stroke], text: &str) -> String {
+    let mut slowest: Vec<_> = times.iter().zip(all.iter().cycle()).collect();
+    slowest.sort_unstable_by_key(|(time, _)| std::cmp::Reverse(**time));
+    let shown = slowest.iter().take(SLOWEST).map(|(time, Stroke { stretch, new })| {
+        let line = text[..stretch.start.min(text.len())].matches('\n').count() + 1;
+        format!("-{} {new:?} at line {line}, {:.1} ms", stretch.len(), time.as_secs_f64() * 1e3)
+    });
+    shown.collect::<Vec<_>>().join("; ")
+}
+
+fn requests(client: &mut Client) {
+    let document = json!({ "textDocument": { "uri": FILE } });
+    let place = place(client.text(FILE));
+    let range = json!({
+        "textDocument": { "uri": FILE },
+        "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 60, "character": 0 } },
+    });
+    for (method, parameters) in [
+        ("textDocument/hover", &place),
+        ("textDocument/completion", &place),
+        ("textDocument/definition", &place),
+        ("textDocument/documentSymbol", &document),
+        ("textDocument/foldingRange", &document),
+        ("textDocument/semanticTokens/range", &range),
+        ("textDocument/semanticTokens/full", &document),
+        ("textDocument/semanticTokens/full/delta", &document),
+    ] {
+        request(client, method, parameters);
+    }
+}
+
+/// A place within an operand, of which a part is typed.
+fn place(text: &str) -> Value {
+    let operand = ["LXI H,T0", "MOV A,"];
+    let ends = operand.iter().find_map(|one| Some(text.find(one)? + one.len()));
+    let position = client::position(text, ends.expect("an operand of the program"));
+    json!({ "textDocument": { "uri": FILE }, "position": position })
+}
+
+/// Asks many times, each behind a keystroke, so that nothing is known from the last time.
+fn request(client: &mut Client, method: &str, parameters: &Value) {
+    let mut times = Times::default();
+    let mut parameters = parameters.clone();
+    let full = "textDocument/semanticTokens/full";
+    if method.ends_with("/delta") {
+        let known = client.request(full, parameters.clone()).expect("tokens");
+        parameters["previousResultId"] = known["resultId"].clone();
+    }
+    for _ in 0..REQUESTS {
+        client.replace(FILE, "\n", 9, " \n");
+        client.messages(FILE);
+        let mut answer = Ok(Value::Null);
+        times.take(client, |client| answer = client.request(method, parameters.clone()));
+        match answer {
+            Err((code, _)) => return println!("  {method}: refused, {code}"),
+            Ok(answer) if method.ends_with("/delta") => {
+                parameters["previousResultId"] = answer["resultId"].clone();
+            }
+            Ok(_) => {}
+        }
+    }
+    times.show(method);
+}

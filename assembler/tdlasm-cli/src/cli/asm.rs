@@ -1,0 +1,416 @@
+//! `tdlasm asm`.
+
+use cli_support::text::Show;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render};
+use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
+use tdlasm::module::{Module, ObjectForm};
+use tdlasm::object::{tdl_losses, write_object, write_tdl};
+use tdlasm::project::{Program, Project};
+use tdlasm::source::{Origin, SourceMap};
+use tdlasm::{Assembly, ConsoleReply, Options, listing};
+
+use super::Failed;
+use super::files::{self, CommandLoader, Format};
+use super::link::{link_or_say, read_layout, whole_memory};
+use super::memory::keep_freed;
+use super::project;
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Arguments {
+    /// Source files, together one program; `.END` in any but the last ends that file. `-` is
+    /// standard input. Without any, all programs that the project file `tdl.toml` names
+    files: Vec<PathBuf>,
+    /// File to write; its extension tells the format. Without it the source is only checked
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Format to write, whatever the extension
+    #[arg(long, requires = "output")]
+    format: Option<Format>,
+    /// Layout file (TOML) that says where sections go; without it `.PROG.` begins at 0
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
+    /// Take `.PROG.` as absolute code from 0 on: its addresses are plain numbers that any
+    /// expression may use
+    #[arg(long)]
+    pabs: bool,
+    /// Define a symbol before the first line; also answers `NAME =\` in the source
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
+    define: Vec<(String, u16)>,
+    /// Reply to a question of the source (`NAME =\`): the keys to type, for the next question or
+    /// for NAME
+    #[arg(long, value_name = "[NAME=]KEYS", value_parser = parse_answer, allow_hyphen_values = true)]
+    answer: Vec<ConsoleReply>,
+    /// Look for inserted files in this folder too
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Let all characters of a symbol count, not the first six only
+    #[arg(long)]
+    long_symbols: bool,
+    /// Write a listing; on standard output (`-`) it comes even if the source has errors
+    #[arg(long, value_name = "FILE")]
+    listing: Option<PathBuf>,
+    /// The layout of the listing
+    #[arg(long, value_name = "STYLE", default_value = "modern", requires = "listing")]
+    listing_style: ListingStyle,
+    /// The program's name in `tdl` listings
+    #[arg(long, value_name = "NAME", requires = "listing")]
+    listing_program: Option<String>,
+    /// The original's switches for `tdl` listings: A .LALL, C .LCTL, I .LIMAGE, S .SALL, X .XLIST,
+    /// Y .XSYM
+    #[arg(long, value_name = "LETTERS", requires = "listing", value_parser = parse_switches)]
+    listing_switches: Option<TdlOptions>,
+    /// Print the T-states from a label straight on to the first instruction that leaves for good
+    #[arg(long, value_name = "ROUTINE")]
+    cycles: Vec<String>,
+    /// Write which files the output depends on, for make or ninja
+    #[arg(long, value_name = "FILE", requires = "output")]
+    depfile: Option<PathBuf>,
+    /// The form of messages
+    #[arg(long, value_name = "FORM", default_value = "human")]
+    message_format: MessageFormat,
+    /// Choose messages: NAME for a warning, no-NAME for less, error=NAME, or all, none and error
+    /// for all warnings
+    #[arg(short = 'W', value_name = "WISH")]
+    warnings: Vec<String>,
+    /// Make a message an error
+    #[arg(short = 'D', value_name = "NAME")]
+    deny: Vec<String>,
+    /// Write what the original assembler writes in spite of errors; the exit code is 5 if there are
+    /// any
+    #[arg(long)]
+    as_original: bool,
+}
+
+/// The forms of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MessageFormat {
+    /// With the source line, for people
+    Human,
+    /// One line each
+    Short,
+    /// One JSON object a line
+    Json,
+}
+
+/// The layouts of listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListingStyle {
+    /// Address, bytes, T-states and line beside the source
+    Modern,
+    /// The original assembler's: pages, error letters, table of symbols
+    Tdl,
+}
+
+impl From<ListingStyle> for Style {
+    fn from(style: ListingStyle) -> Self {
+        match style {
+            ListingStyle::Modern => Style::Modern,
+            ListingStyle::Tdl => Style::Tdl,
+        }
+    }
+}
+
+/// Runs `tdlasm asm`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let Some(first) = arguments.files.first() else { return run_project(arguments) };
+    let project = project::of(first)?;
+    let program = project.as_ref().and_then(|project| project.program_of(first));
+    let mut arguments = arguments.clone();
+    arguments.layout = arguments.layout.or_else(|| program?.layout.clone());
+    run_files(&arguments, project.as_ref(), program)
+}
+
+/// Assembles each program of the project, whatever becomes of the others.
+fn run_project(arguments: &Arguments) -> Result<(), Failed> {
+    let project = project::here()?;
+    let programs = project.programs();
+    if programs.len() > 1 && (arguments.output.is_some() || arguments.listing.is_some()) {
+        cli_support::tell!("error: the project has {} programs, and one file", programs.len());
+        cli_support::tell!("help: name the sources of one, or its output in the project file");
+        return Err(Failed::Usage);
+    }
+    let mut result = Ok(());
+    for program in programs {
+        let mut arguments = Arguments { files: program.files.clone(), ..arguments.clone() };
+        arguments.output = arguments.output.or_else(|| program.output.clone());
+        arguments.layout = arguments.layout.or_else(|| program.layout.clone());
+        if let Err(failed) = run_files(&arguments, Some(&project), Some(program)) {
+            result = result.and(Err(failed));
+        }
+    }
+    result
+}
+
+fn run_files(
+    arguments: &Arguments,
+    project: Option<&Project>,
+    program: Option<&Program>,
+) -> Result<(), Failed> {
+    let format = match &arguments.output {
+        Some(path) => Some(Format::choose(arguments.format, path)?),
+        None => None,
+    };
+    let levels = levels(arguments)?;
+    let mut options = Options {
+        lint_levels: levels,
+        defines: arguments.define.clone(),
+        console_replies: arguments.answer.clone(),
+        include_dirs: arguments.include.clone(),
+        long_symbols: arguments.long_symbols,
+        absolute_prog: arguments.pabs,
+        build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
+        listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
+        lines: matches!(format, Some(Format::Object | Format::Elf)),
+        references: false,
+        skip_source_order: !shows_order(arguments, format),
+        macro_origins: false,
+        force_two_passes: false,
+        single_pass_diagnostics: false,
+        translate: Some(tdlasm_rewrite::convert::translate),
+    };
+    if let Some(project) = project {
+        project.add_to(&mut options, program);
+    }
+    keep_freed();
+    let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
+    if assembly.has_errors() && !writes_in_spite(arguments, &assembly) {
+        return Err(fail(&assembly, arguments));
+    }
+    say(&assembly.diagnostics, &assembly.sources, arguments.message_format);
+    for message in &assembly.messages {
+        cli_support::tell!("{message}");
+    }
+    print_cycles(arguments, &assembly)?;
+    write(arguments, format, &assembly)?;
+    match assembly.has_errors() {
+        true => Err(Failed::Incomplete),
+        false => Ok(()),
+    }
+}
+
+/// Whether an output shows a module in the order of its source.
+fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
+    let is_tdl = matches!(format, Some(Format::Rel | Format::Pbin | Format::Phex));
+    is_tdl || arguments.listing.is_some() && arguments.listing_style == ListingStyle::Tdl
+}
+
+/// The wishes about messages. A digit too large is taken as on the original if that is asked for.
+fn levels(arguments: &Arguments) -> Result<LintLevels, Failed> {
+    let mut levels = LintLevels::default();
+    let refused = |error: LevelError| {
+        cli_support::tell!("error: {error}");
+        Failed::Usage
+    };
+    if arguments.as_original {
+        levels.add(Code::Digit.group()).map_err(refused)?;
+    }
+    for wish in &arguments.warnings {
+        levels.add(wish).map_err(refused)?;
+    }
+    for name in &arguments.deny {
+        levels.deny(name).map_err(refused)?;
+    }
+    Ok(levels)
+}
+
+/// Whether output is written although there are errors: those without which nothing was assembled
+/// keep it from that even then.
+fn writes_in_spite(arguments: &Arguments, assembly: &Assembly) -> bool {
+    let mut errors = assembly.diagnostics.iter().filter(|one| one.is_error());
+    arguments.as_original && errors.all(|one| one.code.is_demotable() || one.code == Code::TooMany)
+}
+
+/// `--cycles`: a line a routine.
+fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
+    for routine in &arguments.cycles {
+        let path =
+            straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
+                cli_support::tell!("error: {error}");
+                Failed::Usage
+            })?;
+        let (first, last) = path.range;
+        let mut text = format!(
+            "{}: {} T-states, {} instructions, {first:04X}H to {last:04X}H",
+            routine.to_ascii_uppercase(),
+            path.clocks,
+            path.instructions
+        );
+        if path.conditional > 0 {
+            text += &format!("; {} of them take longer when taken", path.conditional);
+        }
+        files::write("-".as_ref(), (text + "\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> Result<(), Failed> {
+    if let (Some(path), Some(format)) = (&arguments.output, format) {
+        files::write(path, &content(arguments, format, assembly)?)?;
+    }
+    write_companions(arguments, assembly)
+}
+
+/// The output file's content.
+fn content(arguments: &Arguments, format: Format, assembly: &Assembly) -> Result<Vec<u8>, Failed> {
+    match format {
+        Format::Object => return elf_object(&assembly.modules),
+        Format::Rel => return tdl_object(assembly, assembly.object_form),
+        Format::Pbin => {
+            return tdl_object(assembly, ObjectForm { binary: true, ..assembly.object_form });
+        }
+        Format::Phex => {
+            return tdl_object(assembly, ObjectForm { binary: false, ..assembly.object_form });
+        }
+        _ => {}
+    }
+    let layout = match &arguments.layout {
+        Some(path) => read_layout(path)?,
+        None => whole_memory(),
+    };
+    let program = link_or_say(&assembly.modules, &layout)?;
+    format.encode(&program, layout.fill())
+}
+
+fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, Failed> {
+    for loss in tdl_losses(&assembly.modules, form) {
+        cli_support::tell!("warning: {loss}");
+    }
+    write_tdl(&assembly.modules, form).map_err(|error| {
+        cli_support::tell!("error: {error}");
+        Failed::Source
+    })
+}
+
+/// An ELF object, which holds one module and no bytes of other modules' areas.
+fn elf_object(modules: &[Module]) -> Result<Vec<u8>, Failed> {
+    match modules {
+        [module] => match module.check_areas() {
+            Ok(()) => Ok(write_object(module)),
+            Err(error) => {
+                cli_support::tell!("error: {error}");
+                Err(Failed::Source)
+            }
+        },
+        _ => {
+            cli_support::tell!(
+                "error: the source has {} modules, and an ELF object holds one",
+                modules.len()
+            );
+            cli_support::tell!("help: split it at .PRGEND, or write .rel or a linked program");
+            Err(Failed::Usage)
+        }
+    }
+}
+
+/// Writes the files that go with the output.
+fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
+    if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
+        files::write(path, depfile(output, &assembly.sources).as_bytes())?;
+    }
+    let Some(path) = &arguments.listing else { return Ok(()) };
+    let Assembly { listing, sources, diagnostics, modules, .. } = assembly;
+    let text = rendered(arguments, listing, sources, diagnostics, modules);
+    files::write(path, text.as_bytes())
+}
+
+/// The listing in the style that was asked for.
+fn rendered(
+    arguments: &Arguments,
+    listing: &Listing,
+    sources: &SourceMap,
+    diagnostics: &[Diagnostic],
+    modules: &[Module],
+) -> String {
+    let style = arguments.listing_style.into();
+    if style == Style::Modern {
+        return listing::render(listing, sources, diagnostics, modules, style);
+    }
+    let mut wishes = arguments.listing_switches.clone().unwrap_or_default();
+    if let Some(name) = &arguments.listing_program {
+        wishes = wishes.program(name);
+    }
+    render_tdl(listing, sources, diagnostics, modules, &wishes)
+}
+
+/// Switches of the original's command line.
+fn parse_switches(letters: &str) -> Result<TdlOptions, UnknownSwitch> {
+    TdlOptions::default().switches(letters)
+}
+
+fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
+    let text = match form {
+        MessageFormat::Human => {
+            let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let text = render::human(diagnostics, sources, colour);
+            if colour {
+                return cli_support::text::tell_coloured(&text);
+            }
+            text
+        }
+        MessageFormat::Short => render::short(diagnostics, sources),
+        MessageFormat::Json => render::json(diagnostics, sources),
+    };
+    cli_support::text::tell_text(&text);
+}
+
+/// Shows the errors; if all are about files that cannot be read, the files are at fault.
+fn fail(assembly: &Assembly, arguments: &Arguments) -> Failed {
+    let form = arguments.message_format;
+    let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
+    say(diagnostics, sources, form);
+    if arguments.listing.as_deref() == Some(Path::new("-")) {
+        let text = rendered(arguments, listing, sources, diagnostics, modules);
+        if let Err(failed) = files::write(Path::new("-"), text.as_bytes()) {
+            return failed;
+        }
+    }
+    let errors = diagnostics.iter().filter(|one| one.is_error());
+    let count = errors.clone().count();
+    if form == MessageFormat::Human {
+        cli_support::tell!(
+            "\n{count} error{}; nothing is written",
+            if count == 1 { "" } else { "s" }
+        );
+    }
+    if errors.clone().all(|one| one.code == Code::File) { Failed::File } else { Failed::Source }
+}
+
+/// A make rule: the output depends on every file that was read.
+fn depfile(output: &Path, sources: &SourceMap) -> String {
+    let files = sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
+    let mut names: Vec<String> =
+        files.map(|source| escape(&source.name)).filter(|name| name != "-").collect();
+    names.sort();
+    names.dedup();
+    format!("{}: {}\n", escape(&output.shown().to_string()), names.join(" "))
+}
+
+/// A file name as make wants it.
+fn escape(name: &str) -> String {
+    name.replace('$', "$$").replace(' ', "\\ ").replace('#', "\\#")
+}
+
+/// `NAME=VALUE`; the value is decimal, or hexadecimal as `0x1F` or `1FH`. Without a value it is 1.
+pub(crate) fn parse_define(text: &str) -> Result<(String, u16), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let number = files::parse_number(value)?;
+    let valid = tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
+    if valid { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
+}
+
+/// `NAME=KEYS`, or the keys alone for the next question; any keys will do.
+fn parse_answer(text: &str) -> Result<ConsoleReply, String> {
+    let is_name = |name: &str| {
+        tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty())
+    };
+    let (name, keys) = match text.split_once('=') {
+        Some((name, keys)) if is_name(name) => (Some(name.to_owned()), keys),
+        _ => (None, text),
+    };
+    Ok(ConsoleReply { name, keys: keys.to_owned() })
+}

@@ -1,0 +1,124 @@
+//! `tdlasm convert`.
+
+use cli_support::text::Show;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use tdlasm_rewrite::convert::{self, Conversion, Dialect, Options, convert};
+
+use super::Failed;
+use super::files::{self, CommandLoader};
+
+const POLICY: &str = "\
+Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: \
+EQU e, DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, \
+0FFH, 101B, 17O; $ for the address; the operators + - * / % & | ^ ~ << >> with parentheses \
+wherever assemblers differ. --for pasmo, z80asm, gas, sjasmplus or zasm writes what that one \
+takes: AND and XOR for pasmo, EQU for DEFL, remainders and symbols from further below expanded \
+for z80asm; macros, conditionals and inserted files are written out. What it cannot say is left, \
+with a warning.
+
+What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: \
+macros with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written \
+with their radix), listing directives, texts of several lines, and expressions on whose value \
+assemblers disagree. The language manual, docs/LANGUAGE.md, says more.
+
+Examples:
+  tdlasm convert --to zilog monitor.asm -o monitor.z80
+  tdlasm convert --to zilog --for pasmo monitor.asm -o monitor.z80
+  tdlasm convert --to tdl - < prog.z80 > prog.asm";
+
+#[derive(Debug, Args)]
+#[command(after_help = POLICY)]
+pub(crate) struct Arguments {
+    /// The dialect to write; the source is in the other one
+    #[arg(long, value_name = "DIALECT")]
+    to: Target,
+    /// The assembler that will take the source; without it only what all of these have in common is
+    /// written
+    #[arg(long = "for", value_name = "ASSEMBLER")]
+    assembler: Option<Assembler>,
+    /// Source file; `-` is standard input
+    file: PathBuf,
+    /// File to write; standard output without it
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+    /// Look for inserted files in this folder too: their macros change the meaning of lines
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Let all characters of TDL's symbols count, not the first six only
+    #[arg(long)]
+    long_symbols: bool,
+}
+
+/// The names of the dialects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// LD A,(IX+5)
+    Zilog,
+    /// MOV A,5(X)
+    Tdl,
+}
+
+/// The assemblers that a source can be converted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Assembler {
+    Pasmo,
+    Z80asm,
+    Gas,
+    Sjasmplus,
+    Zasm,
+}
+
+impl From<Assembler> for convert::Target {
+    fn from(assembler: Assembler) -> Self {
+        match assembler {
+            Assembler::Pasmo => Self::Pasmo,
+            Assembler::Z80asm => Self::Z80asm,
+            Assembler::Gas => Self::Gas,
+            Assembler::Sjasmplus => Self::Sjasmplus,
+            Assembler::Zasm => Self::Zasm,
+        }
+    }
+}
+
+/// Runs `tdlasm convert`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let to = match arguments.to {
+        Target::Zilog => Dialect::Zilog,
+        Target::Tdl => Dialect::Tdl,
+    };
+    if arguments.assembler.is_some() && to == Dialect::Tdl {
+        cli_support::tell!("error: --for names an assembler for Zilog's mnemonics");
+        cli_support::tell!("help: say --to zilog, or leave --for out");
+        return Err(Failed::Usage);
+    }
+    let long_symbols = arguments.long_symbols;
+    let include_dirs = arguments.include.clone();
+    let target = arguments.assembler.map(convert::Target::from);
+    let options = Options { to, target, long_symbols, include_dirs };
+    let conversion = convert(&CommandLoader, &arguments.file, &options).map_err(|error| {
+        cli_support::tell!("error: cannot read {}: {error}", arguments.file.shown());
+        Failed::File
+    })?;
+    files::write(&arguments.output, &conversion.text)?;
+    report(arguments, &conversion)
+}
+
+fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), Failed> {
+    let file = arguments.file.shown();
+    for note in &conversion.notes {
+        cli_support::tell!("{file}:{}:{}: warning: {}", note.line, note.column, note.message);
+    }
+    match conversion.kept() {
+        0 => Ok(()),
+        kept => {
+            let converted = conversion.converted;
+            cli_support::tell!(
+                "{file}: {converted} statements converted, {kept} left to be done by hand"
+            );
+            Err(Failed::Incomplete)
+        }
+    }
+}

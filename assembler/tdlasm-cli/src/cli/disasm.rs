@@ -1,0 +1,94 @@
+//! `tdlasm disasm`.
+
+use cli_support::text::Show;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use tdlasm::disasm::disassemble;
+use tdlasm::image::{Image, Run, parse_intel_hex};
+use tdlasm::object::read_executable;
+
+use super::Failed;
+use super::files;
+
+/// The first bytes of an ELF file.
+const ELF: &[u8] = b"\x7FELF";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Binary file, Intel HEX by its extension `.hex` or `.ihx`, or an ELF executable, whose
+    /// symbols become labels
+    file: PathBuf,
+    /// Address of the first byte of a binary file
+    #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = files::parse_number)]
+    origin: u16,
+    /// Take labels from this symbol file (`VALUE NAME` a line, hexadecimal) or ELF executable
+    #[arg(long, value_name = "FILE")]
+    symbols: Option<PathBuf>,
+    /// File to write; standard output without it
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+}
+
+type Names = Vec<(u16, String)>;
+
+/// Runs `tdlasm disasm`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let (image, own) = program(&arguments.file, files::read(&arguments.file)?, arguments.origin)?;
+    let mut names = match &arguments.symbols {
+        Some(path) => symbols(path, &files::read(path)?)?,
+        None => Names::new(),
+    };
+    names.extend(own);
+    files::write(&arguments.output, disassemble(&image, &names).as_bytes())
+}
+
+/// The image of a file, and the names that it has itself.
+fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), Failed> {
+    if content.starts_with(ELF) {
+        let found = read_executable(&content).map_err(|error| wrong(path, &error))?;
+        return Ok((found.image, found.symbols));
+    }
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    if extension.is_some_and(|extension| extension == "hex" || extension == "ihx") {
+        return parse_intel_hex(&String::from_utf8_lossy(&content))
+            .map(|(image, _)| (image, Names::new()))
+            .map_err(|error| wrong(path, &error));
+    }
+    if usize::from(origin) + content.len() > 0x10000 {
+        let shown = path.shown();
+        let length = content.len();
+        cli_support::tell!(
+            "error: {shown} has {length} bytes and passes FFFFH from {origin:04X}H on"
+        );
+        cli_support::tell!("help: give a lower --origin");
+        return Err(Failed::Usage);
+    }
+    Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
+}
+
+fn symbols(path: &Path, content: &[u8]) -> Result<Names, Failed> {
+    if content.starts_with(ELF) {
+        return read_executable(content)
+            .map(|found| found.symbols)
+            .map_err(|error| wrong(path, &error));
+    }
+    let text = String::from_utf8_lossy(content);
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            let mut words = line.split_whitespace();
+            let value = words.next().and_then(|word| u16::from_str_radix(word, 16).ok());
+            match (value, words.next(), words.next()) {
+                (Some(value), Some(name), None) => Ok((value, name.to_owned())),
+                _ => Err(wrong(path, &format!("line {number}: not of the form 1F00 NAME"))),
+            }
+        })
+        .collect()
+}
+
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failed {
+    cli_support::tell!("error: {}: {error}", path.shown());
+    Failed::Source
+}

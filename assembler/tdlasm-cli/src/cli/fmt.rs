@@ -1,0 +1,130 @@
+//! `tdlasm fmt`.
+
+use cli_support::text::Show;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use tdlasm::source::{DiskLoader, Loader};
+use tdlasm_rewrite::fmt::{Options, format};
+
+use super::Failed;
+use super::files::{self, CommandLoader};
+use super::project;
+
+const LAYOUT: &str = "\
+Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
+if most of the file's do), comments in column 32. Operands and comments themselves stay as they \
+are, and so do the bytes that the source assembles to. The language manual, docs/LANGUAGE.md, \
+says more.
+
+Examples:
+  tdlasm fmt monitor.asm                lays the file out in place
+  tdlasm fmt --check src                lists the files that it would change
+  tdlasm fmt < monitor.asm              from standard input to standard output";
+
+#[derive(Debug, Args)]
+#[command(after_help = LAYOUT)]
+pub(crate) struct Arguments {
+    /// Source files, and folders whose .asm files are meant; without any, or `-`, standard input to
+    /// standard output
+    files: Vec<PathBuf>,
+    /// Change nothing; list the files that are not laid out so, and exit with 1 if there are any
+    #[arg(long)]
+    check: bool,
+    /// Look for inserted files in this folder too: their macros change the meaning of lines
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Let all characters of a symbol count, not the first six only
+    #[arg(long)]
+    long_symbols: bool,
+}
+
+/// Runs `tdlasm fmt`; a file that cannot be laid out does not keep the others from it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+    let mut result = Ok(());
+    for file in sources(&arguments.files)? {
+        let laid_out =
+            options(arguments, &file).and_then(|options| lay_out(&file, &options, arguments.check));
+        if let Err(failed) = laid_out {
+            // That a file cannot be read weighs more than that one is to be laid out.
+            result = match (result, failed) {
+                (Err(Failed::File), _) | (_, Failed::File) => Err(Failed::File),
+                (_, failed) => Err(failed),
+            };
+        }
+    }
+    result
+}
+
+/// The options for a file: those of the command line, then those of its project.
+fn options(arguments: &Arguments, file: &Path) -> Result<Options, Failed> {
+    let mut options = tdlasm::Options {
+        include_dirs: arguments.include.clone(),
+        long_symbols: arguments.long_symbols,
+        ..tdlasm::Options::default()
+    };
+    if let Some(project) = project::of(file)? {
+        project.add_to(&mut options, project.program_of(file));
+    }
+    let tdlasm::Options { include_dirs, long_symbols, .. } = options;
+    Ok(Options { include_dirs, long_symbols })
+}
+
+fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), Failed> {
+    let text = CommandLoader.load(file).map_err(|error| unreadable(file, &error))?;
+    let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
+        cli_support::tell!("error: {error}");
+        cli_support::tell!(
+            "help: look for a macro that puts its argument into a text, and bracket the argument"
+        );
+        Failed::Source
+    })?;
+    let changed = formatted != text;
+    if check && changed {
+        files::write("-".as_ref(), format!("{}\n", file.shown()).as_bytes())?;
+        return Err(Failed::Source);
+    }
+    let wanted = changed || file.as_os_str() == "-";
+    if wanted && !check { files::write(file, &formatted) } else { Ok(()) }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failed {
+    cli_support::tell!("error: cannot read {}: {error}", path.shown());
+    Failed::File
+}
+
+/// The files that are named, and those in folders that are named, in the order of their names.
+fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
+    if named.is_empty() {
+        return Ok(vec!["-".into()]);
+    }
+    let mut found = Vec::new();
+    for path in named {
+        let listed = if path.is_dir() { in_folder(path, &mut found) } else { Ok(()) };
+        listed.map_err(|error| unreadable(path, &error))?;
+        if !path.is_dir() {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn in_folder(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    let entries: io::Result<Vec<_>> = fs::read_dir(folder)?.collect();
+    let mut entries = entries?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let is_source = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"));
+        // Links are not followed, so that no folder holds itself.
+        if entry.file_type()?.is_dir() {
+            in_folder(&path, found)?;
+        } else if is_source {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

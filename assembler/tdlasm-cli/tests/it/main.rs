@@ -1,0 +1,12 @@
+//! Tests of the program `tdlasm`.
+
+mod archive;
+mod command;
+mod convert;
+mod editors;
+mod fmt;
+mod lsp;
+mod original;
+mod project;
+#[cfg(feature = "system-tests")]
+mod system;

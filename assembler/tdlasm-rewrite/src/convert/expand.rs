@@ -1,0 +1,314 @@
+//! Expansion: a source without macros, conditionals, second names and inserted files, for
+//! assemblers that have none of these or others.
+//!
+//! The source is assembled, and its statements are written in the order in which that met them. The
+//! result is assembled too: if its bytes differ, there is no expansion.
+
+use std::path::Path;
+
+use tdlasm::asm;
+use tdlasm::listing::ListingLine;
+use tdlasm::module::Module;
+use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
+use tdlasm::syntax::{Cursor, lex};
+
+use super::facts::Facts;
+use super::words::{directive_key, is_tdl_directive, tdl_forms};
+use super::{Options, Target};
+
+/// A source without macros and conditionals.
+#[derive(Debug, Default)]
+pub(super) struct Expanded {
+    pub(super) text: Vec<u8>,
+    /// For each of its lines the line of the source from which it comes.
+    pub(super) lines: Vec<u32>,
+}
+
+/// Directives that change neither code nor symbols.
+const WITHOUT_EFFECT: [&str; 29] = [
+    ".TITLE", ".SBTTL", ".REMAR", ".PRNTX", ".PAGE", ".LIST", ".XLIST", ".LALL", ".XALL", ".SALL",
+    ".LSYM", ".XSYM", ".LADDR", ".XADDR", ".LIMAG", ".XIMAG", ".LCTL", ".XCTL", ".SLIST", ".RLIST",
+    ".IDENT", ".Z80", ".I8080", ".PABS", ".PREL", ".PHEX", ".PBIN", ".LINK", ".XLINK",
+];
+
+/// Directives that are carried out when the source is assembled.
+const DONE: [&str; 7] = [".DEFIN", ".EXIT", ".INSER", ".OPSYN", ".MASYN", ".PSYM", ".XPSYM"];
+
+/// Expands a source; `None` if it has errors or several modules, or other bytes without its macros.
+pub(super) fn expand(
+    loader: &dyn Loader,
+    file: &Path,
+    facts: &Facts,
+    options: &Options,
+) -> Option<Expanded> {
+    let outcome = assembled(loader, file, options);
+    let [module] = &outcome.modules[..] else { return None };
+    if outcome.has_errors() {
+        return None;
+    }
+    let lines: Vec<ListingLine<'_>> = outcome.listing.lines().collect();
+    let mut writer = Writer {
+        sources: &outcome.sources,
+        facts,
+        target: options.target,
+        out: Expanded::default(),
+    };
+    for (at, line) in lines.iter().enumerate() {
+        writer.statement(line, lines.get(at + 1));
+    }
+    let expanded = writer.out;
+    let again = MemoryLoader::new().with(file, expanded.text.clone());
+    let again = assembled(&again, file, options);
+    let same = matches!(&again.modules[..], [other] if is_same(module, other));
+    (same && !again.has_errors()).then_some(expanded)
+}
+
+fn assembled(loader: &dyn Loader, file: &Path, options: &Options) -> asm::Assembly {
+    let options = tdlasm::Options {
+        include_dirs: options.include_dirs.clone(),
+        long_symbols: options.long_symbols,
+        listing: true,
+        ..tdlasm::Options::default()
+    };
+    asm::run(loader, &[file.to_owned()], &options)
+}
+
+/// Whether two modules have the same code and start.
+fn is_same(one: &Module, other: &Module) -> bool {
+    let (Some(one), Some(other)) = (&one.source_order, &other.source_order) else { return false };
+    one.code == other.code && one.start == other.start
+}
+
+struct Writer<'a> {
+    sources: &'a SourceMap,
+    facts: &'a Facts,
+    target: Option<Target>,
+    out: Expanded,
+}
+
+/// The parts of a statement's text.
+struct Parts<'t> {
+    /// The labels, each with whether it is exported.
+    labels: Vec<(&'t [u8], bool)>,
+    operator: &'t [u8],
+    /// The text behind the operator, and the part of it up to a comment or a closing bracket.
+    rest: &'t [u8],
+    operands: &'t [u8],
+    /// Whether the statement is a whole line without brackets of conditionals.
+    plain: bool,
+}
+
+impl Writer<'_> {
+    fn statement(&mut self, line: &ListingLine<'_>, next: Option<&ListingLine<'_>>) {
+        let text = self.sources.slice(line.span);
+        let place = self.line_in_file(line.span);
+        let parts = self.parts(text);
+        let calls = next.is_some_and(|next| self.is_text_of(next.span, line.span));
+        let meaning = self.facts.meaning(parts.operator);
+        let key = directive_key(meaning);
+        if calls || DONE.contains(&key.as_str()) || key.starts_with(".IF") {
+            return self.labels(&parts, place);
+        }
+        if parts.operator.is_empty() || WITHOUT_EFFECT.contains(&key.as_str()) {
+            if line.depth == 0 || !text.trim_ascii().is_empty() {
+                self.comment(&parts, text, place);
+            }
+            return;
+        }
+        if let Some(body) = self.replacement(line, &parts, meaning, &key) {
+            return self.line(&parts, &body, place);
+        }
+        let unchanged = meaning == parts.operator && line.depth == 0;
+        match parts.plain && unchanged && !parts.labels.iter().any(|(_, exported)| *exported) {
+            true => self.push(text, place),
+            false => {
+                let body = [meaning, b" ", parts.operands.trim_ascii()].concat();
+                self.line(&parts, &body, place);
+            }
+        }
+    }
+
+    /// The statement that takes the place of one without counterpart.
+    fn replacement(
+        &self,
+        line: &ListingLine<'_>,
+        parts: &Parts<'_>,
+        meaning: &[u8],
+        key: &str,
+    ) -> Option<Vec<u8>> {
+        if parts.rest.trim_ascii_start().starts_with(b"=") {
+            return assignment(line, parts);
+        }
+        match key {
+            ".RAD40" | ".DATE" | ".TIME" => Some(bytes(line.bytes)),
+            ".RELOC" => line
+                .value
+                .filter(|value| value.base == 0)
+                .map(|value| format!(".LOC 0{:04X}H", value.number).into_bytes()),
+            ".SYN" | ".SYSYN" => self.copy(parts),
+            _ if is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty() => None,
+            // A macro without text, or a symbol that assembles to its value.
+            _ if line.bytes.is_empty() => Some(Vec::new()),
+            _ => Some([b".WORD ", meaning].concat()),
+        }
+    }
+
+    /// `.SYN OLD,NEW` for symbols.
+    fn copy(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
+        let comma = memchr::memchr(b',', parts.operands)?;
+        let old = parts.operands[..comma].trim_ascii();
+        let new = &parts.operands[comma + 1..];
+        let meaning = self.facts.meaning(old);
+        let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
+        match no_symbol || self.facts.is_altered(old) {
+            true => Some(Vec::new()),
+            false => Some([new.trim_ascii(), b" = ", old].concat()),
+        }
+    }
+
+    /// Whether a statement stands in the text of a macro or file that is called in a stretch.
+    fn is_text_of(&self, statement: Span, caller: Span) -> bool {
+        match self.sources.source_at(statement.start).origin {
+            Origin::Macro(call) => (caller.start..caller.end).contains(&call.start),
+            _ => false,
+        }
+    }
+
+    /// The line of the file from which a statement comes, through macros and inserted files.
+    fn line_in_file(&self, span: Span) -> u32 {
+        let mut at = span.start;
+        loop {
+            let source = self.sources.source_at(at);
+            match source.origin {
+                Origin::Macro(call) | Origin::Insert(call) => at = call.start,
+                Origin::File => return source.line(at - source.base),
+            }
+        }
+    }
+
+    fn parts<'t>(&self, text: &'t [u8]) -> Parts<'t> {
+        let mut cursor = Cursor::new(text, text.len() as u32);
+        let mut plain = true;
+        cursor.skip_blanks();
+        while matches!(cursor.peek(), Some(b'[' | b']')) {
+            plain = false;
+            cursor.advance(1);
+            cursor.skip_blanks();
+        }
+        let mut labels = Vec::new();
+        loop {
+            let before = cursor.clone();
+            let name = cursor.take(lex::symbol);
+            cursor.skip_blanks();
+            let Some(name) = name.filter(|_| cursor.eat(b':')) else {
+                cursor = before;
+                break;
+            };
+            labels.push((name, cursor.eat(b':')));
+            cursor.skip_blanks();
+        }
+        let operator = cursor.take(lex::symbol).unwrap_or_default();
+        let rest = cursor.rest();
+        let operands = &rest[..operands_end(rest, &directive_key(self.facts.meaning(operator)))];
+        let behind = rest[operands.len()..].trim_ascii_start();
+        plain &= matches!(behind.first(), None | Some(b';'));
+        Parts { labels, operator, rest, operands, plain }
+    }
+
+    fn labels(&mut self, parts: &Parts<'_>, place: u32) {
+        if !parts.labels.is_empty() {
+            self.line(parts, b"", place);
+        }
+    }
+
+    /// A statement without effect, as a comment.
+    fn comment(&mut self, parts: &Parts<'_>, text: &[u8], place: u32) {
+        if parts.operator.is_empty() && parts.plain {
+            return match parts.labels.iter().any(|(_, exported)| *exported) {
+                true => self.line(parts, b"", place),
+                false => self.push(text, place),
+            };
+        }
+        self.labels(parts, place);
+        if !parts.operator.is_empty() {
+            let text = [parts.operator, parts.operands].concat();
+            for line in text.split(|byte| *byte == b'\n') {
+                self.push(&[b"; ", line.trim_ascii_end()].concat(), place);
+            }
+        }
+    }
+
+    /// Writes a statement behind the labels.
+    fn line(&mut self, parts: &Parts<'_>, body: &[u8], place: u32) {
+        let mut text = Vec::new();
+        for (name, exported) in &parts.labels {
+            text.extend_from_slice(name);
+            text.push(b':');
+            if *exported && self.target.is_none_or(Target::links) {
+                self.push(&[b" .INTERN ", *name].concat(), place);
+            }
+        }
+        text.push(b' ');
+        text.extend_from_slice(body);
+        if !text.trim_ascii().is_empty() {
+            self.push(&text, place);
+        }
+    }
+
+    fn push(&mut self, text: &[u8], place: u32) {
+        let start = self.out.text.len();
+        self.out.text.extend_from_slice(text);
+        if !text.ends_with(b"\n") {
+            self.out.text.push(b'\n');
+        }
+        let lines = memchr::memchr_iter(b'\n', &self.out.text[start..]).count();
+        self.out.lines.extend(std::iter::repeat_n(place, lines));
+    }
+}
+
+/// An assignment that asks, or exports: with its value, and without the export.
+fn assignment(line: &ListingLine<'_>, parts: &Parts<'_>) -> Option<Vec<u8>> {
+    let sign = parts.operands.trim_ascii_start();
+    let signs = sign.iter().take_while(|byte| b"=\\: \t".contains(byte)).count();
+    let (signs, value) = sign.split_at(signs);
+    let name = parts.operator;
+    if signs.contains(&b'\\') && !signs.starts_with(b"==") {
+        let number = line.value?.number;
+        return Some([name, format!(" == 0{number:04X}H").as_bytes()].concat());
+    }
+    let fixed: &[u8] = if signs.starts_with(b"==") { b" == " } else { b" = " };
+    Some([name, fixed, value.trim_ascii()].concat())
+}
+
+/// Bytes as a list of numbers.
+fn bytes(bytes: &[u8]) -> Vec<u8> {
+    let numbers: Vec<String> = bytes.iter().map(|byte| format!("0{byte:02X}H")).collect();
+    format!(".BYTE {}", numbers.join(",")).into_bytes()
+}
+
+/// The length of the operands: up to a comment, the line's end, or a bracket that closes a block.
+fn operands_end(text: &[u8], key: &str) -> usize {
+    let mut cursor = Cursor::new(text, text.len() as u32);
+    let texts = matches!(key, ".ASCII" | ".ASCIZ" | ".ASCIS" | ".TITLE" | ".SBTTL" | ".REMAR");
+    while let Some(byte) = cursor.peek() {
+        match byte {
+            b';' | b'\n' | b'\r' | b']' => break,
+            b'[' => {
+                let end = memchr::memchr(b']', cursor.rest()).map_or(1, |length| length + 1);
+                cursor.advance(end);
+            }
+            byte if texts && !lex::is_blank(byte) => {
+                if cursor.take(lex::delimited_text).is_none() {
+                    cursor.advance(1);
+                }
+            }
+            b'\'' | b'"' => {
+                if cursor.take(lex::quoted).is_none() {
+                    cursor.advance(1);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    text.len() - cursor.rest().len()
+}

@@ -1,0 +1,56 @@
+//! Conversion for a certain assembler: what it can't express is left, with a note.
+
+use std::path::Path;
+
+use tdlasm::image::{Image, parse_intel_hex};
+use tdlasm::source::MemoryLoader;
+use tdlasm_rewrite::convert::{Conversion, Dialect, Options, Target, convert};
+
+use crate::converted_programs::{converted, image};
+
+pub(crate) fn converted_for(target: Target, source: &str) -> Conversion {
+    let loader = MemoryLoader::new().with("a.asm", source);
+    let options = Options { target: Some(target), ..Options::new(Dialect::Zilog) };
+    convert(&loader, "a.asm".as_ref(), &options).expect("it can be read")
+}
+
+#[test]
+fn programs_written_for_another_assembler_become_the_bytes_that_it_made() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    for name in ["monitor", "compare"] {
+        let read = |kind: &str| std::fs::read_to_string(folder.join(format!("{name}.{kind}")));
+        let source = read("z80").expect("the source");
+        let (wanted, _) = parse_intel_hex(&read("hex").expect("the bytes")).expect("Intel HEX");
+        let conversion = converted(source, Dialect::Tdl);
+        assert_eq!(conversion.kept(), 0, "{:?}", conversion.notes);
+        let found = image(conversion.text).expect("a right source");
+        // Room that is only reserved is zero in the other's bytes.
+        for address in 0..=u16::MAX {
+            let byte = |image: &Image| image.byte(address).unwrap_or(0);
+            assert_eq!(byte(&found), byte(&wanted), "{name} at {address:04X}H");
+        }
+    }
+}
+
+#[test]
+fn what_an_assembler_cannot_say_is_left_with_its_place() {
+    let notes = |target, source: &str| {
+        let notes = converted_for(target, source).notes;
+        notes.into_iter().map(|note| (note.line, note.message)).collect::<Vec<_>>()
+    };
+    let variable = "V=1\n .BYTE V\nV=V+1\n .BYTE V\n .END\n";
+    let several = "stays as it is: z80asm has no symbol with several values".to_owned();
+    assert_eq!(notes(Target::Z80asm, variable), [(1, several.clone()), (3, several)]);
+    assert_eq!(notes(Target::Pasmo, variable), []);
+    let ahead = "A1 == TABLE+1\n .WORD A1\nTABLE: NOP\n .END\n";
+    let [(1, message)] = &notes(Target::Z80asm, ahead)[..] else { panic!("one note") };
+    assert!(message.contains("define them above"), "{message}");
+    let external = " .EXTERN SUB\n CALL SUB\n .END\n";
+    assert_eq!(notes(Target::Gas, external), []);
+    assert_eq!(
+        notes(Target::Zasm, external),
+        [(1, "stays as it is: zasm does not link modules".to_owned())]
+    );
+    let [(1, message)] = &notes(Target::Gas, " INP M\n .END\n")[..] else { panic!("one note") };
+    assert!(message.contains("undocumented"), "{message}");
+}

@@ -1,0 +1,13 @@
+//! Tests of conversion and formatting.
+
+mod convert_roundtrip;
+mod convert_targets;
+mod converted_programs;
+mod generator;
+mod hints;
+mod oracle;
+mod oracle_programs;
+mod programs;
+#[cfg(feature = "system-tests")]
+mod system;
+mod work;

@@ -1,0 +1,5 @@
+//! Comparisons with other assemblers.
+
+mod convert_expanded;
+mod convert_peers;
+mod peer;

@@ -1,0 +1,81 @@
+//! The assemblers for Zilog's mnemonics that `.ci/install/debs` installs.
+
+use std::path::Path;
+use std::process::Command;
+
+use tdlasm_rewrite::convert::Target;
+
+/// An assembler for Zilog's mnemonics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    Gnu,
+    Pasmo,
+    Z80asm,
+}
+
+impl Peer {
+    pub(crate) const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
+
+    /// Returns what it takes from a source to its bytes.
+    fn commands(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Peer::Gnu => &[
+                &["z80-unknown-coff-as", "-o", "a.o", "a.asm"],
+                &[
+                    "z80-unknown-coff-ld",
+                    "-e",
+                    "0",
+                    "-Ttext",
+                    "0",
+                    "--oformat",
+                    "binary",
+                    "-o",
+                    "a.bin",
+                    "a.o",
+                ],
+            ],
+            Peer::Pasmo => &[&["pasmo", "a.asm", "a.bin"]],
+            Peer::Z80asm => &[&["z80asm", "-o", "a.bin", "a.asm"]],
+        }
+    }
+
+    /// The bytes that it makes of a source which begins at `origin`, or what it says.
+    pub(crate) fn try_assemble(self, text: &[u8], origin: u16) -> Result<Vec<u8>, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.asm"), text).expect("to write the source");
+        for command in self.commands() {
+            run(command, folder.path())?;
+        }
+        let bytes = std::fs::read(folder.path().join("a.bin")).expect("the output");
+        // GNU's sections begin at 0.
+        let skipped = if self == Peer::Gnu { usize::from(origin) } else { 0 };
+        Ok(bytes.get(skipped..).unwrap_or_default().to_vec())
+    }
+
+    pub(crate) fn target(self) -> Target {
+        match self {
+            Peer::Gnu => Target::Gas,
+            Peer::Pasmo => Target::Pasmo,
+            Peer::Z80asm => Target::Z80asm,
+        }
+    }
+}
+
+/// A program; GNU's may be those that `.ci/install/binutils-z80-elf` builds.
+fn tool(name: &str) -> Command {
+    let built = std::env::var_os("Z80_ELF_BIN").filter(|bin| !bin.is_empty());
+    match (name.strip_prefix("z80-unknown-coff-"), built) {
+        (Some(gnu), Some(folder)) => Command::new(Path::new(&folder).join(gnu)),
+        _ => Command::new(name),
+    }
+}
+
+fn run(command: &[&str], folder: &Path) -> Result<(), String> {
+    let output = tool(command[0]).args(&command[1..]).current_dir(folder).output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}", command[0]));
+    let said = [output.stdout, output.stderr].concat();
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&said).into_owned()),
+    }
+}

@@ -1,0 +1,188 @@
+//! Completion of the word at the cursor.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit,
+    TextEdit,
+};
+
+use tdlasm::isa::{FORMS, Form, Register};
+use tdlasm::listing::RelocValue;
+use tdlasm::references::NameKind;
+
+use super::analysis::Analysis;
+use super::text::Lines;
+use super::words::{Field, field_at};
+use super::workspace::Workspace;
+
+/// Names beyond so many are left out, until more is typed.
+const MOST: usize = 400;
+
+/// Everything that can stand at an offset of a file; the editor chooses what begins like the word
+/// there. Of very many names only those that are like what is typed, the nearest first.
+pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> CompletionResponse {
+    let nothing = || CompletionResponse::Array(Vec::new());
+    let Some(text) = workspace.text(path) else { return nothing() };
+    let Some((field, word)) = field_at(workspace, path, &text, offset) else { return nothing() };
+    let mut found = Vec::new();
+    match field {
+        Field::Comment => return nothing(),
+        Field::Name | Field::Operator => operators(&mut found),
+        Field::Operands => registers(&mut found),
+    }
+    let mut names = Names::new(field);
+    for program in workspace.readers(path) {
+        names.add(program, path, offset);
+    }
+    let typed = &text[word.start..offset.clamp(word.start, word.end)];
+    let is_incomplete = names.found.len() > MOST;
+    let chosen = if is_incomplete { names.like(typed) } else { names.all() };
+    found.extend(chosen);
+    let range = Lines::new(&text).range(word.start..offset.max(word.start));
+    for one in &mut found {
+        let edit = TextEdit::new(range, one.label.clone());
+        one.text_edit = Some(CompletionTextEdit::Edit(edit));
+    }
+    match is_incomplete {
+        true => CompletionResponse::List(CompletionList { is_incomplete, items: found }),
+        false => CompletionResponse::Array(found),
+    }
+}
+
+/// The names that can stand in a field.
+struct Names<'w> {
+    field: Field,
+    found: BTreeMap<&'w [u8], Candidate>,
+}
+
+/// A name that could be meant.
+#[derive(Clone, Copy)]
+struct Candidate {
+    kind: NameKind,
+    value: Option<RelocValue>,
+    /// The bytes between its nearest definition and the cursor; none in other files.
+    distance: Option<usize>,
+}
+
+impl<'w> Names<'w> {
+    fn new(field: Field) -> Self {
+        Self { field, found: BTreeMap::new() }
+    }
+
+    /// Adds the names of a program, as their definitions or else declarations write them; local
+    /// ones of this file only.
+    fn add(&mut self, program: &'w Analysis, path: &Path, offset: usize) {
+        let here = program.file(path);
+        for place in program.definitions() {
+            let name = program.name(place.name);
+            let stands = self.field == Field::Operands || name.kind == NameKind::Macro;
+            let is_here = Some(place.file) == here;
+            if !place.whole
+                || !stands
+                || matches!(name.kind, NameKind::Language | NameKind::Undefined)
+                || (name.local && !is_here)
+            {
+                continue;
+            }
+            let value = name.value.filter(|_| name.kind != NameKind::Macro);
+            let distance = is_here.then(|| offset.abs_diff(place.start as usize));
+            let one = Candidate { kind: name.kind, value, distance };
+            let spelling = &program.text(place.file)[place.stretch()];
+            let known = self.found.entry(spelling).or_insert(one);
+            let nearest = [known.distance, distance].into_iter().flatten().min();
+            *known = Candidate { distance: nearest, ..one };
+        }
+    }
+
+    fn all(&self) -> Vec<CompletionItem> {
+        self.found.iter().map(|(spelling, one)| one.item(spelling)).collect()
+    }
+
+    /// Those that are like what is typed: first what begins so, then what has its letters in their
+    /// order; the nearest first.
+    fn like(&self, typed: &[u8]) -> Vec<CompletionItem> {
+        let like = self.found.iter().filter_map(|(spelling, one)| {
+            let rank = rank(spelling, typed)?;
+            Some((rank, one.distance.unwrap_or(usize::MAX), *spelling, one))
+        });
+        let mut like: Vec<_> = like.collect();
+        like.sort_unstable_by_key(|(rank, distance, spelling, _)| (*rank, *distance, *spelling));
+        like.truncate(MOST);
+        let items = like.iter().enumerate().map(|(at, (_, _, spelling, one))| {
+            // Editors sort by this within what fits equally well.
+            CompletionItem { sort_text: Some(format!("{at:03}")), ..one.item(spelling) }
+        });
+        items.collect()
+    }
+}
+
+impl Candidate {
+    fn item(&self, spelling: &[u8]) -> CompletionItem {
+        let detail = self.value.map_or_else(String::new, |value| format!("{:04X}H", value.number));
+        item(&String::from_utf8_lossy(spelling), item_kind(self.kind), detail)
+    }
+}
+
+/// The degree to which a name is unlike what is typed; `None` if it cannot be meant.
+fn rank(name: &[u8], typed: &[u8]) -> Option<u8> {
+    if name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)) {
+        return Some(0);
+    }
+    let mut letters = name.iter();
+    let has = |wanted: &u8| letters.any(|letter| letter.eq_ignore_ascii_case(wanted));
+    typed.iter().all(has).then_some(1)
+}
+
+fn item(label: &str, kind: CompletionItemKind, detail: String) -> CompletionItem {
+    let detail = Some(detail).filter(|detail| !detail.is_empty());
+    CompletionItem {
+        label: label.to_owned(),
+        kind: Some(kind),
+        detail,
+        ..CompletionItem::default()
+    }
+}
+
+fn operators(found: &mut Vec<CompletionItem>) {
+    for forms in FORMS.chunk_by(|one, other| one.mnemonic == other.mnemonic) {
+        let patterns: Vec<String> = forms.iter().map(Form::pattern).collect();
+        found.push(item(forms[0].mnemonic, CompletionItemKind::KEYWORD, patterns.join(" | ")));
+    }
+    for name in tdlasm::asm::directive_names() {
+        found.push(item(name, CompletionItemKind::KEYWORD, "directive".into()));
+    }
+}
+
+fn registers(found: &mut Vec<CompletionItem>) {
+    for (name, _) in Register::NAMES {
+        found.push(item(name, CompletionItemKind::CONSTANT, "register".into()));
+    }
+    for name in [".PROG.", ".DATA.", ".BLNK."] {
+        found.push(item(name, CompletionItemKind::MODULE, "section".into()));
+    }
+}
+
+fn item_kind(kind: NameKind) -> CompletionItemKind {
+    match kind {
+        NameKind::Macro => CompletionItemKind::SNIPPET,
+        NameKind::Constant => CompletionItemKind::CONSTANT,
+        NameKind::Variable | NameKind::Parameter => CompletionItemKind::VARIABLE,
+        _ => CompletionItemKind::FUNCTION,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn names_that_begin_as_typed_come_before_those_that_have_its_letters() {
+        assert_eq!(rank(b"LOOP", b"lo"), Some(0));
+        assert_eq!(rank(b"LOOP", b""), Some(0));
+        assert_eq!(rank(b"LOOP", b"lp"), Some(1));
+        assert_eq!(rank(b"LOOP", b"pl"), None);
+        assert_eq!(rank(b"LO", b"LOOP"), None);
+    }
+}

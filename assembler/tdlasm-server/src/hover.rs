@@ -1,0 +1,204 @@
+//! The text about the word under the cursor.
+
+use std::ops::Range;
+use std::path::Path;
+
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
+
+use tdlasm::isa::{Form, decode};
+use tdlasm::listing::{ListingLine, RelocValue};
+use tdlasm::references::{NameKind, ReferenceRole};
+use tdlasm_rewrite::convert::words;
+
+use super::analysis::Analysis;
+use super::targets::{self, Found};
+use super::text::Lines;
+use super::words::{Field, field_at, word};
+use super::workspace::Workspace;
+
+/// The manual has a row about each directive. A copy of docs/LANGUAGE.md, since a package holds no
+/// file from outside its folder; a test compares them.
+const MANUAL: &str = include_str!("manual.md");
+
+/// Returns the text about the word at an offset of a file.
+pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
+    let text = workspace.text(path)?;
+    let word = word(&text, offset);
+    let shown = |value: String, word: Range<usize>| {
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+        Hover { contents, range: Some(Lines::new(&text).range(word)) }
+    };
+    // Most names are found without cutting all of the text into statements.
+    if !is_behind_semicolon(&text, offset)
+        && !is_language(&text[word.clone()])
+        && let Some(said) = symbol(workspace, path, offset)
+    {
+        return Some(shown(said, word));
+    }
+    let (field, word) = field_at(workspace, path, &text, offset)?;
+    if field == Field::Comment {
+        return None;
+    }
+    if field == Field::Operator {
+        // With the bytes come the names, so that one run of the assembler serves both.
+        workspace.readers(path).for_each(Analysis::list);
+    }
+    let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
+    let said = symbol(workspace, path, offset).or_else(operator)?;
+    Some(shown(said, word))
+}
+
+/// Whether an offset may be in a comment.
+fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
+    let before = text[..offset.min(text.len())].iter().rev();
+    before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
+}
+
+/// Whether a word is an instruction or directive, unless the program gives it another meaning.
+fn is_language(word: &[u8]) -> bool {
+    !words::tdl_forms(word).is_empty() || words::is_tdl_directive(word)
+}
+
+/// Returns the value of a name, and its author's comment.
+fn symbol(workspace: &Workspace, path: &Path, offset: usize) -> Option<String> {
+    let places = targets::at(workspace, path, offset)?.places(workspace);
+    let defined = places.iter().find(|one| one.place.role == ReferenceRole::Definition);
+    let shown = defined.or_else(|| places.first())?;
+    let name = String::from_utf8_lossy(shown.text());
+    let mut lines = Vec::new();
+    for one in &places {
+        let line = format!("`{name}`: {}", meaning(one));
+        if one.place.role == shown.place.role && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.extend(defined.and_then(remark));
+    Some(lines.join("\n\n"))
+}
+
+fn meaning(found: &Found<'_>) -> String {
+    let name = found.name();
+    let kind = match name.kind {
+        NameKind::Label => "label",
+        NameKind::Variable => "variable",
+        NameKind::Constant => "constant",
+        NameKind::External => "external symbol",
+        NameKind::Macro => "macro",
+        NameKind::Parameter => "argument of a macro",
+        NameKind::Language | NameKind::Undefined => "not defined",
+    };
+    let value = name.value.filter(|_| name.kind != NameKind::Macro);
+    let value = value.map(|value| format!(", {}", number(value))).unwrap_or_default();
+    let exported = if name.exported { ", exported" } else { "" };
+    format!("{kind}{value}{exported}")
+}
+
+/// A number in hexadecimal, and in decimal or with what it moves with.
+fn number(RelocValue { number, base }: RelocValue) -> String {
+    let section = [" in .PROG.", " in .DATA.", " in .BLNK."];
+    let digits = format!("{number:04X}H");
+    match base.checked_sub(1).map(|at| section.get(at as usize)) {
+        None => format!("{digits} = {number}"),
+        Some(Some(section)) => format!("{digits}{section}"),
+        Some(None) => format!("{digits} from an external symbol on"),
+    }
+}
+
+/// The comment on the definition's line, or the lines of comment above it.
+fn remark(found: &Found<'_>) -> Option<String> {
+    let lines = Lines::new(found.program.text(found.place.file));
+    let line = lines.line(found.place.stretch().start);
+    let above = (0..line).rev().take_while(|at| lines.get(*at).starts_with(b";"));
+    let first = above.last();
+    let shown: Vec<String> = (first.unwrap_or(line)..=line)
+        .map(|at| String::from_utf8_lossy(lines.get(at)).trim_end().to_owned())
+        .collect();
+    Some(format!("```tdl\n{}\n```", shown.join("\n")))
+}
+
+/// Returns the description of an instruction with its bytes here, or that of a directive.
+fn operator(
+    workspace: &Workspace,
+    path: &Path,
+    (field, word): (Field, &[u8]),
+    at: usize,
+) -> Option<String> {
+    let forms = words::tdl_forms(word);
+    if forms.is_empty() {
+        return directive(word);
+    }
+    let mut lines: Vec<ListingLine<'_>> = Vec::new();
+    for program in workspace.readers(path) {
+        lines.extend(program.assembled_at(path, at));
+    }
+    // Of two names for an opcode the decoder knows the first.
+    let same = |one: &&Form, other: &Form| {
+        (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)
+    };
+    let used = lines.iter().find_map(|line| {
+        let form = decode(line.bytes)?.form;
+        Some((line, forms.iter().find(|one| same(one, form))?))
+    });
+    let Some((line, form)) = used else {
+        // In an operand it stands for its opcode.
+        return (field != Field::Operands).then(|| table(forms.iter()));
+    };
+    let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    let address = number(line.address);
+    let bytes = bytes.join(" ");
+    let mut said = table(std::iter::once(form));
+    said += &format!("\n\n{} at {address}: `{bytes}`", length(line.bytes.len()));
+    let others = lines.iter().filter(|other| other.bytes != line.bytes).count();
+    if others > 0 {
+        said += &format!("; other bytes in {others} more readings of this line");
+    }
+    Some(said)
+}
+
+fn length(bytes: usize) -> String {
+    if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
+}
+
+/// Returns the manual's text about forms: opcodes, T-states and Zilog's spelling.
+fn table<'f>(forms: impl Iterator<Item = &'f Form>) -> String {
+    let rows = forms.filter_map(|form| {
+        // Its table of instructions is made from the forms; a `*` may follow the pattern.
+        let start = format!("| `{}`", form.pattern());
+        MANUAL.lines().find(|line| line.starts_with(&start))
+    });
+    let head = ["| instruction | opcode | T-states | Zilog |", "|---|---|---|---|"];
+    head.into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the manual's text about a directive.
+fn directive(word: &[u8]) -> Option<String> {
+    let key = words::directive_key(word);
+    let names = |cell: &str| {
+        let mut words = cell.split(['`', ' ']);
+        words.any(|word| !word.is_empty() && words::directive_key(word.as_bytes()) == key)
+    };
+    let mut rows = MANUAL.lines().filter_map(|line| line.strip_prefix("| `.")?.split_once(" | "));
+    let (forms, effect) = rows.find(|(forms, _)| names(&format!("`.{forms}")))?;
+    Some(format!("`.{forms}: {}", effect.trim_end_matches([' ', '|'])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdlasm::isa::FORMS;
+
+    #[test]
+    fn the_manual_has_a_row_about_every_form() {
+        let all = table(FORMS.iter());
+        assert_eq!(all.lines().count(), FORMS.len() + 2);
+        assert!(all.contains("| `LDIR`* | ED B0 | 21/16 | `LDIR` |"), "{all}");
+    }
+
+    #[test]
+    fn the_manual_has_a_row_about_every_directive() {
+        for name in tdlasm::asm::directive_names() {
+            assert!(directive(name.as_bytes()).is_some(), "{name}");
+        }
+        assert_eq!(directive(b".RADIX").unwrap(), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");
+    }
+}

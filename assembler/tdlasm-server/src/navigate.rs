@@ -1,0 +1,102 @@
+//! Definitions and references.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Range};
+
+use tdlasm::references::ReferenceRole;
+
+use super::targets::{self, Found};
+use super::text::Lines;
+use super::workspace::Workspace;
+
+/// Turns offsets of files into places of the protocol.
+pub(super) struct Locator<'w> {
+    workspace: &'w Workspace,
+    texts: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl<'w> Locator<'w> {
+    pub(super) fn new(workspace: &'w Workspace) -> Self {
+        Self { workspace, texts: BTreeMap::new() }
+    }
+
+    /// The places, each with what is found there.
+    pub(super) fn located<'f>(&mut self, found: &[Found<'f>]) -> Vec<(Found<'f>, Location)> {
+        let mut located = Vec::new();
+        for group in found.chunk_by(|one, other| one.path().as_os_str() == other.path().as_os_str())
+        {
+            let path = group[0].path();
+            let Some(uri) = self.workspace.uri(path) else { continue };
+            let workspace = self.workspace;
+            let read = || workspace.text(path).unwrap_or_default();
+            let lines = Lines::new(self.texts.entry(path.to_owned()).or_insert_with(read));
+            located.extend(group.iter().map(|one| {
+                let range = lines.range(one.place.stretch());
+                (*one, Location { uri: uri.clone(), range })
+            }));
+        }
+        located
+    }
+
+    fn locations(&mut self, found: &[Found<'_>]) -> Vec<Location> {
+        let mut all: Vec<_> =
+            self.located(found).into_iter().map(|(_, location)| location).collect();
+        all.dedup();
+        all
+    }
+}
+
+/// Returns the definition of what stands at an offset; of a file's name, the file.
+pub(super) fn definition(workspace: &Workspace, path: &Path, offset: usize) -> Vec<Location> {
+    for program in workspace.readers(path) {
+        if let Some(file) = program.inserted_at(path, offset) {
+            let location = |uri| Location { uri, range: Range::default() };
+            return workspace.uri(file).map(location).into_iter().collect();
+        }
+    }
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let places = target.places(workspace);
+    let with = |role| -> Vec<Found<'_>> {
+        places.iter().filter(|one| one.place.role == role).copied().collect()
+    };
+    let mut found = with(ReferenceRole::Definition);
+    if found.is_empty() {
+        found = with(ReferenceRole::Declaration);
+    }
+    Locator::new(workspace).locations(&found)
+}
+
+/// All places of what stands at an offset, those that give it its meaning only if they are
+/// `wanted`.
+pub(super) fn references(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+    wanted: bool,
+) -> Vec<Location> {
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let mut found = target.places(workspace);
+    found.retain(|one| wanted || one.place.role == ReferenceRole::Use);
+    Locator::new(workspace).locations(&found)
+}
+
+/// The places in the same file.
+pub(super) fn highlights(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+) -> Vec<DocumentHighlight> {
+    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let mut found = target.places(workspace);
+    found.retain(|one| one.path() == path);
+    let shown = Locator::new(workspace).located(&found).into_iter().map(|(one, location)| {
+        let kind = match one.place.role {
+            ReferenceRole::Use => DocumentHighlightKind::READ,
+            ReferenceRole::Definition | ReferenceRole::Declaration => DocumentHighlightKind::WRITE,
+        };
+        DocumentHighlight { range: location.range, kind: Some(kind) }
+    });
+    shown.collect()
+}

@@ -1,0 +1,201 @@
+//! Renaming: every place of a name changes, and nothing else that the assembler sees.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
+
+use tdlasm::references::{NameKind, References};
+use tdlasm::syntax::lex;
+use tdlasm_rewrite::convert::words::{is_section, is_tdl_directive, tdl_forms, tdl_register};
+
+use super::analysis::Analysis;
+use super::documents::Changed;
+use super::targets::{self, Found, Target};
+use super::text::Lines;
+use super::unread;
+use super::words::word;
+use super::workspace::Workspace;
+
+/// The word under the cursor, if it can get another name.
+///
+/// # Errors
+/// The reason why it cannot, for the user.
+pub(super) fn prepare(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+) -> Result<PrepareRenameResponse, String> {
+    let (_, places) = places(workspace, path, offset)?;
+    let text = workspace.text(path).unwrap_or_default();
+    let range = Lines::new(&text).range(word(&text, offset));
+    let placeholder = String::from_utf8_lossy(places[0].text()).into_owned();
+    Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
+}
+
+/// The places of the name at an offset, each of which can be written anew.
+fn places<'w>(
+    workspace: &'w Workspace,
+    path: &Path,
+    offset: usize,
+) -> Result<(Target, Vec<Found<'w>>), String> {
+    let target = targets::at(workspace, path, offset).ok_or("no symbol or macro stands here")?;
+    let places = target.places(workspace);
+    let first = places.first().ok_or("no symbol or macro stands here")?;
+    let name = &first.name().spelling;
+    if !target.is_defined() {
+        return Err(format!("{name} is not defined in a file, so there is no name to change"));
+    }
+    if let Some(joined) = places.iter().find(|one| !one.place.whole) {
+        let line =
+            Lines::new(joined.program.text(joined.place.file)).line(joined.place.stretch().start);
+        let file = joined.path().display();
+        return Err(format!("a macro joins {name} of pieces at {file}, line {}", line + 1));
+    }
+    Ok((target, places))
+}
+
+/// The edits that give the name at an offset another one.
+///
+/// # Errors
+/// The reason why that cannot be, for the user.
+pub(super) fn rename(
+    workspace: &Workspace,
+    path: &Path,
+    offset: usize,
+    new: &str,
+) -> Result<WorkspaceEdit, String> {
+    let (target, places) = places(workspace, path, offset)?;
+    check_name(&places[0], new)?;
+    let mut stretches: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    for one in &places {
+        let stretch = one.place.stretch();
+        stretches.entry(one.path().to_owned()).or_default().insert((stretch.start, stretch.end));
+    }
+    unread::add(workspace, (&target, &places), &mut stretches);
+    check_program(workspace, &target, &stretches, new)?;
+    Ok(edit(workspace, &stretches, new))
+}
+
+/// Whether the new name is one that the language takes, and of the same kind.
+fn check_name(old: &Found<'_>, new: &str) -> Result<(), String> {
+    let word = new.as_bytes();
+    let is_symbol = lex::symbol(word).is_ok_and(|(rest, _)| rest.is_empty()) && new != ".";
+    if !is_symbol {
+        return Err(format!(
+            "{new} is no symbol: letters, digits, $, % and ., and no digit in front"
+        ));
+    }
+    if tdl_register(word).is_some() || is_section(word) {
+        return Err(format!("{new} is a register or section"));
+    }
+    if !tdl_forms(word).is_empty() || is_tdl_directive(word) {
+        return Err(format!("{new} is an instruction or directive"));
+    }
+    let begins = |with: &str| (new.starts_with(with), old.text().starts_with(with.as_bytes()));
+    let local = begins("..");
+    let created = begins("%");
+    if local.0 != local.1 {
+        return Err("symbols that begin with .. are local, others are not".into());
+    }
+    if old.name().kind == NameKind::Parameter && created.0 != created.1 {
+        return Err("arguments that begin with % become new symbols, others do not".into());
+    }
+    Ok(())
+}
+
+/// Assembles all programs that change, and compares: each name must stand for what it stood for.
+fn check_program(
+    workspace: &Workspace,
+    target: &Target,
+    stretches: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    new: &str,
+) -> Result<(), String> {
+    let texts = stretches.iter().map(|(path, stretches)| {
+        let text = workspace.text(path).unwrap_or_default();
+        (path.clone(), renamed(&text, stretches, new))
+    });
+    let changed = Changed { documents: &workspace.documents, texts: texts.collect() };
+    for before in workspace.programs() {
+        if !before.files.iter().any(|file| stretches.contains_key(file)) {
+            continue;
+        }
+        let after = before.with(&changed);
+        [before, &after].into_iter().for_each(Analysis::list);
+        let same = same_names(before.references(), after.references());
+        if !same || !same_bytes(before, &after) {
+            let clash = clash(workspace, before, target, new).unwrap_or_default();
+            return Err(format!("{new} would change what {} is{clash}", before.root.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Which name it is that the new one would be taken for.
+fn clash(workspace: &Workspace, program: &Analysis, target: &Target, new: &str) -> Option<String> {
+    let long = workspace.options(&program.root).long_symbols;
+    let significant = if long { new } else { &new[..new.len().min(6)] };
+    let own = target.names(program);
+    let names = (0..).zip(&program.references().names);
+    let mut others = names.filter(|(index, name)| {
+        !own.contains(index) && !matches!(name.kind, NameKind::Undefined | NameKind::Language)
+    });
+    let (_, name) = others.find(|(_, name)| name.spelling.eq_ignore_ascii_case(significant))?;
+    let counts = if significant == new { "" } else { ", and six characters count" };
+    Some(format!(": there is {} already{counts}", name.spelling))
+}
+
+fn renamed(text: &[u8], stretches: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
+    let mut renamed = Vec::with_capacity(text.len());
+    let mut at = 0;
+    for (start, end) in stretches {
+        renamed.extend_from_slice(&text[at..*start]);
+        renamed.extend_from_slice(new.as_bytes());
+        at = *end;
+    }
+    renamed.extend_from_slice(&text[at..]);
+    renamed
+}
+
+/// Whether the same names stand at the same places, whatever they are called.
+fn same_names(before: &References, after: &References) -> bool {
+    let mut forth: HashMap<u32, u32> = HashMap::new();
+    let mut back: HashMap<u32, u32> = HashMap::new();
+    let pairs = before.entries.iter().zip(&after.entries);
+    let same = pairs.into_iter().all(|(one, other)| {
+        one.role == other.role
+            && *forth.entry(one.name).or_insert(other.name) == other.name
+            && *back.entry(other.name).or_insert(one.name) == one.name
+    });
+    same && before.entries.len() == after.entries.len()
+}
+
+fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
+    let code = |analysis: &Analysis| -> Vec<_> {
+        let lines = analysis.listed().listing.lines();
+        lines.map(|line| (line.address, line.bytes.to_vec(), line.value)).collect()
+    };
+    let messages = |analysis: &Analysis| -> Vec<_> {
+        analysis.outcome.diagnostics.iter().map(|one| one.code).collect()
+    };
+    messages(before) == messages(after) && code(before) == code(after)
+}
+
+fn edit(
+    workspace: &Workspace,
+    stretches: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    new: &str,
+) -> WorkspaceEdit {
+    let edits = stretches.iter().filter_map(|(path, stretches)| {
+        let text = workspace.text(path)?;
+        let lines = Lines::new(&text);
+        let edit = |(start, end): &(usize, usize)| {
+            TextEdit::new(lines.range(Range { start: *start, end: *end }), new.to_owned())
+        };
+        Some((workspace.uri(path)?, stretches.iter().map(edit).collect()))
+    });
+    #[expect(clippy::mutable_key_type, reason = "the protocol's type has URIs as keys")]
+    let changes: HashMap<Uri, Vec<TextEdit>> = edits.collect();
+    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}

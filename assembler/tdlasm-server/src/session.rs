@@ -1,0 +1,229 @@
+//! A session with an editor: how it begins, what the editor tells, and what it is told.
+
+use std::path::{Path, PathBuf};
+
+use lsp_server::{Notification as Notice, Request as Asked, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
+    Notification, PublishDiagnostics,
+};
+use lsp_types::request::{RegisterCapability, Request as _};
+use lsp_types::{
+    CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
+    CompletionOptions, DidChangeWatchedFilesRegistrationOptions, DocumentLinkOptions,
+    FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern, HoverProviderCapability,
+    InitializeParams, InitializeResult, OneOf, Registration, RegistrationParams, RenameOptions,
+    SemanticTokensFullOptions, SemanticTokensOptions, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use tdlasm::asm::Options;
+use tdlasm::project::FILE_NAME;
+
+use super::diagnostics::Published;
+use super::documents::Document;
+use super::given::Given;
+use super::requests::invalid;
+use super::workspace::Workspace;
+use super::{tokens, uri};
+
+/// Options of the editor at the start of the session, as `initializationOptions`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Wishes {
+    /// Symbols that are defined before the first line.
+    define: std::collections::BTreeMap<String, u16>,
+    /// Folders to look for inserted files in, besides that of the file.
+    include: Vec<PathBuf>,
+    long_symbols: bool,
+    pabs: bool,
+}
+
+/// A session with an editor.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) workspace: Workspace,
+    published: Published,
+    /// The semantic tokens that the editor has.
+    pub(super) given: Given,
+    /// Whether the editor watches files for those who ask.
+    watches: bool,
+    /// Whether something changed since the editor was told what is wrong.
+    stale: bool,
+}
+
+impl Session {
+    pub(super) fn new(options: Options) -> Self {
+        Self {
+            workspace: Workspace::new(options),
+            published: Published::default(),
+            given: Given::default(),
+            watches: false,
+            stale: false,
+        }
+    }
+
+    pub(super) fn initialize(&mut self, request: Asked) -> Response {
+        let parsed = serde_json::from_value::<InitializeParams>(request.params);
+        let parameters = match parsed {
+            Ok(parameters) => parameters,
+            Err(error) => return invalid(request.id, &error),
+        };
+        let wishes = parameters.initialization_options.clone().unwrap_or_default();
+        match serde_json::from_value::<Option<Wishes>>(wishes) {
+            Ok(wishes) => self.heed(wishes.unwrap_or_default()),
+            Err(error) => return invalid(request.id, &error),
+        }
+        let workspace = parameters.capabilities.workspace.as_ref();
+        let watched = workspace.and_then(|one| one.did_change_watched_files);
+        self.watches = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
+        for folder in folders(&parameters) {
+            self.workspace.add_folder(&folder);
+        }
+        let name = env!("CARGO_PKG_NAME").to_owned();
+        let server_info =
+            Some(ServerInfo { name, version: Some(env!("CARGO_PKG_VERSION").into()) });
+        Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
+    }
+
+    /// The request by which the server asks to be told of changed files when the session begins.
+    pub(super) fn registration(&self) -> Option<Asked> {
+        let glob = |pattern: &str| FileSystemWatcher {
+            glob_pattern: GlobPattern::String(pattern.into()),
+            kind: None,
+        };
+        let watchers = vec![glob("**/*.{asm,ASM}"), glob(&format!("**/{FILE_NAME}"))];
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
+        let registration = Registration {
+            id: "watched-files".into(),
+            method: DidChangeWatchedFiles::METHOD.into(),
+            register_options: serde_json::to_value(options).ok(),
+        };
+        let parameters = RegistrationParams { registrations: vec![registration] };
+        let id = lsp_server::RequestId::from("register-watched-files".to_owned());
+        self.watches.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
+    }
+
+    fn heed(&mut self, wishes: Wishes) {
+        self.workspace.add_options(|options| {
+            options.defines.extend(wishes.define);
+            options.include_dirs.extend(wishes.include);
+            options.long_symbols |= wishes.long_symbols;
+            options.absolute_prog |= wishes.pabs;
+        });
+    }
+
+    pub(super) fn notice(&mut self, notice: Notice) {
+        // A notification that says nothing we understand has no answer, so it is passed over.
+        let Notice { method, params } = notice;
+        match &*method {
+            DidOpenTextDocument::METHOD => with::<DidOpenTextDocument>(params, |opened| {
+                let document = opened.text_document;
+                let path = uri::to_path(&document.uri);
+                let uri = document.uri;
+                let version = document.version;
+                let text = document.text;
+                self.published.forget(&path);
+                self.workspace.documents.open.insert(path.clone(), Document { uri, version, text });
+                self.changed(&path);
+            }),
+            DidChangeTextDocument::METHOD => with::<DidChangeTextDocument>(params, |changed| {
+                let path = uri::to_path(&changed.text_document.uri);
+                if let Some(document) = self.workspace.documents.open.get_mut(&path) {
+                    document.version = changed.text_document.version;
+                    let doubtful = document.change(changed.content_changes);
+                    self.workspace.changed(&path, doubtful);
+                    self.stale = true;
+                }
+            }),
+            DidCloseTextDocument::METHOD => with::<DidCloseTextDocument>(params, |closed| {
+                let path = uri::to_path(&closed.text_document.uri);
+                self.workspace.documents.open.remove(&path);
+                self.given.forget(&path);
+                self.changed(&path);
+            }),
+            DidChangeWatchedFiles::METHOD => with::<DidChangeWatchedFiles>(params, |watched| {
+                for change in watched.changes {
+                    self.changed(&uri::to_path(&change.uri));
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    fn changed(&mut self, path: &Path) {
+        self.workspace.changed(path, false);
+        self.stale = true;
+    }
+
+    /// Returns the notifications that are due.
+    pub(super) fn news(&mut self) -> Vec<Notice> {
+        if !std::mem::take(&mut self.stale) {
+            return Vec::new();
+        }
+        self.workspace.refresh();
+        let news = self.published.news(&self.workspace).into_iter();
+        news.map(|one| Notice::new(PublishDiagnostics::METHOD.into(), one)).collect()
+    }
+}
+
+fn with<N: Notification>(parameters: Value, act: impl FnOnce(N::Params)) {
+    if let Ok(parameters) = serde_json::from_value(parameters) {
+        act(parameters);
+    }
+}
+
+/// The folders that the editor shows.
+fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
+    if let Some(folders) = &parameters.workspace_folders {
+        return folders.iter().map(|folder| uri::to_path(&folder.uri)).collect();
+    }
+    #[expect(deprecated, reason = "editors that know no folders name the one here")]
+    parameters.root_uri.iter().map(uri::to_path).collect()
+}
+
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(
+            TextDocumentSyncKind::INCREMENTAL,
+        )),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(vec![".".into(), "$".into(), "%".into()]),
+            ..CompletionOptions::default()
+        }),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                legend: tokens::legend(),
+                full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
+                range: Some(true),
+                ..SemanticTokensOptions::default()
+            }
+            .into(),
+        ),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: None,
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
+        ..ServerCapabilities::default()
+    }
+}

@@ -1,0 +1,182 @@
+//! Semantic tokens: what each word of a text is, for editors that colour it.
+
+use std::ops::Range;
+use std::path::Path;
+
+use lsp_types::{SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
+
+use tdlasm::references::NameKind;
+use tdlasm_rewrite::convert::words::{is_tdl_directive, tdl_forms, tdl_register};
+
+use super::given::Numbers;
+use super::pieces::{Piece, PieceKind, pieces, pieces_within};
+use super::text::{Lines, units};
+use super::workspace::Workspace;
+
+/// The kinds of words, in the order of the legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Instruction,
+    Directive,
+    Macro,
+    Label,
+    Constant,
+    Variable,
+    Parameter,
+    Register,
+    Number,
+    Text,
+    Comment,
+}
+
+/// The bit of the only modifier.
+const DECLARATION: u32 = 1;
+
+/// The legend of the numbers in the tokens.
+pub(super) fn legend() -> SemanticTokensLegend {
+    let token_types = vec![
+        SemanticTokenType::KEYWORD,
+        SemanticTokenType::DECORATOR,
+        SemanticTokenType::MACRO,
+        SemanticTokenType::FUNCTION,
+        SemanticTokenType::ENUM_MEMBER,
+        SemanticTokenType::VARIABLE,
+        SemanticTokenType::PARAMETER,
+        SemanticTokenType::TYPE,
+        SemanticTokenType::NUMBER,
+        SemanticTokenType::STRING,
+        SemanticTokenType::COMMENT,
+    ];
+    SemanticTokensLegend { token_types, token_modifiers: vec![SemanticTokenModifier::DECLARATION] }
+}
+
+/// The tokens of a file, or those of the statements that touch a stretch of it.
+pub(super) fn tokens(
+    workspace: &Workspace,
+    path: &Path,
+    text: &[u8],
+    stretch: Option<Range<usize>>,
+) -> Vec<Numbers> {
+    let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
+    let pieces = match stretch {
+        None => pieces(&statements),
+        Some(stretch) => pieces_within(&statements, &stretch),
+    };
+    let mut names = Names::of(workspace, path);
+    let mut encoder = Encoder::new(text);
+    for piece in pieces {
+        let known = names.at(piece.0.start);
+        if let Some((token, modifiers)) = token(text, &piece, known) {
+            encoder.add(piece.0, token, modifiers);
+        }
+    }
+    encoder.data
+}
+
+/// The kinds of the names of a file, by place.
+struct Names {
+    kinds: Vec<(usize, Token)>,
+    /// The first that is not before the place that was asked for last.
+    next: usize,
+}
+
+impl Names {
+    fn of(workspace: &Workspace, path: &Path) -> Self {
+        let mut kinds = Vec::new();
+        for program in workspace.readers(path) {
+            let Some(file) = program.file(path) else { continue };
+            let places = program.places_in(file).iter();
+            kinds.extend(places.filter_map(|place| {
+                Some((place.start as usize, token_of(program.name(place.name).kind)?))
+            }));
+        }
+        // Of several names at a place the last counts.
+        kinds.sort_by_key(|(start, _)| *start);
+        Self { kinds, next: 0 }
+    }
+
+    /// The kind of the name at a place; places are asked for in their order.
+    fn at(&mut self, place: usize) -> Option<Token> {
+        let before = self.kinds[self.next..].iter().take_while(|(start, _)| *start < place);
+        self.next += before.count();
+        let here = self.kinds[self.next..].iter().take_while(|(start, _)| *start == place);
+        here.last().map(|(_, token)| *token)
+    }
+}
+
+fn token_of(kind: NameKind) -> Option<Token> {
+    match kind {
+        NameKind::Label | NameKind::External => Some(Token::Label),
+        NameKind::Variable => Some(Token::Variable),
+        NameKind::Constant => Some(Token::Constant),
+        NameKind::Macro => Some(Token::Macro),
+        NameKind::Parameter => Some(Token::Parameter),
+        NameKind::Language | NameKind::Undefined => None,
+    }
+}
+
+/// Returns the kind of a piece of a statement, and its modifiers; `None` if it is nothing that is
+/// known.
+fn token(text: &[u8], piece: &Piece, known: Option<Token>) -> Option<(Token, u32)> {
+    let (stretch, kind) = piece;
+    let word = &text[stretch.clone()];
+    let token = match kind {
+        PieceKind::Label => return Some((Token::Label, DECLARATION)),
+        PieceKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
+        PieceKind::Text => Token::Text,
+        PieceKind::Comment => Token::Comment,
+        PieceKind::Word => match known {
+            Some(token) => token,
+            None if word[0].is_ascii_digit() => Token::Number,
+            None if tdl_register(word).is_some() => Token::Register,
+            None if !tdl_forms(word).is_empty() => Token::Instruction,
+            None if is_tdl_directive(word) => Token::Directive,
+            None => return None,
+        },
+    };
+    Some((token, 0))
+}
+
+/// Writes tokens as differences of places; one of several lines becomes one a line.
+struct Encoder<'t> {
+    lines: Lines<'t>,
+    data: Vec<Numbers>,
+    /// The line and the units before the last token.
+    last_line: usize,
+    last_start: u32,
+}
+
+impl<'t> Encoder<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { lines: Lines::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
+    }
+
+    fn add(&mut self, stretch: Range<usize>, token: Token, modifiers: u32) {
+        let mut line = self.line(stretch.start);
+        while self.lines.start(line) < stretch.end && line < self.lines.count() {
+            let first = self.lines.start(line);
+            let text = self.lines.get(line);
+            let start = stretch.start.max(first);
+            let end = stretch.end.min(first + text.len());
+            if start < end {
+                let at = units(&text[..start - first]);
+                let length = units(&text[start - first..end - first]);
+                let lines = (line - self.last_line) as u32;
+                let delta = if lines == 0 { at - self.last_start } else { at };
+                self.data.push([lines, delta, length, token as u32, modifiers]);
+                (self.last_line, self.last_start) = (line, at);
+            }
+            line += 1;
+        }
+    }
+
+    /// The line of an offset, which is mostly that of the last token or the next.
+    fn line(&self, offset: usize) -> usize {
+        let near = self.last_line..(self.last_line + 3).min(self.lines.count());
+        let within = |line: &usize| {
+            self.lines.start(*line) <= offset
+                && (offset < self.lines.start(line + 1) || line + 1 == self.lines.count())
+        };
+        near.into_iter().find(within).unwrap_or_else(|| self.lines.line(offset))
+    }
+}

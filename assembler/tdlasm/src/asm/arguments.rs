@@ -1,0 +1,199 @@
+//! The arguments of macro calls.
+
+use crate::diag::Code;
+use crate::source::Span;
+use crate::syntax::Cursor;
+
+use super::assembler::Assembler;
+use super::pass::StatementResult;
+
+/// The text that replaces a parameter.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    pub(super) text: Vec<u8>,
+    /// Its position, if it was copied from the source unchanged.
+    pub(super) place: Option<Span>,
+}
+
+impl Argument {
+    /// Creates an argument that was not copied from the source.
+    pub(super) fn made(text: Vec<u8>) -> Self {
+        Self { text, place: None }
+    }
+}
+
+/// Reads the arguments of a macro call.
+pub(super) struct ArgumentReader<'s, 'a> {
+    pub(super) asm: &'s mut Assembler<'a>,
+}
+
+impl ArgumentReader<'_, '_> {
+    /// Reads all arguments of a call.
+    pub(super) fn arguments(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Vec<Argument>> {
+        cursor.skip_blanks();
+        let bracketed = cursor.eat(b'[');
+        let mut arguments = Vec::new();
+        let none = if bracketed { cursor.peek() == Some(b']') } else { cursor.at_statement_end() };
+        if !none {
+            self.argument_list(cursor, bracketed, &mut arguments)?;
+        }
+        if bracketed && !cursor.eat(b']') {
+            // ZASM ends the arguments at the end of the line, even without a closing bracket.
+            cursor.skip_blanks();
+        }
+        Ok(arguments)
+    }
+
+    fn argument_list(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        bracketed: bool,
+        list: &mut Vec<Argument>,
+    ) -> StatementResult {
+        let mut plain = false;
+        loop {
+            let is_first = list.is_empty();
+            // ZASM looks for the closing bracket only after it has read an unquoted argument.
+            let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
+            let unsought = !plain;
+            plain |= seeks;
+            list.push(self.argument(cursor, bracketed, is_first, unsought)?);
+            if !cursor.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn argument(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        bracketed: bool,
+        is_first: bool,
+        unsought: bool,
+    ) -> StatementResult<Argument> {
+        if is_first && !bracketed {
+            cursor.skip_blanks();
+        }
+        if cursor.eat(b'\\') {
+            return self.number_argument(cursor, unsought).map(Argument::made);
+        }
+        Ok(self.text_of_argument(cursor, bracketed))
+    }
+
+    /// Reads a text argument, with or without parentheses.
+    fn text_of_argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Argument {
+        if let Some(argument) = self.argument_in_parentheses(cursor) {
+            return argument;
+        }
+        let text = cursor.rest();
+        let length = argument_length(text, bracketed || self.asm.input.is_enclosed());
+        let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
+        cursor.advance(length);
+        Argument { text: text[..length].to_vec(), place: Some(place) }
+    }
+
+    /// Reads an argument in parentheses, which are removed. It can span lines. Anything but a comma
+    /// after it ends the call.
+    fn argument_in_parentheses(&mut self, cursor: &mut Cursor<'_>) -> Option<Argument> {
+        if cursor.peek() != Some(b'(') {
+            return None;
+        }
+        let Some(length) = closing_parenthesis(cursor.rest()) else {
+            let message = "the parenthesis that begins this argument is not closed";
+            self.asm.module.context.error(Code::Unterminated, cursor.here(), message);
+            cursor.advance(cursor.rest().len());
+            self.asm.input.ended = true;
+            return Some(Argument::made(Vec::new()));
+        };
+        let text = cursor.rest()[1..length].to_vec();
+        let start = cursor.offset() + 1;
+        cursor.advance(length + 1);
+        cursor.skip_blanks();
+        if memchr::memchr2(b'\n', b'\r', &text).is_some() {
+            self.asm.module.context.sink.next_row();
+        }
+        let place = Span::new(start, start + text.len() as u32);
+        Some(Argument { text, place: Some(place) })
+    }
+
+    /// Reads `\expression`, which is replaced by the digits of its value in the current radix.
+    /// Where ZASM does not look for the closing bracket, the text up to the next comma is a part of
+    /// the argument.
+    fn number_argument(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        unsought: bool,
+    ) -> StatementResult<Vec<u8>> {
+        self.asm.module.parse_expression(0, cursor);
+        if self.asm.module.operands[0].ops.is_empty() {
+            self.asm.module.context.error(
+                Code::Expression,
+                cursor.here(),
+                "a value is missing; 0 is used",
+            );
+        }
+        let value = self.asm.module.evaluate_now(0)?;
+        if !value.is_absolute() {
+            let message = "the argument must be a constant, but this value is relocatable";
+            self.asm.module.context.error(
+                Code::Relocation,
+                self.asm.module.operands[0].span,
+                message,
+            );
+        }
+        let mut text = in_radix(value.number, self.asm.module.radix);
+        if unsought && cursor.peek() == Some(b']') {
+            text.extend(self.text_of_argument(cursor, false).text);
+        }
+        Ok(text)
+    }
+}
+
+/// Returns the index of the parenthesis that closes the one at the start.
+pub(super) fn closing_parenthesis(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    text.iter().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// Returns the length of an argument: up to a comma, comment, line end or closing bracket.
+/// Parentheses count only at the start of an argument.
+fn argument_length(text: &[u8], until_bracket: bool) -> usize {
+    let mut open_brackets = 0usize;
+    text.iter()
+        .position(|byte| {
+            match byte {
+                b',' | b';' | b'\n' | b'\r' => return true,
+                b'[' => open_brackets += 1,
+                b']' if until_bracket => {
+                    if open_brackets == 0 {
+                        return true;
+                    }
+                    open_brackets -= 1;
+                }
+                _ => {}
+            }
+            false
+        })
+        .unwrap_or(text.len())
+}
+
+fn in_radix(number: u16, radix: u8) -> Vec<u8> {
+    let mut digits = Vec::new();
+    let mut rest = number;
+    loop {
+        digits.push(b"0123456789ABCDEF"[usize::from(rest % u16::from(radix))]);
+        rest /= u16::from(radix);
+        if rest == 0 {
+            break;
+        }
+    }
+    digits.reverse();
+    digits
+}

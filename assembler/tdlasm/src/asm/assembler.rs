@@ -1,0 +1,107 @@
+//! The state of a run.
+
+use std::path::Path;
+
+use crate::diag::{Code, Diagnostic};
+use crate::module::{Module, ObjectForm};
+use crate::source::{Loader, Origin, Span, visible};
+
+use super::assembly::Assembly;
+use super::console::Console;
+use super::input::{Frame, FrameKind, InputStack};
+use super::module_assembler::ModuleAssembler;
+use super::options::Options;
+use super::pass::Pass;
+
+/// Reads the statements of the source into modules.
+pub(super) struct Assembler<'a> {
+    pub(super) input: InputStack<'a>,
+    pub(super) module: ModuleAssembler<'a>,
+    pub(super) console: Console<'a>,
+    /// The finished modules.
+    pub(super) modules: Vec<Module>,
+    pub(super) object_form: ObjectForm,
+}
+
+impl<'a> Assembler<'a> {
+    pub(super) fn new(loader: &'a dyn Loader, options: &'a Options, pass: Pass) -> Self {
+        Self {
+            input: InputStack::new(loader, &options.include_dirs),
+            module: ModuleAssembler::new(options, pass),
+            console: Console::new(&options.console_replies),
+            modules: Vec::new(),
+            object_form: ObjectForm::default(),
+        }
+    }
+
+    /// Keeps the symbols and macros of the first pass, and resets everything else.
+    pub(super) fn begin_second_pass(&mut self) {
+        self.input.restart();
+        self.module.begin_second_pass();
+        self.modules.clear();
+        self.object_form = ObjectForm::default();
+    }
+
+    /// Finishes the current module.
+    pub(super) fn finish_module(&mut self) {
+        self.modules.extend(self.module.finish());
+    }
+
+    pub(super) fn warn_no_end(&mut self) {
+        if let Some(end) = self.module.context.end_of_files() {
+            let message = "the program does not end with .END";
+            let diagnostic = Diagnostic::new(Code::NoEnd, end, message);
+            let text = &self.module.context.sources.source_at(end.start.saturating_sub(1)).text;
+            let line = if text.is_empty() || text.ends_with(b"\n") { "" } else { "\n" };
+            let diagnostic = diagnostic.help("add a line with .END");
+            self.module.context.report(diagnostic.fix(end, format!("{line}        .END\n")));
+        }
+    }
+
+    /// Reads a file into the source map. An error is reported at `at`.
+    pub(super) fn open_file(&mut self, path: &Path, origin: Origin, at: Span) -> Option<Frame> {
+        let name = path.display().to_string();
+        let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
+        match self.input.load(path) {
+            Ok(text) => {
+                self.module.symbols.names.expect_text(text.len());
+                self.module.code.expect_text(text.len(), self.module.context.options.lines);
+                let index = self.module.context.sources.add(name.as_str().into(), origin, text);
+                if index.is_none() {
+                    self.module.context.error(
+                        Code::Table,
+                        at,
+                        "the sources are larger than 4 GB together",
+                    );
+                }
+                index.map(|index| Frame::new(kind, &self.module.context.sources, index))
+            }
+            Err(error) => {
+                let name = visible(&name);
+                let at = if kind == FrameKind::File {
+                    self.module.context.add_placeholder(&name)
+                } else {
+                    at
+                };
+                let message = format!("cannot read {name}: {error}");
+                self.module.context.report(Diagnostic::new(Code::File, at, message));
+                None
+            }
+        }
+    }
+
+    pub(super) fn into_assembly(self) -> Assembly {
+        let (diagnostics, zasm_error_count) = self.module.context.sink.finish();
+        Assembly {
+            modules: self.modules,
+            object_form: self.object_form,
+            listing: self.module.context.recorder.listing,
+            diagnostics,
+            zasm_error_count,
+            sources: self.module.context.sources,
+            messages: self.console.messages,
+            references: self.module.context.recorder.references,
+            used_two_passes: self.module.context.pass == Pass::Second,
+        }
+    }
+}

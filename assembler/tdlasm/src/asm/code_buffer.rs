@@ -1,0 +1,302 @@
+//! The bytes of a module's sections, and the fields whose values are not known yet.
+
+use crate::source::Span;
+
+use crate::module::SectionKind;
+
+use super::value::{BaseId, Value};
+
+/// How a value is encoded in the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// A byte.
+    Byte,
+    /// The displacement of an index register.
+    Displacement,
+    /// A byte with its top bit set: the last byte of `.ASCIS`.
+    MarkedByte,
+    /// Two bytes, low byte first.
+    Word,
+    /// A signed byte relative to the following byte. Contains the address of the statement.
+    Relative(Value),
+    /// Bits 3 to 5 of an opcode that has been written.
+    Bits,
+}
+
+impl Field {
+    /// Returns the size of the field in bytes.
+    pub(crate) fn size(self) -> usize {
+        if self == Self::Word { 2 } else { 1 }
+    }
+}
+
+/// The position of a field: the index of a run and an offset in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FieldPos {
+    pub(crate) run: u32,
+    pub(crate) at: u32,
+}
+
+/// A field whose value is not known yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fixup {
+    pub(crate) site: FieldPos,
+    pub(crate) field: Field,
+    /// The index of the deferred expression.
+    pub(crate) expression: u32,
+    pub(crate) span: Span,
+    /// The listing row that the field belongs to.
+    pub(crate) row: u32,
+}
+
+/// A word that is relative to a section or an external.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WordReloc {
+    pub(crate) site: FieldPos,
+    pub(crate) value: Value,
+}
+
+/// Consecutive bytes.
+#[derive(Debug)]
+pub(crate) struct CodeRun {
+    pub(crate) base: BaseId,
+    pub(crate) start: u16,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl CodeRun {
+    /// Returns the address after the last byte; beyond 10000H if the run wraps around to 0.
+    pub(crate) fn end(&self) -> u32 {
+        u32::from(self.start) + self.bytes.len() as u32
+    }
+}
+
+/// The state to restore when a statement is read again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CodeCheckpoint {
+    runs: usize,
+    bytes: usize,
+    fixups: usize,
+    relocs: usize,
+    here: u32,
+}
+
+/// The code of a module, at the location counter of each section.
+#[derive(Debug, Default)]
+pub(crate) struct CodeBuffer {
+    pub(crate) runs: Vec<CodeRun>,
+    pub(crate) fixups: Vec<Fixup>,
+    pub(crate) relocs: Vec<WordReloc>,
+    /// The sizes of the sections and external areas by base, without what was written since the
+    /// location counter was last set.
+    sizes: Vec<u32>,
+    /// Sizes as ZASM computes them: it updates a section's high-water mark only when the section is
+    /// left.
+    pub(crate) high_water: Vec<u32>,
+    base: BaseId,
+    /// Whether `.PROG.` is absolute code from 0.
+    pub(crate) absolute_prog: bool,
+    /// The location counter, 0..=65536.
+    here: u32,
+    /// Whether the last run ends at the location counter.
+    open: bool,
+    /// The location counter before the latest `.LOC`.
+    saved: Option<Value>,
+    /// Whether the location counter passed FFFFH.
+    pub(crate) wrapped: bool,
+}
+
+impl CodeBuffer {
+    /// Creates a buffer whose location counter is at 0 in `.PROG.`.
+    pub(crate) fn new(absolute_prog: bool) -> Self {
+        let base = BaseId::PROG;
+        let sizes = vec![0; BaseId::FIRST_EXTERNAL as usize];
+        Self { base, absolute_prog, high_water: sizes.clone(), sizes, ..Self::default() }
+    }
+
+    /// Returns the location counter without its base.
+    #[inline]
+    pub(crate) fn counter(&self) -> u16 {
+        self.here as u16
+    }
+
+    /// Returns the location counter.
+    #[inline]
+    pub(crate) fn location(&self) -> Value {
+        self.place(self.base, self.here as u16)
+    }
+
+    /// Returns an address in a section: a plain number if the section is absolute.
+    #[inline]
+    pub(crate) fn place(&self, base: BaseId, number: u16) -> Value {
+        let moves = !(self.absolute_prog && base == BaseId::PROG);
+        if moves { Value::in_base(base, number) } else { Value::fixed_address(base, number) }
+    }
+
+    /// Returns the current size of a section.
+    pub(crate) fn full_size(&self, base: BaseId) -> u32 {
+        let size = self.sizes.get(base.0 as usize).copied().unwrap_or(0);
+        let is_current = self.open && base == self.base;
+        if is_current { size.max(self.here.min(0x10000)) } else { size }
+    }
+
+    /// Returns the current size of a section, modulo 65536.
+    pub(crate) fn size(&self, base: BaseId) -> u16 {
+        self.full_size(base) as u16
+    }
+
+    /// Returns all bases that may have a size.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = BaseId> {
+        (0..self.sizes.len().max(self.base.0 as usize + 1) as u32).map(BaseId)
+    }
+
+    /// Returns the value of a section's or external's name: its high-water mark.
+    pub(crate) fn area_end(&self, base: BaseId) -> Value {
+        self.place(base, self.high_water_mark(base))
+    }
+
+    /// Returns the size that a section had when it was last left, modulo 65536.
+    pub(crate) fn high_water_mark(&self, base: BaseId) -> u16 {
+        self.high_water.get(base.0 as usize).copied().unwrap_or(0) as u16
+    }
+
+    /// Updates the high-water mark of the current section. `.LOC` does so before its operand is
+    /// read.
+    pub(crate) fn record_high_water(&mut self) {
+        let base = self.base.0 as usize;
+        if self.high_water.len() <= base {
+            self.high_water.resize(base + 1, 0);
+        }
+        self.high_water[base] = self.high_water[base].max(self.here);
+    }
+
+    /// Sets the location counter, for `.LOC`.
+    pub(crate) fn set_location(&mut self, value: Value) {
+        self.saved = Some(self.location());
+        self.move_to(value);
+    }
+
+    /// Returns to the location counter before the latest `.LOC`, or to absolute 0. For `.RELOC`.
+    pub(crate) fn restore_location(&mut self) {
+        self.move_to(self.saved.unwrap_or(Value::absolute(0)));
+    }
+
+    fn move_to(&mut self, value: Value) {
+        self.record_high_water();
+        self.close_run();
+        self.here = u32::from(value.number);
+        let absolute_prog = self.absolute_prog && value.base == BaseId::PROG;
+        self.base =
+            if value.is_absolute() && !absolute_prog { BaseId::ABSOLUTE } else { value.base };
+    }
+
+    /// Advances the location counter without writing. Returns `true` if it passed FFFFH.
+    pub(crate) fn reserve(&mut self, distance: u16) -> bool {
+        self.close_run();
+        let moved = self.here + u32::from(distance);
+        // A size may reach the very end of memory, but a negative size that ends at 0 has wrapped.
+        let backwards = distance >= 0x8000;
+        let wraps = moved > 0x10000 || (moved == 0x10000 && backwards);
+        self.here = if wraps { moved & 0xFFFF } else { moved };
+        self.update_size();
+        wraps
+    }
+
+    /// Removes the last byte that was written.
+    pub(crate) fn pop_byte(&mut self) {
+        let Some(run) = self.runs.last_mut().filter(|_| self.open) else { return };
+        if run.bytes.pop().is_some() {
+            let length = run.bytes.len() as u32;
+            let index = self.runs.len() as u32 - 1;
+            self.update_size();
+            self.here -= 1;
+            self.fixups.retain(|fixup| fixup.site.run != index || fixup.site.at < length);
+        }
+    }
+
+    /// Ends the last run.
+    fn close_run(&mut self) {
+        if self.open {
+            self.update_size();
+        }
+        self.open = false;
+    }
+
+    fn update_size(&mut self) {
+        let base = self.base.0 as usize;
+        if self.sizes.len() <= base {
+            self.sizes.resize(base + 1, 0);
+        }
+        self.sizes[base] = self.sizes[base].max(self.here.min(0x10000));
+    }
+
+    /// Writes bytes at the location counter, and returns the position of the first. A run that
+    /// passes FFFFH wraps around to 0.
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> FieldPos {
+        if !self.open {
+            let run = CodeRun { base: self.base, start: self.here as u16, bytes: Vec::new() };
+            self.runs.push(run);
+            self.open = true;
+        }
+        let index = self.runs.len() - 1;
+        let run = &mut self.runs[index].bytes;
+        let at = run.len() as u32;
+        match *bytes {
+            // Copying one or two bytes by a call to `memcpy` would cost more than the copy.
+            [byte] => run.push(byte),
+            [first, second] => run.extend_from_slice(&[first, second]),
+            _ => run.extend_from_slice(bytes),
+        }
+        self.here += bytes.len() as u32;
+        if self.here > 0x10000 {
+            self.update_size();
+            self.wrapped = true;
+            self.here &= 0xFFFF;
+        }
+        FieldPos { run: index as u32, at }
+    }
+
+    /// Returns the byte at a position.
+    #[inline]
+    pub(crate) fn byte(&mut self, site: FieldPos, after: u32) -> &mut u8 {
+        &mut self.runs[site.run as usize].bytes[(site.at + after) as usize]
+    }
+
+    /// Returns a checkpoint for [`roll_back`](Self::roll_back).
+    #[inline]
+    pub(crate) fn checkpoint(&self) -> CodeCheckpoint {
+        CodeCheckpoint {
+            runs: self.runs.len(),
+            bytes: self.runs.last().map_or(0, |run| run.bytes.len()),
+            fixups: self.fixups.len(),
+            relocs: self.relocs.len(),
+            here: self.here,
+        }
+    }
+
+    /// Discards what was written since `checkpoint`.
+    pub(crate) fn roll_back(&mut self, checkpoint: CodeCheckpoint) {
+        self.open &= self.runs.len() == checkpoint.runs;
+        self.runs.truncate(checkpoint.runs);
+        if let Some(run) = self.runs.last_mut() {
+            run.bytes.truncate(checkpoint.bytes);
+        }
+        self.fixups.truncate(checkpoint.fixups);
+        self.relocs.truncate(checkpoint.relocs);
+        self.here = checkpoint.here;
+    }
+
+    /// Returns the position of the first byte written since `checkpoint`, and the number of bytes.
+    pub(crate) fn written_since(&self, checkpoint: CodeCheckpoint) -> Option<(FieldPos, u32)> {
+        let last = self.runs.len().checked_sub(1)?;
+        let from = if self.runs.len() == checkpoint.runs { checkpoint.bytes } else { 0 };
+        let count = self.runs[last].bytes.len() - from;
+        (count > 0).then_some((FieldPos { run: last as u32, at: from as u32 }, count as u32))
+    }
+}
+
+/// Returns the section that contains the bytes of a base.
+pub(super) fn kind_of(base: BaseId, absolute_prog: bool) -> Option<SectionKind> {
+    if absolute_prog && base == BaseId::PROG { Some(SectionKind::Absolute) } else { base.section() }
+}

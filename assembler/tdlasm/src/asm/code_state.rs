@@ -1,0 +1,64 @@
+//! The code of a module: its bytes, deferred expressions and line table.
+
+use crate::module::{Files, LineRows};
+use crate::source::Span;
+
+use super::code_buffer::CodeBuffer;
+use super::deferred::{Deferred, Evaluated};
+use super::name_hash::NameId;
+use super::value::Value;
+
+/// Estimated source bytes per statement, to reserve memory.
+const BYTES_PER_STATEMENT: usize = 16;
+/// Estimated source bytes per fixup.
+const BYTES_PER_FIXUP: usize = 96;
+/// Estimated source bytes per operation of a deferred expression.
+const BYTES_PER_OPERATION: usize = 40;
+
+/// The code of the current module.
+pub(super) struct CodeState {
+    pub(super) output: CodeBuffer,
+    pub(super) deferred: Deferred,
+    /// The line table, if requested, and the names of its files.
+    pub(super) rows: LineRows,
+    pub(super) files: Files,
+    /// The value of `.`: the location counter at the start of the statement.
+    pub(super) statement_location: Value,
+    /// The operand stack of the evaluator; the buffer is reused.
+    pub(super) value_stack: Vec<Value>,
+    /// Whether instructions that the 8080 lacks are errors (`.I8080`).
+    pub(super) only_8080: bool,
+    pub(super) wrap_reported: bool,
+    /// Symbols that the second pass used before their definitions, with offset and value.
+    pub(super) early_uses: Vec<(NameId, u32, Value)>,
+    /// The operand of `.END`.
+    pub(super) start_address: Option<(Evaluated, Span)>,
+}
+
+impl CodeState {
+    pub(super) fn new(absolute: bool) -> Self {
+        Self {
+            output: CodeBuffer::new(absolute),
+            deferred: Deferred::default(),
+            rows: LineRows::default(),
+            files: Files::default(),
+            statement_location: Value::default(),
+            value_stack: Vec::new(),
+            only_8080: false,
+            wrap_reported: false,
+            early_uses: Vec::new(),
+            start_address: None,
+        }
+    }
+
+    /// Reserves memory for a source of this length. Reserved memory that stays unused costs
+    /// nothing, while a vector that grows is copied.
+    pub(super) fn expect_text(&mut self, length: usize, lines: bool) {
+        self.output.fixups.reserve(length / BYTES_PER_FIXUP);
+        self.deferred.ops.reserve(length / BYTES_PER_OPERATION);
+        self.deferred.expressions.reserve(length / BYTES_PER_FIXUP);
+        if lines {
+            self.rows.reserve(length / BYTES_PER_STATEMENT);
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! Definitions of symbols and macros.
+
+use crate::diag::{Code, Diagnostic};
+use crate::references::ReferenceRole;
+use crate::source::Span;
+
+use super::context::Context;
+use super::macro_definition::Macro;
+use super::module_scope::ModuleScope;
+use super::name_hash::NameId;
+use super::name_table::{BuiltIn, Definition, Entry, Name, SymbolState};
+use super::pass::Pass;
+use super::suggestions::{Suggestion, suggest_for_undefined};
+use super::value::{BaseId, Value};
+use std::sync::Arc;
+
+impl ModuleScope {
+    /// Checks whether an assignment of this kind can change the symbol. If not, reports that before
+    /// any error in the value.
+    pub(super) fn check_assignable(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        kind: Definition,
+        span: Span,
+    ) -> bool {
+        let entry = self.names[name];
+        let never = entry.built_in.is_some()
+            || entry.is_location_counter()
+            || matches!(entry.definition, Definition::Label | Definition::External)
+            || (entry.definition == Definition::Fixed && kind == Definition::Variable);
+        if !never {
+            return true;
+        }
+        context.record_reference(name, span, ReferenceRole::Definition);
+        self.is_location_counter_assigned |= entry.is_location_counter();
+        self.names[name].is_multiply_defined = true;
+        self.report_redefinition(context, name, &entry, span);
+        self.names[name].pass = context.pass_number();
+        false
+    }
+
+    /// Defines a symbol, or reports why that is not possible.
+    pub(super) fn define(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        state: SymbolState,
+        kind: Definition,
+        span: Span,
+    ) {
+        context.record_reference(name, span, ReferenceRole::Definition);
+        self.names.add_symbol(name);
+        if context.pass != Pass::Second && self.names.define_new(name, state, kind, span) {
+            return;
+        }
+        let entry = self.names[name];
+        // In a second pass, earlier uses of the operator's value would use the symbol's value
+        // instead, and a variable would already be fixed.
+        context.sink.needs_two_passes |= (context.pass == Pass::Single && entry.operator.is_some())
+            || (entry.definition == Definition::Variable && kind == Definition::Fixed);
+        if entry.built_in.is_some() {
+            if kind == Definition::Label {
+                self.names.begin_scope(name, Entry::Symbol);
+            }
+            return self.redefine(context, name, &entry, kind, span);
+        }
+        if kind == Definition::Label && entry.is_location_counter() {
+            return; // The location counter as a label is nothing.
+        }
+        let first = entry.definition == Definition::None || entry.pass != context.pass_number();
+        let fixed = matches!(entry.definition, Definition::Fixed | Definition::Label);
+        let changes = match entry.definition {
+            Definition::None => false,
+            Definition::External => return self.redefine(context, name, &entry, kind, span),
+            // A label of the same value leaves a variable unchanged.
+            Definition::Variable => {
+                kind == Definition::Label && (entry.state != state || entry.is_multiply_defined)
+            }
+            // A label is a second definition even with the same value.
+            Definition::Fixed if kind == Definition::Label => true,
+            Definition::Fixed | Definition::Label => entry.state != state,
+        };
+        let wrong = changes && (entry.is_multiply_defined || !entry.is_new_in_second_pass);
+        let second = context.pass == Pass::Second;
+        let moves = wrong && second && kind != Definition::Variable && !entry.is_multiply_defined;
+        if moves {
+            self.report_phase(context, name, &entry, state, span);
+        } else if wrong {
+            self.redefine(context, name, &entry, kind, span);
+        }
+        // A label begins a scope even if it is a second definition, but not after a phase error.
+        let begins = (first || kind == Definition::Label) && !moves;
+        if begins && !self.names[name].is_local() {
+            self.names.begin_scope(name, Entry::Symbol);
+        }
+        let variable = entry.definition == Definition::Variable && kind == Definition::Label;
+        let kept = fixed || changes || variable;
+        self.set_definition(
+            context,
+            name,
+            state,
+            if kept { entry.definition } else { kind },
+            kept,
+            span,
+        );
+    }
+
+    /// Stores a definition. If `kept`, the value stays as it was.
+    fn set_definition(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        state: SymbolState,
+        kind: Definition,
+        kept: bool,
+        span: Span,
+    ) {
+        let pass = context.pass_number();
+        let second = context.pass == Pass::Second;
+        let entry = &mut self.names[name];
+        entry.is_new_in_second_pass |= second && entry.definition == Definition::None;
+        if entry.definition == Definition::None || (entry.pass != pass && entry.place != u32::MAX) {
+            entry.place = span.start;
+        }
+        if !kept {
+            entry.state = state;
+            entry.definition = kind;
+        }
+        entry.pass = pass;
+    }
+
+    /// Marks a symbol as multiply defined. ZASM adds a Q where `=` is used.
+    fn redefine(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        entry: &Name,
+        kind: Definition,
+        span: Span,
+    ) {
+        let segment = matches!(entry.built_in, Some(BuiltIn::Segment(_)));
+        let external = segment || entry.definition == Definition::External;
+        if !external || kind != Definition::Label {
+            self.names[name].is_multiply_defined = true;
+        }
+        if external && kind == Definition::Label {
+            let message = format!("{} is declared external", self.names.spelling(name));
+            return context.error(Code::External, span, message);
+        }
+        self.report_redefinition(context, name, entry, span);
+        if kind == Definition::Variable {
+            context.error(Code::Kept, span, "the symbol keeps its first value");
+        }
+    }
+
+    fn report_phase(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        entry: &Name,
+        state: SymbolState,
+        span: Span,
+    ) {
+        let spelling = self.names.spelling(name);
+        let message = match (entry.state, state) {
+            (SymbolState::Value(first), SymbolState::Value(second)) => format!(
+                "{spelling} is {} in the first pass and {} in the second",
+                shown(first),
+                shown(second)
+            ),
+            _ => format!("{spelling} has another value than in the first pass"),
+        };
+        let help = "an earlier line depends on a symbol that is defined later";
+        let mut diagnostic = Diagnostic::new(Code::Phase, span, message).help(help);
+        if let Some(diverged_at) = context.pass_comparison.diverged_at {
+            let line = context.sources.rest_of_line(diverged_at);
+            diagnostic = diagnostic.label(line, "the passes differ after this line");
+        }
+        context.report(diagnostic);
+    }
+
+    pub(super) fn report_redefinition(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        entry: &Name,
+        span: Span,
+    ) {
+        let spelling = self.names.spelling(name);
+        if entry.built_in.is_some() {
+            let message = format!("{spelling} is a register or section and cannot be redefined");
+            return context.error(Code::Register, span, message);
+        }
+        if entry.is_location_counter() {
+            let message = "the location counter cannot be assigned; .LOC sets it";
+            return context.error(Code::Redefined, span, message);
+        }
+        let message = format!("{spelling} is already defined with another value");
+        let mut diagnostic = Diagnostic::new(Code::Redefined, span, message);
+        if entry.place == u32::MAX {
+            diagnostic = diagnostic.help("its value comes from the options");
+        } else if entry.place != span.start {
+            diagnostic = diagnostic.label(context.symbol_span(entry.place), "first defined here");
+        }
+        if !context.options.long_symbols && context.sources.slice(span).len() > 6 {
+            diagnostic =
+                diagnostic.help("only six characters of a name count; with --long-symbols all do");
+        }
+        context.report(diagnostic);
+    }
+
+    /// Declares a symbol external, unless it already is.
+    pub(super) fn declare_external(&mut self, context: &mut Context<'_>, name: NameId, span: Span) {
+        let pass = context.pass_number();
+        let entry = self.names[name];
+        let spelling = || self.names.spelling(name);
+        if entry.definition == Definition::External {
+            if entry.exported {
+                let message = format!("{} is exported and cannot be external", spelling());
+                context.error(Code::External, span, message);
+            }
+            return;
+        }
+        if entry.is_local() {
+            let message = format!("{} is local and cannot be external", spelling());
+            return context.error(Code::External, span, message);
+        }
+        if entry.built_in.is_some() {
+            self.names[name].is_multiply_defined = true;
+            return self.report_redefinition(context, name, &entry, span);
+        }
+        if entry.definition != Definition::None {
+            return self.declare_defined(context, name, &entry, span);
+        }
+        let base = BaseId(BaseId::FIRST_EXTERNAL + self.externals.len() as u32);
+        self.externals.push(name);
+        self.names.add_symbol(name);
+        let entry = &mut self.names[name];
+        entry.state = SymbolState::Value(Value::in_base(base, 0));
+        entry.definition = Definition::External;
+        entry.pass = pass;
+        entry.place = span.start;
+    }
+
+    /// Reports a symbol that is both defined and declared external. ZASM marks the conflict, and
+    /// also an exported or absolute symbol.
+    fn declare_defined(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        entry: &Name,
+        span: Span,
+    ) {
+        let absolute = matches!(entry.state, SymbolState::Value(value) if value.is_absolute());
+        let count = usize::from(entry.exported) + usize::from(absolute);
+        if count > 0 {
+            let spelling = self.names.spelling(name);
+            let message = format!("{spelling} is defined here and cannot be external");
+            context.error_counted(Code::External, span, &message, count);
+        }
+        if !entry.entry {
+            self.names[name].is_multiply_defined = true;
+            self.report_redefinition(context, name, entry, span);
+        }
+    }
+
+    #[cold]
+    pub(super) fn report_doubled(&mut self, context: &mut Context<'_>, name: NameId, at: u32) {
+        let message = format!("{} is defined twice", self.names.spelling(name));
+        context.error(Code::Doubled, context.symbol_span(at), message);
+    }
+
+    pub(super) fn report_undefined(&mut self, context: &mut Context<'_>, name: NameId, span: Span) {
+        self.names[name].has_undefined_use = true;
+        self.names.append_symbol(name);
+        let spelling = self.names.spelling(name);
+        let message = format!("{spelling} is not defined");
+        let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);
+        if context.sink.accepts(Code::Undefined)
+            && let Some(suggestion) = self.cached_suggestion(context, name)
+        {
+            diagnostic = suggestion.add_to(diagnostic, span, span.end);
+        }
+        context.report(diagnostic);
+    }
+
+    /// Exports a symbol named by `.INTERN` or `.ENTRY`.
+    pub(super) fn export_declared(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        at: Span,
+        entry: bool,
+    ) {
+        let known = self.names[name];
+        let spelling = self.names.spelling(name);
+        if known.is_local() {
+            let message = format!("{spelling} is local and cannot be exported");
+            context.error(Code::Operand, at, message);
+        }
+        let segment = matches!(known.built_in, Some(BuiltIn::Segment(_)));
+        // Only in the second pass can an exported name already be declared external by a later
+        // line.
+        let external = known.definition == Definition::External && !known.exported;
+        if external || segment {
+            let message = format!("{spelling} is not defined here and cannot be exported");
+            return context.error(Code::External, at, message);
+        }
+        match context.pass {
+            Pass::Single => self.exported_names.push((name, at)),
+            Pass::Second if known.definition == Definition::None && known.built_in.is_none() => {
+                self.report_undefined(context, name, at);
+            }
+            Pass::Second if known.is_multiply_defined => {
+                self.report_doubled(context, name, at.start)
+            }
+            _ => {}
+        }
+        self.begin_first_scope(
+            context,
+            name,
+            known.entered > 0 || known.has_undefined_use,
+            Entry::Symbol,
+        );
+        self.names.declare_forward(name);
+        self.names[name].exported = true;
+        self.names[name].entry |= entry;
+    }
+
+    /// Exports a symbol where it is defined: `NAME::` and `NAME=:`.
+    pub(super) fn export(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        at: Span,
+        entry: bool,
+    ) {
+        let known = self.names[name];
+        if known.is_local() {
+            let spelling = self.names.spelling(name);
+            let message = format!("{spelling} is local and cannot be exported");
+            return context.error(Code::Internal, at, message);
+        }
+        self.names[name].exported = true;
+        self.names[name].entry |= entry;
+    }
+
+    /// Begins the scope of `..locals` of a name whose first use enters it into the table. As in
+    /// ZASM, the second pass finds it there, so that its scopes differ.
+    pub(super) fn begin_first_scope(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+        known: bool,
+        entry: Entry,
+    ) {
+        if context.pass == Pass::First && !known && !self.names[name].is_local() {
+            self.names.begin_scope(name, entry);
+        }
+    }
+
+    /// Defines a symbol as a copy of another. In the second pass the value may differ.
+    pub(super) fn define_copy(
+        &mut self,
+        context: &mut Context<'_>,
+        new: NameId,
+        state: SymbolState,
+        kind: Definition,
+        place: Span,
+    ) {
+        let entry = self.names[new];
+        if context.pass != Pass::Second {
+            let known = entry.definition != Definition::None && entry.state != state;
+            // A variable may be reassigned, but not by a copy.
+            let kind = if known { Definition::Label } else { kind };
+            let scope = self.names.scope();
+            self.define(context, new, state, kind, place);
+            // A copy begins no scope.
+            return self.names.resume_scope(scope);
+        }
+        self.names.add_symbol(new);
+        if entry.is_multiply_defined {
+            self.report_redefinition(context, new, &entry, place);
+        } else if !matches!(entry.definition, Definition::Label | Definition::External) {
+            self.names[new].state = state;
+            if entry.definition == Definition::None {
+                self.names[new].definition = kind;
+            }
+        }
+    }
+
+    pub(super) fn report_second_meaning(
+        &mut self,
+        context: &mut Context<'_>,
+        new: NameId,
+        place: Span,
+    ) {
+        let spelling = self.names.spelling(new);
+        let message = format!("{spelling} has a meaning already, which stays");
+        context.report(Diagnostic::new(Code::Redefined, place, message));
+    }
+
+    pub(super) fn report_no_meaning(&mut self, context: &mut Context<'_>, old: NameId, at: Span) {
+        let spelling = self.names.spelling(old);
+        let message = format!("{spelling} has no meaning that can get a second name here");
+        context.error(Code::Undefined, at, message);
+    }
+
+    /// Returns a suggestion for an undefined symbol. After a single pass all symbols are known, so
+    /// that one search per name is enough.
+    pub(super) fn cached_suggestion(
+        &mut self,
+        context: &mut Context<'_>,
+        name: NameId,
+    ) -> Option<Suggestion> {
+        if context.pass != Pass::Single {
+            return suggest_for_undefined(&self.names, name);
+        }
+        if let Some(known) = self.suggestions.get(&name) {
+            return known.clone();
+        }
+        let suggestion = suggest_for_undefined(&self.names, name);
+        self.suggestions.insert(name, suggestion.clone());
+        suggestion
+    }
+
+    /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.
+    pub(super) fn add_macro(&mut self, context: &mut Context<'_>, name: NameId, definition: Macro) {
+        let place = definition.place;
+        let known = self.names[name].macro_index();
+        let earlier = known.map(|index| self.macros[index].place);
+        match earlier {
+            // The second pass starts with the macros of the first.
+            Some(_) if context.pass != Pass::Second => self.names[name].is_macro_redefined = true,
+            Some(_) => {}
+            None => {
+                self.names.append_entry(name, Entry::Macro);
+                self.names[name].set_macro(self.macros.len());
+                self.macros.push(Arc::new(definition));
+            }
+        }
+        if self.names[name].is_macro_redefined {
+            let message = format!("the macro {} is defined twice", self.names.spelling(name));
+            let mut diagnostic = Diagnostic::new(Code::Redefined, place, message);
+            if let Some(earlier) = earlier.filter(|earlier| *earlier != place) {
+                diagnostic = diagnostic.label(earlier, "first defined here");
+            }
+            context.report(diagnostic);
+        }
+        if !self.names[name].is_local() {
+            self.names.begin_scope(name, Entry::Macro);
+        }
+    }
+
+    /// Gives a macro a second name, for `.MASYN old,new`.
+    pub(super) fn copy_macro(&mut self, old: NameId, new: NameId) -> bool {
+        let Some(index) = self.names[old].macro_index() else { return false };
+        if self.names[new].macro_index().is_none() {
+            self.names.append_entry(new, Entry::Macro);
+            self.names[new].set_macro(index);
+        }
+        true
+    }
+
+    pub(super) fn check_exports(&mut self, context: &mut Context<'_>) {
+        for (name, span) in std::mem::take(&mut self.exported_names) {
+            let definition = self.names[name].definition;
+            if matches!(definition, Definition::None | Definition::External) {
+                self.report_undefined(context, name, span);
+            }
+        }
+    }
+}
+
+/// Formats a value for messages.
+fn shown(value: Value) -> String {
+    let listed = value.reloc_value();
+    match listed.base {
+        0 => format!("{:04X}H", listed.number),
+        1 => format!("{:04X}H in .PROG.", listed.number),
+        2 => format!("{:04X}H in .DATA.", listed.number),
+        3 => format!("{:04X}H in .BLNK.", listed.number),
+        _ => format!("{:04X}H in an external area", listed.number),
+    }
+}

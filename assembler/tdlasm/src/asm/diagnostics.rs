@@ -1,0 +1,247 @@
+//! Collects diagnostics, and the error flags that ZASM prints in each listing row.
+
+use std::iter;
+
+use crate::diag::{Code, Diagnostic, Severity};
+
+use super::options::Options;
+use super::pass::Pass;
+
+/// Errors beyond this number are dropped.
+const MAX_ERRORS: usize = 100;
+/// Warnings beyond this number are dropped.
+const MAX_WARNINGS: usize = 100;
+/// ZASM prints at most this many error flags in a row.
+const MAX_FLAGS_PER_ROW: usize = 2;
+
+/// Collects the diagnostics of a run, and the error flags of the current listing row.
+#[derive(Debug)]
+pub(super) struct DiagnosticSink<'a> {
+    options: &'a Options,
+    pass: Pass,
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+    /// The number of error flags that ZASM counts, including those that a full row does not show.
+    flags: usize,
+    row: Row,
+    /// The row of each flag that a single pass raised while it read the row, ascending.
+    flag_rows: Vec<u32>,
+    /// The row of each flag that a single pass raised when it resolved fixups.
+    fixup_flag_rows: Vec<u32>,
+    /// Whether fixups are being resolved.
+    is_filling_fixups: bool,
+    /// Whether a single pass has met something that depends on later definitions.
+    pub(super) needs_two_passes: bool,
+}
+
+/// The error flags of a listing row.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Row {
+    number: u32,
+    flags: usize,
+    /// Whether one of the flags shown is an error.
+    has_error: bool,
+    /// Whether the row has errors that its flags do not show.
+    overflowed: bool,
+}
+
+/// The state to restore when a statement is read again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReportCheckpoint {
+    diagnostics: usize,
+    errors: usize,
+    warnings: usize,
+    flags: usize,
+    row: Row,
+    flag_rows: usize,
+}
+
+impl<'a> DiagnosticSink<'a> {
+    pub(super) fn new(options: &'a Options, pass: Pass) -> Self {
+        Self {
+            options,
+            pass,
+            diagnostics: Vec::new(),
+            errors: 0,
+            warnings: 0,
+            flags: 0,
+            row: Row::default(),
+            flag_rows: Vec::new(),
+            fixup_flag_rows: Vec::new(),
+            is_filling_fixups: false,
+            needs_two_passes: false,
+        }
+    }
+
+    /// Resets the sink for the pass that reports.
+    pub(super) fn restart(&mut self, pass: Pass) {
+        *self = Self::new(self.options, pass);
+    }
+
+    /// Begins a listing row.
+    #[inline]
+    pub(super) fn next_row(&mut self) {
+        self.row = Row { number: self.row.number.wrapping_add(1), ..Row::default() };
+    }
+
+    /// Returns the number of the current row, which fixups remember.
+    #[inline]
+    pub(super) fn row(&self) -> u32 {
+        self.row.number
+    }
+
+    /// Adds a diagnostic. The first of two passes reports nothing. A single pass that meets a
+    /// message which depends on later definitions requests two passes instead.
+    pub(super) fn add(&mut self, diagnostic: Diagnostic) {
+        self.add_counted(diagnostic, 1);
+    }
+
+    /// Adds a diagnostic for which ZASM raises `count` equal error flags.
+    #[cold]
+    pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
+        if self.pass == Pass::First {
+            return;
+        }
+        if diagnostic.code.letter().is_none() {
+            return self.push(diagnostic);
+        }
+        if self.pass == Pass::Single && !self.record_flags(diagnostic.code, count) {
+            self.needs_two_passes = true;
+            return;
+        }
+        self.flags += count;
+        let shown = self.row.flags < MAX_FLAGS_PER_ROW;
+        self.row.flags += count;
+        if shown {
+            self.row.has_error |= self.is_error(diagnostic.code);
+            return self.push(diagnostic);
+        }
+        // Without this the flags of a row could all be warnings although the row has an error.
+        if self.is_error(diagnostic.code) && !self.row.has_error && !self.row.overflowed {
+            self.row.overflowed = true;
+            let message =
+                format!("{} as well; this row has two error flags already", diagnostic.message);
+            self.push(Diagnostic { code: Code::More, message, ..diagnostic });
+        }
+    }
+
+    /// Records flags of a single pass. Returns `false` if only two passes raise them correctly.
+    fn record_flags(&mut self, code: Code, count: usize) -> bool {
+        let is_early = code == Code::Undefined && !self.is_filling_fixups;
+        let needs_two =
+            !self.options.single_pass_diagnostics || code.needs_two_passes() || is_early;
+        let rows =
+            if self.is_filling_fixups { &mut self.fixup_flag_rows } else { &mut self.flag_rows };
+        rows.extend(iter::repeat_n(self.row.number, count));
+        !needs_two
+    }
+
+    /// Begins resolving fixups. Returns the current row, for [`end_fixups`](Self::end_fixups).
+    pub(super) fn begin_fixups(&mut self) -> Row {
+        self.is_filling_fixups = true;
+        self.row
+    }
+
+    /// Switches to the row of a fixup.
+    pub(super) fn set_row(&mut self, number: u32) {
+        self.row = Row { number, ..Row::default() };
+    }
+
+    /// Ends resolving fixups. Two passes would have raised these flags while reading the rows, so
+    /// two passes are requested if that changes which flags are shown.
+    pub(super) fn end_fixups(&mut self, row: Row) {
+        self.is_filling_fixups = false;
+        self.row = row;
+        let rows = || self.fixup_flag_rows.chunk_by(|one, other| one == other);
+        let is_crowded = rows().any(|row| row.len() > MAX_FLAGS_PER_ROW);
+        let is_mixed = rows().any(|row| self.flag_rows.binary_search(&row[0]).is_ok());
+        let is_cut = self.warnings > MAX_WARNINGS
+            || (self.errors > MAX_ERRORS && !self.flag_rows.is_empty());
+        self.needs_two_passes |=
+            is_crowded || is_mixed || (is_cut && !self.fixup_flag_rows.is_empty());
+    }
+
+    fn is_error(&self, code: Code) -> bool {
+        self.options.lint_levels.severity(code) == Some(Severity::Error)
+    }
+
+    fn push(&mut self, mut diagnostic: Diagnostic) {
+        let Some(severity) = self.options.lint_levels.severity(diagnostic.code) else { return };
+        diagnostic.severity = severity;
+        if !diagnostic.is_error() {
+            self.warnings += 1;
+            if self.warnings <= MAX_WARNINGS {
+                self.diagnostics.push(diagnostic);
+            }
+            return;
+        }
+        self.errors += 1;
+        if self.errors <= MAX_ERRORS {
+            self.diagnostics.push(diagnostic);
+        } else if self.errors == MAX_ERRORS + 1 {
+            let message = format!("more than {MAX_ERRORS} errors; the rest is left out");
+            self.diagnostics.push(Diagnostic::new(Code::TooMany, diagnostic.span, message));
+        }
+    }
+
+    /// Returns `true` if a diagnostic with this code would be stored. If not, callers can skip the
+    /// search for suggestions.
+    pub(super) fn accepts(&self, code: Code) -> bool {
+        let has_room = match self.options.lint_levels.severity(code) {
+            Some(Severity::Error) => self.errors < MAX_ERRORS,
+            Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
+            None => false,
+        };
+        self.pass != Pass::First && has_room
+    }
+
+    /// Returns the number of errors in the row, if all of their flags are shown.
+    pub(super) fn flags_in_row(&self) -> Option<u16> {
+        let flags = self.row.flags;
+        (flags <= MAX_FLAGS_PER_ROW).then_some(flags as u16)
+    }
+
+    pub(super) fn checkpoint(&self) -> ReportCheckpoint {
+        ReportCheckpoint {
+            diagnostics: self.diagnostics.len(),
+            errors: self.errors,
+            warnings: self.warnings,
+            flags: self.flags,
+            row: self.row,
+            flag_rows: self.flag_rows.len(),
+        }
+    }
+
+    /// Discards the diagnostics reported since `checkpoint`.
+    pub(super) fn roll_back(&mut self, checkpoint: ReportCheckpoint) {
+        self.diagnostics.truncate(checkpoint.diagnostics);
+        self.errors = checkpoint.errors;
+        self.warnings = checkpoint.warnings;
+        self.flags = checkpoint.flags;
+        self.row = checkpoint.row;
+        self.flag_rows.truncate(checkpoint.flag_rows);
+    }
+
+    /// Returns `true` if this is a single pass that has requested two passes.
+    #[inline]
+    pub(super) fn must_restart(&self) -> bool {
+        self.needs_two_passes && self.pass == Pass::Single
+    }
+
+    /// Returns `true` if flags were raised since `checkpoint`.
+    pub(super) fn has_flags_since(&self, checkpoint: ReportCheckpoint) -> bool {
+        self.flags != checkpoint.flags || self.must_restart()
+    }
+
+    /// Returns the diagnostics sorted by position, and the number of flags that ZASM counts.
+    pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
+        // A message about a whole module precedes those about its first byte.
+        self.diagnostics.sort_by_key(|found| {
+            let about_module = found.code == Code::Overwrite;
+            (found.span.start, !about_module, found.severity == Severity::Warning)
+        });
+        self.diagnostics.dedup();
+        (self.diagnostics, self.flags)
+    }
+}

@@ -1,0 +1,385 @@
+//! Evaluates expressions: immediately if every symbol is known, at the end of the module otherwise.
+
+use crate::diag::{Code, Diagnostic};
+use crate::references::ReferenceRole;
+use crate::source::Span;
+use crate::syntax::Cursor;
+use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
+
+use super::code_buffer::Field;
+use super::deferred::{DeferredExpression, DeferredOp, Evaluated};
+use super::module_assembler::ModuleAssembler;
+use super::name_hash::NameId;
+use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
+use super::pass::{Pass, StatementAbort, StatementResult};
+use super::value::{BaseId, Value};
+
+/// The value that ZASM continues with after a closing parenthesis without a partner.
+const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
+
+impl ModuleAssembler<'_> {
+    /// Parses an expression into operand buffer `which`.
+    pub(super) fn parse_expression(&mut self, which: usize, cursor: &mut Cursor<'_>) {
+        let radix = self.radix;
+        self.operands[which].parse(cursor, radix, &mut self.symbols.names);
+        if self.context.records_references() {
+            self.record_operand_references(which);
+        }
+    }
+
+    fn report_fault(&mut self, fault: Fault, span: Span) {
+        self.line_continues |= fault == Fault::OpenLine;
+        // ZASM raises A twice for a closing parenthesis without a partner.
+        let count = if fault == Fault::Closing { 2 } else { 1 };
+        let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
+        let (code, message) = fault_text(fault);
+        let mut diagnostic = Diagnostic::new(code, span, message);
+        if let Some(number) = number {
+            diagnostic = diagnostic.help(format!("write {number}")).fix(span, number);
+        }
+        self.context.sink.add_counted(diagnostic, count);
+    }
+
+    /// Returns the TDL spelling of a hexadecimal number of another dialect.
+    fn suggest_hexadecimal(&self, span: Span) -> Option<String> {
+        let text = self.context.sources.slice(span).to_ascii_uppercase();
+        let digits = text.strip_prefix(b"0X").unwrap_or(&text);
+        let hexadecimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+        if !hexadecimal {
+            return None;
+        }
+        let digits = String::from_utf8_lossy(digits);
+        let digits = digits.trim_start_matches('0');
+        let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+        Some(format!("{zero}{digits}H"))
+    }
+
+    /// Evaluates operand buffer `which`.
+    #[inline]
+    pub(super) fn evaluate(&mut self, which: usize) -> StatementResult<Evaluated> {
+        if let Some(value) = self.simple_value(&self.operands[which]) {
+            return Ok(Evaluated::Known(value));
+        }
+        let expr = std::mem::take(&mut self.operands[which]);
+        let result = self.evaluate_expression(&expr);
+        self.operands[which] = expr;
+        result
+    }
+
+    /// Evaluates operand buffer `which`, whose value is needed immediately. As in ZASM, a forward
+    /// reference counts as 0 in the first of two passes; a single pass is abandoned.
+    pub(super) fn evaluate_now(&mut self, which: usize) -> StatementResult<Value> {
+        match self.evaluate(which)? {
+            Evaluated::Known(value) => Ok(value),
+            Evaluated::Deferred(_) => Err(StatementAbort::TwoPasses),
+        }
+    }
+
+    /// Returns the value of an expression that is a number or a defined symbol, as most are.
+    #[inline]
+    fn simple_value(&self, expr: &Expr) -> Option<Value> {
+        match expr.ops[..] {
+            [Op::Number(number)] => Some(Value::absolute(number)),
+            [Op::Symbol(name, _)] => {
+                let name = &self.symbols.names[name];
+                // The second pass records which values of the first it uses.
+                let is_early = self.context.pass == Pass::Second && name.pass == 1;
+                name.plain_value().filter(|_| !is_early)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> StatementResult<Evaluated> {
+        if self.symbols.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
+            self.context.error(
+                Code::Doubled,
+                expr.span,
+                "the source assigns to the location counter",
+            );
+        }
+        // A single operand needs no stack.
+        if let [op] = expr.ops[..]
+            && let Some(value) = self.operand_value(op)?
+        {
+            return Ok(Evaluated::Known(value));
+        }
+        // A stack machine over postfix operations. The stack is reused to avoid allocations, and
+        // must be cleared since a deferred expression leaves its values behind.
+        self.code.value_stack.clear();
+        for (at, op) in expr.ops.iter().enumerate() {
+            match *op {
+                Op::Fault(fault, span) => {
+                    self.report_fault(fault, span);
+                    if let (Fault::Closing, Some(top)) = (fault, self.code.value_stack.last_mut()) {
+                        *top = top.with_number(VALUE_AFTER_STRAY_PARENTHESIS);
+                    }
+                }
+                Op::Negate => self.unary(Value::negate),
+                Op::Not => {
+                    let moves = self.code.value_stack.last().is_some_and(|top| !top.is_absolute());
+                    if moves {
+                        self.not_relocatable(expr.span);
+                    }
+                    self.unary(Value::not);
+                }
+                Op::Binary(op) => self.binary(op, expr.span),
+                Op::Group => self.unary(Value::parenthesised),
+                operand => match self.operand_value(operand)? {
+                    Some(value) => self.code.value_stack.push(value),
+                    // A forward reference defers the whole expression, since the values computed so
+                    // far may depend on the final sizes of sections.
+                    None => return self.defer(expr, at).map(Evaluated::Deferred),
+                },
+            }
+        }
+        let value = self.code.value_stack.pop().unwrap_or_default();
+        Ok(Evaluated::Known(self.normalise(value, expr.span)))
+    }
+
+    /// Reports a value that does not contain its base exactly once.
+    fn normalise(&mut self, value: Value, span: Span) -> Value {
+        for _ in 0..value.relocation_faults() {
+            self.not_relocatable(span);
+        }
+        value.normalised()
+    }
+
+    fn unary(&mut self, op: impl Fn(Value) -> Value) {
+        let value = self.code.value_stack.pop().unwrap_or_default();
+        self.code.value_stack.push(op(value));
+    }
+
+    fn binary(&mut self, op: BinaryOp, span: Span) {
+        let right = self.code.value_stack.pop().unwrap_or_default();
+        let left = self.code.value_stack.pop().unwrap_or_default();
+        let (value, faults) = left.binary(op, right);
+        for _ in 0..faults {
+            self.not_relocatable(span);
+        }
+        self.code.value_stack.push(value);
+    }
+
+    #[cold]
+    pub(super) fn not_relocatable(&mut self, span: Span) {
+        let message = "no relocation can express this value";
+        let help = "a relocatable value can be added to a constant, and subtracted from another of \
+                    the same section";
+        self.context.report(Diagnostic::new(Code::Relocation, span, message).help(help));
+    }
+
+    /// Returns the value of an operand, or `None` for a forward reference.
+    #[inline]
+    fn operand_value(&mut self, op: Op) -> StatementResult<Option<Value>> {
+        match op {
+            Op::Number(number) => Ok(Some(Value::absolute(number))),
+            Op::Here => Ok(Some(self.code.statement_location)),
+            Op::Symbol(name, at) => self.symbol_value(name, at),
+            Op::External(name, at) => {
+                if self.symbols.names[name].macro_index().is_some() {
+                    return Err(StatementAbort::Expand(name, at));
+                }
+                // As with exported labels, no known program shows whether ZASM still finds the
+                // `..locals` after an external that is first named in an operand.
+                let place = self.symbols.names.newest_scope();
+                let span = self.context.symbol_span(at);
+                self.symbols.declare_external(&mut self.context, name, span);
+                self.symbols.names.set_newest_scope(place);
+                self.symbol_value(name, at)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Option<Value>> {
+        let entry = &self.symbols.names[name];
+        if entry.macro_index().is_some() {
+            return Err(StatementAbort::Expand(name, at));
+        }
+        if entry.is_multiply_defined {
+            self.symbols.report_doubled(&mut self.context, name, at);
+        }
+        let entry = &self.symbols.names[name];
+        Ok(match entry.state {
+            // Like the name of a section, an external has the current end of its area as value.
+            SymbolState::Value(value) if entry.definition == Definition::External => {
+                Some(self.code.output.area_end(value.base))
+            }
+            SymbolState::Value(value) => {
+                if self.context.pass == Pass::Second && entry.pass == 1 {
+                    self.code.early_uses.push((name, at, value));
+                }
+                Some(value)
+            }
+            SymbolState::Deferred(_) => None,
+            SymbolState::Undefined => match self.built_in_value(name) {
+                None => self.unknown_value(name, at),
+                built_in => {
+                    // The second of two passes would use a symbol of this name that is defined
+                    // later.
+                    if self.context.pass == Pass::Single {
+                        self.symbols.used_as_built_in.push(name);
+                    }
+                    built_in
+                }
+            },
+        })
+    }
+
+    /// Returns the built-in value of a register, section, instruction or directive.
+    fn built_in_value(&self, name: NameId) -> Option<Value> {
+        let entry = &self.symbols.names[name];
+        Some(match (entry.built_in, entry.operator) {
+            (Some(BuiltIn::Register(register)), _) => Value::absolute(register.value().into()),
+            (Some(BuiltIn::Segment(base)), _) => self.code.output.area_end(BaseId(base.into())),
+            (_, Some(Operator::Instruction(form))) => {
+                Value::absolute(crate::isa::FORMS[usize::from(form)].value())
+            }
+            // A directive has no opcode, and counts as 0.
+            (_, Some(Operator::Directive(_))) => Value::default(),
+            _ => return None,
+        })
+    }
+
+    /// Handles a symbol without a value: ZASM uses 0, and marks it in the second pass.
+    #[cold]
+    fn unknown_value(&mut self, name: NameId, at: u32) -> Option<Value> {
+        match self.context.pass {
+            Pass::Single => return None,
+            Pass::First => {}
+            Pass::Second => {
+                let span = self.context.symbol_span(at);
+                self.symbols.report_undefined(&mut self.context, name, span);
+            }
+        }
+        Some(Value::default())
+    }
+
+    /// Warns where the second pass used a value of the first pass that was not the final one.
+    pub(super) fn check_early_uses(&mut self) {
+        for (name, at, value) in std::mem::take(&mut self.code.early_uses) {
+            let entry = &self.symbols.names[name];
+            // A label with a phase error is reported at its definition.
+            if entry.state == SymbolState::Value(value) || entry.definition == Definition::Label {
+                continue;
+            }
+            let spelling = self.symbols.names.spelling(name);
+            let message = format!("{spelling} does not have its final value here, as in ZASM");
+            let help = "two passes are not enough for it: move its definition up";
+            let diagnostic =
+                Diagnostic::new(Code::EarlyValue, self.context.symbol_span(at), message);
+            self.context.report(diagnostic.help(help));
+        }
+    }
+
+    /// Stores an expression until the end of the module. Errors before the operation `read` have
+    /// been reported.
+    fn defer(&mut self, expr: &Expr, read: usize) -> StatementResult<u32> {
+        let first = self.code.deferred.ops.len() as u32;
+        for (at, op) in expr.ops.iter().enumerate() {
+            let kept = match *op {
+                Op::Negate => DeferredOp::Negate,
+                Op::Not => DeferredOp::Not,
+                Op::Binary(op) => DeferredOp::Binary(op),
+                Op::Group => DeferredOp::Group,
+                // The value after this error does not follow from the operations.
+                Op::Fault(Fault::Closing, _) => return Err(StatementAbort::TwoPasses),
+                Op::Fault(fault, span) => {
+                    if at > read {
+                        self.report_fault(fault, span);
+                    }
+                    continue;
+                }
+                operand => match (self.operand_value(operand)?, operand) {
+                    (Some(value), _) => DeferredOp::Value(value),
+                    (None, Op::Symbol(name, at) | Op::External(name, at)) => {
+                        self.deferred_symbol(name, at)
+                    }
+                    (None, _) => DeferredOp::Value(Value::default()),
+                },
+            };
+            self.code.deferred.ops.push(kept);
+        }
+        let count = self.code.deferred.ops.len() as u32 - first;
+        self.code.deferred.expressions.push(DeferredExpression { first, count });
+        Ok(self.code.deferred.expressions.len() as u32 - 1)
+    }
+
+    fn deferred_symbol(&self, name: NameId, at: u32) -> DeferredOp {
+        match self.symbols.names[name].state {
+            SymbolState::Deferred(other) => DeferredOp::Expression(other),
+            _ => DeferredOp::Symbol(name, at),
+        }
+    }
+
+    /// Writes a field with the value of operand buffer `which`.
+    #[inline]
+    pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> StatementResult {
+        if let Some(value) = self.simple_value(&self.operands[which]) {
+            let span = self.operands[which].span;
+            let site = self.code.output.write(&[0; 2][..field.size()]);
+            self.code.set_field(&mut self.context, site, field, value, span);
+            return Ok(());
+        }
+        let expr = std::mem::take(&mut self.operands[which]);
+        let result = self.emit_expression(&expr, field);
+        self.operands[which] = expr;
+        result
+    }
+
+    pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> StatementResult {
+        let evaluated = self.evaluate_expression(expr)?;
+        let site = self.code.output.write(&[0; 2][..field.size()]);
+        self.code.fill(&mut self.context, site, field, evaluated, expr.span);
+        Ok(())
+    }
+
+    /// Reads the value of an assignment.
+    pub(super) fn assigned_value(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<SymbolState> {
+        self.parse_expression(0, cursor);
+        if self.operands[0].ops.is_empty() {
+            self.context.error(Code::Expression, cursor.here(), "a value is missing");
+        }
+        Ok(match self.evaluate(0)? {
+            Evaluated::Known(value) => SymbolState::Value(value),
+            Evaluated::Deferred(expression) => SymbolState::Deferred(expression),
+        })
+    }
+
+    /// Records the symbols of operand buffer `which`.
+    pub(super) fn record_operand_references(&mut self, which: usize) {
+        for op in &self.operands[which].ops {
+            if let Op::Symbol(name, at) | Op::External(name, at) = *op
+                && !matches!(self.symbols.names[name].built_in, Some(BuiltIn::Register(_)))
+            {
+                self.context.recorder.unnumbered.push((
+                    name,
+                    self.context.symbol_span(at),
+                    ReferenceRole::Use,
+                ));
+            }
+        }
+    }
+}
+
+/// Returns the code and message for a syntax error in an expression.
+fn fault_text(fault: Fault) -> (Code, &'static str) {
+    match fault {
+        Fault::Missing => (Code::Expression, "a number, symbol or parenthesis is missing here"),
+        Fault::Stray => (Code::Expression, "a number, symbol or parenthesis is expected here"),
+        Fault::Radix => (Code::Expression, "^ is followed by none of B O Q D H"),
+        Fault::Operator => (Code::Expression, "an operator or a comma is missing here"),
+        Fault::Parenthesis | Fault::OpenLine => {
+            (Code::Expression, "this parenthesis is not closed")
+        }
+        Fault::Closing => (Code::Expression, "this parenthesis has no partner"),
+        Fault::Quote => (Code::Quote, "the quote is not closed on this line"),
+        Fault::Digit => {
+            (Code::Digit, "a digit is too large for the radix; only those before it count")
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The input stack: open files and macro texts, and open conditional blocks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::source::{Loader, Origin, SourceMap};
+
+/// The kind of text that a frame reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// A file of the run.
+    File,
+    /// A file named by `.INSERT`.
+    Insert,
+    /// The text of a macro call.
+    Macro,
+}
+
+/// A text that is being read.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(crate) kind: FrameKind,
+    /// The index of the text in the source map.
+    pub(crate) source: usize,
+    pub(crate) text: Arc<Vec<u8>>,
+    /// The offset of the text in the source map.
+    pub(crate) base: u32,
+    /// The offset in the text of the next byte to read.
+    pub(crate) pos: usize,
+    /// The number of blocks that were open when this text was entered.
+    blocks: usize,
+    /// The offset in the text at which the rest of the calling line begins.
+    pub(crate) tail: usize,
+    /// Whether a `]` follows the macro call, which may close a block outside of the macro.
+    pub(crate) closes: bool,
+}
+
+impl Frame {
+    /// Creates a frame that reads a whole text.
+    pub(crate) fn new(kind: FrameKind, sources: &SourceMap, index: usize) -> Self {
+        let source = sources.get(index);
+        let text = Arc::clone(&source.text);
+        let tail = text.len();
+        Self {
+            kind,
+            source: index,
+            text,
+            base: source.base,
+            pos: 0,
+            blocks: 0,
+            tail,
+            closes: false,
+        }
+    }
+
+    /// Returns `true` if only brackets follow in the macro text, and nothing follows the call.
+    fn is_exit_last(&self) -> bool {
+        let left = &self.text[self.pos.min(self.tail)..self.tail];
+        let behind = self.text[self.tail..].trim_ascii();
+        let nothing = left.iter().all(|byte| matches!(byte, b']' | b' ' | b'\t'));
+        nothing && (behind.is_empty() || behind[0] == b';')
+    }
+}
+
+/// A change to the input stack, requested by a statement.
+#[derive(Debug)]
+pub(crate) enum InputChange {
+    /// Read this text next.
+    Into(Frame),
+    /// Leave the macro text.
+    ExitMacro,
+    /// Leave the file of the run.
+    End,
+}
+
+/// The texts being read, and the conditional blocks open in them.
+pub(crate) struct InputStack<'a> {
+    loader: &'a dyn Loader,
+    include_dirs: &'a [PathBuf],
+    /// The open texts, innermost last.
+    frames: Vec<Frame>,
+    macro_depth: usize,
+    /// The total size of the open macro texts.
+    pub(crate) open_text: usize,
+    insert_depth: usize,
+    /// The number of nested conditional blocks being assembled.
+    blocks: usize,
+    pub(crate) pending_change: Option<InputChange>,
+    /// Whether macro text was inserted into the operands of the current statement.
+    pub(crate) has_macro_text: bool,
+    /// The same for the next statement.
+    pub(crate) next_has_macro_text: bool,
+    /// Whether the previous statement was an `.EXIT` that left a macro.
+    pub(crate) exited: bool,
+    /// The number of macro calls so far.
+    pub(crate) calls: usize,
+    /// Whether `.END` was read, or the file cannot be read.
+    pub(crate) ended: bool,
+    /// The total size of all macro texts so far.
+    pub(crate) macro_text: usize,
+}
+
+impl<'a> InputStack<'a> {
+    pub(crate) fn new(loader: &'a dyn Loader, include_dirs: &'a [PathBuf]) -> Self {
+        Self {
+            loader,
+            include_dirs,
+            frames: Vec::new(),
+            macro_depth: 0,
+            open_text: 0,
+            insert_depth: 0,
+            blocks: 0,
+            pending_change: None,
+            has_macro_text: false,
+            next_has_macro_text: false,
+            exited: false,
+            calls: 0,
+            ended: false,
+            macro_text: 0,
+        }
+    }
+
+    /// Resets the stack for another pass.
+    pub(crate) fn restart(&mut self) {
+        self.frames.clear();
+        self.blocks = 0;
+        self.macro_depth = 0;
+        self.open_text = 0;
+        self.insert_depth = 0;
+        self.pending_change = None;
+        self.exited = false;
+        self.calls = 0;
+        self.ended = false;
+        self.macro_text = 0;
+    }
+
+    pub(crate) fn push(&mut self, frame: Frame) {
+        if frame.kind == FrameKind::Macro {
+            self.macro_depth += 1;
+            self.open_text += frame.text.len();
+        }
+        self.insert_depth += usize::from(frame.kind == FrameKind::Insert);
+        self.frames.push(frame);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        if frame.kind == FrameKind::Macro {
+            self.macro_depth -= 1;
+            self.open_text -= frame.text.len();
+        }
+        self.insert_depth -= usize::from(frame.kind == FrameKind::Insert);
+        Some(frame)
+    }
+
+    pub(crate) fn top(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    /// Returns the open sources, innermost first.
+    fn open_sources(&self) -> impl Iterator<Item = usize> {
+        self.frames.iter().rev().map(|frame| frame.source)
+    }
+
+    /// Returns `true` if a file of this name is open.
+    pub(crate) fn is_open(&self, sources: &SourceMap, name: &str) -> bool {
+        self.open_sources().any(|open| *sources.get(open).name == *name)
+    }
+
+    /// Returns the number of open macro texts.
+    pub(crate) fn macro_depth(&self) -> usize {
+        self.macro_depth
+    }
+
+    /// Returns the number of open `.INSERT` files.
+    pub(crate) fn insert_depth(&self) -> usize {
+        self.insert_depth
+    }
+
+    /// Leaves the innermost macro text, and all texts and blocks opened in it. The rest of the
+    /// calling line is read next. If the text ends with the `.EXIT`, ZASM also skips the line end,
+    /// so that the next line continues the statement.
+    fn exit_macro(&mut self) {
+        self.exited = true;
+        while let Some(mut frame) = self.pop() {
+            if frame.kind == FrameKind::Macro {
+                if frame.tail < frame.text.len() && frame.is_exit_last() {
+                    return;
+                }
+                self.blocks = self.blocks.min(frame.blocks);
+                if frame.tail < frame.text.len() {
+                    frame.pos = frame.tail;
+                    self.push(frame);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Leaves the file of the run, and all texts opened in it.
+    fn exit_file(&mut self) {
+        while self.pop().is_some_and(|frame| frame.kind != FrameKind::File) {}
+        self.blocks = 0;
+    }
+
+    /// Applies the change that the last statement requested.
+    #[inline]
+    pub(crate) fn apply_change(&mut self) {
+        match self.pending_change.take() {
+            Some(InputChange::Into(mut frame)) => {
+                frame.blocks = self.blocks;
+                self.push(frame);
+            }
+            Some(InputChange::ExitMacro) => self.exit_macro(),
+            Some(InputChange::End) => self.exit_file(),
+            None => {}
+        }
+    }
+
+    /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
+    /// call on, but in the text of the first call only for blocks opened in that text.
+    #[inline]
+    pub(crate) fn in_block(&self) -> bool {
+        self.calls > 1 || self.blocks > self.outside_blocks()
+    }
+
+    /// Returns `true` if a block or macro text is open, in which unquoted arguments and texts end
+    /// at `]`.
+    pub(crate) fn is_enclosed(&self) -> bool {
+        self.blocks > 0 || self.macro_depth > 0
+    }
+
+    /// Returns `true` if a `]` accepted here has no block to close.
+    pub(crate) fn closes_nothing(&self) -> bool {
+        self.blocks <= self.outside_blocks()
+    }
+
+    /// Returns the number of open blocks that a `]` in the innermost text cannot close.
+    fn outside_blocks(&self) -> usize {
+        let text = self.frames.last();
+        let text = text.filter(|frame| frame.kind == FrameKind::Macro && !frame.closes);
+        text.map_or(0, |frame| frame.blocks)
+    }
+
+    /// Closes all blocks, at the start of a module.
+    pub(crate) fn reset_blocks(&mut self) {
+        self.blocks = 0;
+        self.calls = 0;
+        self.frames.iter_mut().for_each(|frame| frame.blocks = 0);
+    }
+
+    pub(crate) fn open_block(&mut self) {
+        self.blocks += 1;
+    }
+
+    pub(crate) fn close_block(&mut self) {
+        self.blocks = self.blocks.saturating_sub(1).max(self.outside_blocks());
+    }
+
+    /// Reads a file, without adding it to the source map.
+    pub(crate) fn load(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.loader.load(path)
+    }
+
+    /// Returns the path of an inserted file. Searches the directory of the including file, then the
+    /// include directories. Each name is tried as given and with the extension `.ASM`.
+    pub(crate) fn find_insert(&self, sources: &SourceMap, name: &str) -> Option<PathBuf> {
+        let beside = self.open_sources().map(|open| sources.get(open)).find_map(|open| {
+            (!matches!(open.origin, Origin::Macro(_)))
+                .then(|| Path::new(&*open.name).parent().map(Path::to_owned))
+        });
+        let folders = beside.flatten().into_iter().chain(self.include_dirs.iter().cloned());
+        // Names were case-insensitive on CP/M, so all three spellings are tried.
+        let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
+        let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
+        folders
+            .flat_map(|folder| names.as_flattened().iter().map(move |name| folder.join(name)))
+            .find(|path| self.loader.exists(path))
+    }
+}

@@ -1,0 +1,582 @@
+//! Instructions: reads the operands, chooses the form, writes the bytes.
+//!
+//! As in ZASM registers are numbers: `MVI 7,5` is `MVI A,5`. A number that names no register is an
+//! error, and is reduced to one that does.
+
+use crate::diag::{Code, Diagnostic};
+use crate::isa::{FORMS, Form, Prefix, Register, Slot};
+use crate::source::Span;
+use crate::syntax::expr::{Intern, Op};
+use crate::syntax::{Cursor, lex};
+
+use super::code_buffer::Field;
+use super::deferred::Evaluated;
+use super::input::InputStack;
+use super::module_assembler::ModuleAssembler;
+use super::name_table::BuiltIn;
+use super::pass::{StatementAbort, StatementEnd, StatementResult};
+use super::value::Value;
+
+/// An operand, with what the choice of the form depends on.
+#[derive(Debug, Clone, Copy)]
+struct Operand {
+    register: Option<Register>,
+    index: Option<Prefix>,
+    /// The value of an immediate operand or a displacement.
+    value: Option<Evaluated>,
+    span: Span,
+    missing: bool,
+}
+
+impl Operand {
+    fn none() -> Self {
+        Self { register: None, index: None, value: None, span: Span::default(), missing: false }
+    }
+
+    fn register(register: Option<Register>, span: Span) -> Self {
+        Self { register, span, ..Self::none() }
+    }
+
+    /// Returns the register B, which ZASM uses for a missing register.
+    fn missing_register(span: Span) -> Self {
+        Self { missing: true, ..Self::register(Some(Register::B), span) }
+    }
+
+    fn fits(&self, slot: Slot) -> bool {
+        match slot {
+            Slot::None => true,
+            Slot::Index => self.index.is_some(),
+            Slot::Byte | Slot::Word | Slot::Relative | Slot::Bit | Slot::Restart => true,
+            _ => {
+                self.index.is_none()
+                    && self.register.is_some_and(|register| register.bits(slot).is_some())
+            }
+        }
+    }
+}
+
+/// The bytes of an instruction being built.
+#[derive(Debug, Default)]
+struct Bytes {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Bytes {
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+}
+
+/// Reads the operands of an instruction and writes its bytes.
+pub(super) struct InstructionReader<'s, 'a> {
+    pub(super) module: &'s mut ModuleAssembler<'a>,
+    pub(super) input: &'s InputStack<'a>,
+}
+
+impl InstructionReader<'_, '_> {
+    /// Assembles the instruction whose forms begin at index `first`.
+    pub(super) fn instruction(
+        &mut self,
+        first: u16,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<StatementEnd> {
+        let forms = &FORMS[usize::from(first)..];
+        let plain = &forms[0];
+        if self.module.code.only_8080 && plain.z80_only {
+            self.report_intel(plain, span);
+        }
+        let mut operands = [Operand::none(); 2];
+        self.read_operands(&mut operands, plain, span, cursor)?;
+        let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
+        // Most instructions use the first form, which needs no comparison of mnemonics.
+        let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
+        let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
+        match form {
+            Some(form) => self.encode(form, &operands),
+            None => self.encode_mismatched(plain, &operands, span),
+        }
+        Ok(StatementEnd::Open)
+    }
+
+    fn report_intel(&mut self, form: &Form, span: Span) {
+        self.module.context.error(Code::Intel, span, format!("the 8080 has no {}", form.mnemonic));
+    }
+
+    /// Reads the operands, whose number is the same in all forms.
+    fn read_operands(
+        &mut self,
+        operands: &mut [Operand; 2],
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult {
+        let [first, second] = form.slots;
+        operands[0] = match first {
+            Slot::None => return Ok(()),
+            Slot::Byte | Slot::Word | Slot::Relative => self.immediate(0, span, false, cursor)?,
+            Slot::Bit | Slot::Restart => self.small_number(form, span, cursor)?,
+            Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
+                // Port instructions take no index register.
+                let indexed = form.prefix != Prefix::Ed;
+                self.byte_register(0, indexed, form, span, cursor)?
+            }
+            pair => self.pair(pair, form, span, cursor)?,
+        };
+        operands[1] = match second {
+            Slot::None => return Ok(()),
+            Slot::Byte | Slot::Word => self.second_immediate(span, cursor)?,
+            _ if form.slots[0] == Slot::Bit => self.bit_register(form, span, cursor)?,
+            _ => match self.comma(Code::Operand, form, span, cursor) {
+                true => self.byte_register(1, true, form, span, cursor)?,
+                false => Operand::missing_register(span),
+            },
+        };
+        Ok(())
+    }
+
+    /// Returns `true` at the end of the operands.
+    fn at_end(&self, cursor: &mut Cursor<'_>) -> bool {
+        cursor.skip_blanks();
+        cursor.at_statement_end() || (cursor.peek() == Some(b']') && self.input.in_block())
+    }
+
+    /// Reads an immediate operand. If it is missing, no field is written.
+    fn immediate(
+        &mut self,
+        which: usize,
+        span: Span,
+        after_comma: bool,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        if self.at_end(cursor) {
+            if after_comma || self.input.has_macro_text {
+                self.module.context.error(
+                    Code::Operand,
+                    cursor.here(),
+                    "an operand is missing here",
+                );
+            }
+            // A macro without text is no operand, but does not count as missing.
+            if self.input.has_macro_text {
+                let value = Some(Evaluated::Known(Value::default()));
+                return Ok(Operand { value, span, ..Operand::none() });
+            }
+            let message = "an operand is missing, and so is its field in the code";
+            self.module.context.error(Code::Short, span, message);
+            return Ok(Operand::none());
+        }
+        self.module.parse_expression(which, cursor);
+        let value = self.module.evaluate(which)?;
+        Ok(Operand {
+            value: Some(value),
+            span: self.module.operands[which].span,
+            ..Operand::none()
+        })
+    }
+
+    fn second_immediate(
+        &mut self,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        cursor.skip_blanks();
+        if self.at_end(cursor) {
+            self.module.context.error(
+                Code::Short,
+                span,
+                "an operand is missing, and so is its field in the code",
+            );
+            return Ok(Operand::none());
+        }
+        match self.skip_comma(cursor) {
+            true => self.immediate(1, span, true, cursor),
+            false => Ok(Operand::none()),
+        }
+    }
+
+    /// Skips the comma between the operands.
+    fn comma(&mut self, code: Code, form: &Form, span: Span, cursor: &mut Cursor<'_>) -> bool {
+        if self.at_end(cursor) {
+            self.missing_operand(code, form, span);
+            return false;
+        }
+        self.skip_comma(cursor)
+    }
+
+    /// Skips the next comma of the line; anything before it is an error.
+    fn skip_comma(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        if cursor.eat(b',') {
+            return true;
+        }
+        self.module.context.error(Code::Operand, cursor.here(), "a comma is missing here");
+        let line = cursor.rest();
+        let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
+        let length = length.unwrap_or(line.len());
+        let found = memchr::memchr(b',', &line[..length]);
+        cursor.advance(found.map_or(length, |at| at + 1));
+        found.is_some()
+    }
+
+    fn missing_operand(&mut self, code: Code, form: &Form, span: Span) {
+        let wanted = form.arity();
+        let plural = if wanted == 1 { "" } else { "s" };
+        let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
+        let help = format!("its forms are {}", patterns(form.mnemonic));
+        self.module.context.report(Diagnostic::new(code, span, message).help(help));
+    }
+
+    /// Reads an 8-bit register or an indexed byte.
+    fn byte_register(
+        &mut self,
+        which: usize,
+        indexed: bool,
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        if self.at_end(cursor) {
+            self.missing_operand(Code::Operand, form, span);
+            return Ok(Operand::missing_register(span));
+        }
+        if let Some((register, span)) = self.plain_register(cursor) {
+            return Ok(Operand::register(Some(register), span));
+        }
+        self.module.parse_expression(which, cursor);
+        let span = self.module.operands[which].span;
+        let value = self.module.evaluate(which)?;
+        if indexed && cursor.peek() == Some(b'(') {
+            let index = Some(self.index_register(cursor));
+            return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
+        }
+        let Evaluated::Known(value) = value else { return Err(StatementAbort::TwoPasses) };
+        self.warn_index_without_displacement(which, form);
+        let number = self.register_number(value, form, span);
+        Ok(Operand::register(Register::from_number(number & 7), span))
+    }
+
+    /// Reads a single-letter register directly, without evaluating an expression.
+    #[inline]
+    fn plain_register(&self, cursor: &mut Cursor<'_>) -> Option<(Register, Span)> {
+        let register = self.module.symbols.names.register(cursor.peek()?)?;
+        let start = cursor.offset();
+        let mut behind = cursor.clone();
+        behind.advance(1);
+        behind.skip_blanks();
+        let alone = behind.at_statement_end() || behind.peek() == Some(b',');
+        let indexes = matches!(register, Register::X | Register::Y);
+        if !alone || indexes || self.module.context.records_references() {
+            return None;
+        }
+        *cursor = behind;
+        Some((register, Span::new(start, start + 1)))
+    }
+
+    /// Reports a number that is not a register's. Returns its low byte.
+    fn register_number(&mut self, value: Value, form: &Form, span: Span) -> u16 {
+        if !value.is_absolute() {
+            let message = "a register is expected here, but this value is relocatable";
+            self.module.context.error(Code::Relocation, span, message);
+        } else if value.number > 7 {
+            let message = format!("{:04X}H is not the number of a register", value.number);
+            let help = format!("its forms are {}", patterns(form.mnemonic));
+            self.module.context.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+        }
+        value.number & 0xFF
+    }
+
+    /// Warns that `(X)` is the number of X in parentheses, which is 4, the number of H.
+    fn warn_index_without_displacement(&mut self, which: usize, form: &Form) {
+        let expr = &self.module.operands[which];
+        let [Op::Symbol(name, _)] = expr.ops[..] else { return };
+        let built_in = self.module.symbols.names[name].built_in;
+        let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = built_in else {
+            return;
+        };
+        let name = register.name();
+        let message = format!("{} takes {name} for the register H here", form.mnemonic);
+        let help = format!("the byte at an index register has its displacement: 0({name})");
+        let diagnostic = Diagnostic::new(Code::IndexAsNumber, expr.span, message);
+        let span = expr.span;
+        self.module.context.report(diagnostic.help(help).fix(span, format!("0({name})")));
+    }
+
+    /// Reads an index register in parentheses.
+    fn index_register(&mut self, cursor: &mut Cursor<'_>) -> Prefix {
+        let start = cursor.offset();
+        cursor.advance(1);
+        cursor.skip_blanks();
+        if self.module.code.only_8080 {
+            self.module.context.error(
+                Code::Intel,
+                cursor.since(start),
+                "the 8080 has no index registers",
+            );
+        }
+        let inside = cursor.clone();
+        let name = cursor.take(lex::symbol).map(|word| self.module.symbols.names.intern(word));
+        let built_in = name.and_then(|name| self.module.symbols.names[name].built_in);
+        cursor.skip_blanks();
+        let closed = cursor.peek() == Some(b')');
+        let prefix = match built_in {
+            Some(BuiltIn::Register(Register::X)) if closed => Prefix::X,
+            Some(BuiltIn::Register(Register::Y)) if closed => Prefix::Y,
+            _ => {
+                let inner = match built_in {
+                    Some(BuiltIn::Register(Register::X)) => Prefix::X,
+                    Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
+                    _ => Prefix::None,
+                };
+                let message = "only X or Y can stand in index parentheses";
+                self.module.context.error(Code::Index, cursor.since(start), message);
+                // ZASM skips only the parenthesis, so that the rest is left over.
+                *cursor = inside;
+                return inner;
+            }
+        };
+        cursor.advance(1);
+        cursor.skip_blanks();
+        prefix
+    }
+
+    /// Reads a register pair.
+    fn pair(
+        &mut self,
+        slot: Slot,
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        if self.at_end(cursor) {
+            self.missing_operand(Code::Operand, form, span);
+            return Ok(Operand::register(Some(Register::B), span));
+        }
+        if let Some((register, span)) = self.plain_register(cursor) {
+            return Ok(self.numbered_pair(register.value().into(), slot, form, span));
+        }
+        self.module.parse_expression(0, cursor);
+        let span = self.module.operands[0].span;
+        if let Some(register) = self.index_pair(form) {
+            if self.module.code.only_8080 {
+                self.module.context.error(Code::Intel, span, "the 8080 has no index registers");
+            }
+            return Ok(Operand::register(Some(register), span));
+        }
+        let value = self.module.evaluate_now(0)?;
+        let number = self.register_number(value, form, span);
+        Ok(self.numbered_pair(number, slot, form, span))
+    }
+
+    /// Returns the register pair with this number.
+    fn numbered_pair(&mut self, number: u16, slot: Slot, form: &Form, span: Span) -> Operand {
+        let number =
+            if number & !6 == 0 { number } else { self.replace_invalid_pair(number, form, span) };
+        let register = match (number & 6, slot) {
+            (0, _) => Register::B,
+            (2, _) => Register::D,
+            (4, Slot::PairX) => Register::X,
+            (4, Slot::PairY) => Register::Y,
+            (_, Slot::Pointer) => return self.invalid_pointer(number & 6, form, span),
+            (4, _) => Register::H,
+            (_, Slot::StackPair) => Register::Psw,
+            _ => Register::Sp,
+        };
+        Operand::register(Some(register), span)
+    }
+
+    /// Reports a number that is not a register pair's. ZASM continues with the number of the error
+    /// in its row, as long as the row shows its flag.
+    fn replace_invalid_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
+        let message = format!("{number:02X}H is not the number of a register pair here");
+        let help = format!("its forms are {}", patterns(form.mnemonic));
+        self.module.context.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+        self.module.context.sink.flags_in_row().map_or(number, |errors| 2 * errors)
+    }
+
+    /// Handles `LDAX H` and the like: ZASM assembles the opcode that results from the number, which
+    /// is that of another instruction.
+    fn invalid_pointer(&mut self, number: u16, form: &Form, span: Span) -> Operand {
+        let opcode = form.opcode | (number as u8) << 3;
+        let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
+        let help = "use M for the byte at H and L";
+        self.module.context.report(Diagnostic::new(Code::OddPointer, span, message).help(help));
+        let register = if number == 4 { Register::H } else { Register::Sp };
+        Operand::register(Some(register), span)
+    }
+
+    /// Returns X or Y if operand buffer 0 is one of them and the instruction has a form for it.
+    fn index_pair(&self, form: &Form) -> Option<Register> {
+        let name = self.module.operands[0].as_symbol()?;
+        let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) =
+            self.module.symbols.names[name].built_in
+        else {
+            return None;
+        };
+        let mut forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
+        forms.any(|one| one.slots[0] == Slot::IndexPair).then_some(register)
+    }
+
+    /// Reads the number of a bit or restart.
+    fn small_number(
+        &mut self,
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        if self.at_end(cursor) {
+            self.missing_operand(Code::Operand, form, span);
+            return Ok(Operand::none());
+        }
+        self.module.parse_expression(0, cursor);
+        let value = self.module.evaluate(0)?;
+        let span = self.module.operands[0].span;
+        Ok(Operand { value: Some(value), span, ..Operand::none() })
+    }
+
+    /// Reads the register after a bit number. ZASM marks a missing one twice.
+    fn bit_register(
+        &mut self,
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<Operand> {
+        let found = self.comma(Code::Operand, form, span, cursor);
+        if found && !self.at_end(cursor) {
+            return self.byte_register(1, true, form, span, cursor);
+        }
+        self.missing_operand(Code::Operand, form, span);
+        Ok(Operand::register(Some(Register::B), span))
+    }
+
+    /// Assembles operands that no form accepts together.
+    fn encode_mismatched(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
+        let bits = match (form.slots[0], operands[0].register) {
+            (Slot::Pointer, Some(register)) => register.value() << 3,
+            (Slot::Dest, _) => return self.encode_memory_to_memory(form, operands, span),
+            _ => 0,
+        };
+        self.module.code.output.write(&[form.opcode | bits]);
+    }
+
+    /// Assembles a move from memory to memory: ZASM writes the opcode of HLT, with the prefix and
+    /// displacement of the last index register. After a second index register the number of the
+    /// error replaces the first register, as long as the row shows its flag.
+    fn encode_memory_to_memory(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
+        let [first, second] = operands;
+        let last = [second, first].into_iter().find(|one| one.index.is_some());
+        let prefix = match last.and_then(|one| one.index) {
+            Some(Prefix::X) => &[0xDD, 0][..],
+            Some(Prefix::Y) => &[0xFD, 0],
+            Some(_) => &[0, 0],
+            None => &[0],
+        };
+        let mut site = self.module.code.output.write(prefix);
+        if let Some(last) = last {
+            // Errors in the displacement are reported first.
+            self.emit_field(last, Field::Displacement);
+        }
+        let message = format!("{} does not take these operands together", form.mnemonic);
+        self.module.context.error(Code::Operand, span, message);
+        let both = first.index.is_some() && second.index.is_some();
+        let number = self.module.context.sink.flags_in_row().filter(|_| both);
+        let bits = number.map_or(0x36, |errors| 0x06 | errors as u8);
+        site.at += prefix.len() as u32 - 1;
+        *self.module.code.output.byte(site, 0) = form.opcode | bits;
+    }
+
+    fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {
+        self.module.context.recorder.line.clocks = Some(form.clocks);
+        let (mut opcode, index) = opcode_and_prefix(form, operands);
+        if form.slots[0] == Slot::Dest && operands[1].missing {
+            // Without a source operand ZASM writes the number of the error here.
+            opcode = opcode & 0x38 | 1;
+        }
+        let mut bytes = Bytes::default();
+        match index.unwrap_or(form.prefix) {
+            Prefix::X => bytes.push(0xDD),
+            Prefix::Y => bytes.push(0xFD),
+            Prefix::Ed => bytes.push(0xED),
+            // ZASM writes 0 as the prefix of an invalid index register.
+            Prefix::None if index.is_some() => bytes.push(0),
+            Prefix::Cb | Prefix::None => {}
+        }
+        if form.prefix == Prefix::Cb {
+            bytes.push(0xCB);
+            if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
+                self.module.code.output.write(&bytes.bytes[..bytes.len]);
+                self.emit_field(&operands[at], Field::Displacement);
+                bytes.len = 0;
+            }
+            bytes.push(opcode);
+            return self.write_opcode(form, operands, &bytes);
+        }
+        bytes.push(opcode);
+        self.write_opcode(form, operands, &bytes);
+        let here = self.module.code.statement_location;
+        for (slot, operand) in form.slots.iter().zip(operands) {
+            let field = match slot {
+                Slot::Index => Field::Displacement,
+                Slot::Byte => Field::Byte,
+                Slot::Word => Field::Word,
+                Slot::Relative => Field::Relative(here),
+                _ => continue,
+            };
+            self.emit_field(operand, field);
+        }
+    }
+
+    /// Writes the field of an operand, unless the operand is missing.
+    fn emit_field(&mut self, operand: &Operand, field: Field) {
+        let Some(value) = operand.value else { return };
+        let site = self.module.code.output.write(&[0; 2][..field.size()]);
+        self.module.code.fill(&mut self.module.context, site, field, value, operand.span);
+    }
+
+    /// Writes the bytes up to the opcode, which can contain a bit or restart number.
+    fn write_opcode(&mut self, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
+        let mut site = self.module.code.output.write(&bytes.bytes[..bytes.len]);
+        site.at += bytes.len as u32 - 1;
+        if matches!(form.slots[0], Slot::Bit | Slot::Restart)
+            && let Some(value) = operands[0].value
+        {
+            self.module.code.fill(
+                &mut self.module.context,
+                site,
+                Field::Bits,
+                value,
+                operands[0].span,
+            );
+        }
+    }
+}
+
+/// Returns the forms of an instruction, for messages.
+fn patterns(mnemonic: &str) -> String {
+    let forms = FORMS.iter().filter(|form| form.mnemonic == mnemonic);
+    let shown: Vec<String> = forms.map(Form::pattern).collect();
+    shown.join(" | ")
+}
+
+fn slot_of(form: &Form, wanted: Slot) -> Option<usize> {
+    form.slots.iter().position(|slot| *slot == wanted)
+}
+
+/// Returns the opcode with its register bits, and the prefix of an index register.
+fn opcode_and_prefix(form: &Form, operands: &[Operand; 2]) -> (u8, Option<Prefix>) {
+    let mut opcode = form.opcode;
+    let mut index = None;
+    for (slot, operand) in form.slots.iter().zip(operands) {
+        if let Some(bits) = operand.register.and_then(|register| register.bits(*slot)) {
+            opcode |= bits;
+        }
+        index = match (slot, operand.register) {
+            (Slot::Index, _) => operand.index,
+            (Slot::IndexPair, Some(Register::X)) => Some(Prefix::X),
+            (Slot::IndexPair, Some(Register::Y)) => Some(Prefix::Y),
+            _ => index,
+        };
+    }
+    (opcode, index)
+}

@@ -1,0 +1,429 @@
+//! Macro definitions and calls.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::diag::Code;
+use crate::references::{self, ReferenceRole};
+use crate::source::{Origin, Span};
+use crate::syntax::expr::Intern;
+use crate::syntax::{Cursor, lex};
+
+use super::arguments::{Argument, ArgumentReader, closing_parenthesis};
+use super::assembler::Assembler;
+use super::input::{Frame, FrameKind, InputChange};
+use super::macro_definition::{Macro, Parameter, Piece};
+use super::name_hash::NameId;
+use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+
+/// The maximum depth of nested calls; deeper ones are endless recursion.
+const MAX_DEPTH: usize = 4096;
+/// The maximum size of all macro texts of a run, in bytes. Each call counts [`CALL_COST`] more.
+const MAX_TEXT: usize = 1 << 26;
+const CALL_COST: usize = 128;
+/// The maximum size of the macro texts open at a time, in bytes: calls in arguments of calls can
+/// grow with every level.
+const MAX_OPEN: usize = 1 << 21;
+
+/// Defines macros, and replaces calls by their text.
+pub(super) struct MacroExpander<'s, 'a> {
+    pub(super) asm: &'s mut Assembler<'a>,
+}
+
+impl MacroExpander<'_, '_> {
+    /// Reads `.DEFINE NAME[A,B]=[text]`.
+    pub(super) fn define_macro(
+        &mut self,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<StatementEnd> {
+        cursor.skip_blanks();
+        let start = cursor.offset();
+        let Some(word) = cursor.take(lex::symbol) else {
+            self.asm.module.context.error(Code::Operand, span, "the name of the macro is missing");
+            return Ok(StatementEnd::Open);
+        };
+        let place = cursor.since(start);
+        let known = self.asm.module.symbols.names.len();
+        let name = self.asm.module.symbols.names.intern(word);
+        let Some(parameters) = self.parameters(cursor) else { return Ok(StatementEnd::Open) };
+        let Some(body) = self.macro_body(cursor) else { return Ok(StatementEnd::Complete) };
+        let (pieces, used) = self.pieces(body, &parameters);
+        if self.asm.module.context.records_references() {
+            self.asm.module.context.record_reference(name, place, ReferenceRole::Definition);
+            let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
+            self.asm.module.symbols.record_parameters(
+                &mut self.asm.module.context,
+                &declared,
+                &used,
+            );
+        }
+        if self.asm.module.context.pass == Pass::Single && name < known {
+            // The name was used before: ZASM's second pass would take that use as a call.
+            self.asm.module.context.sink.needs_two_passes = true;
+        }
+        let name_text = self.asm.module.symbols.names.spelling(name).into();
+        self.asm.module.symbols.add_macro(
+            &mut self.asm.module.context,
+            name,
+            Macro { name: name_text, parameters, pieces, place },
+        );
+        Ok(StatementEnd::Open)
+    }
+
+    fn parameters(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {
+        cursor.skip_blanks();
+        let mut parameters = Vec::new();
+        if cursor.peek() != Some(b'[') {
+            return Some(parameters);
+        }
+        let Some(close) = self.asm.closing_bracket(cursor) else {
+            self.asm.unclosed(cursor);
+            return None;
+        };
+        cursor.advance(1);
+        while cursor.offset() < close {
+            cursor.skip_blanks();
+            let start = cursor.offset();
+            let Some(name) = cursor.take(lex::symbol) else {
+                if cursor.offset() != close {
+                    let message = "the name of an argument is missing";
+                    self.asm.module.context.error(Code::MacroForm, cursor.here(), message);
+                }
+                break;
+            };
+            let place = cursor.since(start);
+            let default = self.default_text(cursor);
+            let created = name.starts_with(b"%");
+            parameters.push(Parameter { name: name.to_vec(), place, default, created });
+            cursor.skip_blanks();
+            if !cursor.eat(b',') {
+                break;
+            }
+        }
+        if cursor.offset() != close {
+            let message = "a comma or a closing bracket is missing";
+            self.asm.module.context.error(Code::MacroForm, cursor.here(), message);
+        }
+        cursor.move_to(close + 1);
+        Some(parameters)
+    }
+
+    /// Reads the default value in parentheses after a parameter.
+    fn default_text(&mut self, cursor: &mut Cursor<'_>) -> Vec<u8> {
+        cursor.skip_blanks();
+        if cursor.peek() != Some(b'(') {
+            return Vec::new();
+        }
+        let text = cursor.rest();
+        let Some(end) = closing_parenthesis(text) else {
+            self.asm.module.context.error(
+                Code::MacroForm,
+                cursor.here(),
+                "this parenthesis is not closed",
+            );
+            return Vec::new();
+        };
+        cursor.advance(end + 1);
+        text[1..end].to_vec()
+    }
+
+    /// Reads the text in brackets after the `=`, which may be on a later line. If the bracket is
+    /// missing ZASM continues to search, over any text in between.
+    fn macro_body(&mut self, cursor: &mut Cursor<'_>) -> Option<Span> {
+        let before = cursor.here();
+        let line_end = memchr::memchr2(b'\n', b'\r', cursor.rest()).unwrap_or(usize::MAX);
+        let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
+        let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
+            let message = "the macro's text in brackets is missing";
+            self.asm.module.context.error(Code::Unterminated, before, message);
+            cursor.advance(cursor.rest().len());
+            return None;
+        };
+        let open = equals + bracket;
+        if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
+            let message = "the macro's text in brackets is missing here; the next bracket is used";
+            self.asm.module.context.error(Code::MacroGap, before, message);
+        }
+        cursor.advance(open);
+        if open > line_end {
+            self.asm.module.context.sink.next_row();
+        }
+        let start = cursor.offset() + 1;
+        let Some(close) = self.asm.closing_bracket(cursor) else {
+            self.asm.unclosed(cursor);
+            return None;
+        };
+        cursor.move_to(close + 1);
+        let body = Span::new(start, close);
+        self.asm.warn_of_brackets(body);
+        if memchr::memchr2(b'\n', b'\r', self.asm.module.context.sources.slice(body)).is_some() {
+            self.asm.module.context.sink.next_row();
+        }
+        Some(body)
+    }
+
+    /// Maps parameter names to their indexes. Of two equal names the last one counts.
+    fn parameter_index(&self, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
+        let names =
+            parameters.iter().map(|one| self.asm.module.symbols.names.significant(&one.name));
+        names.zip(0..).collect()
+    }
+
+    /// Splits a body at its parameters. Removes joining quotes and comments with two semicolons.
+    /// Also returns the uses of the parameters.
+    fn pieces(&self, body: Span, parameters: &[Parameter]) -> (Vec<Piece>, Vec<(usize, Span)>) {
+        let text = self.asm.module.context.sources.slice(body);
+        let index = self.parameter_index(parameters);
+        let argument = |word: &[u8]| match index.is_empty() {
+            true => None,
+            false => index.get(&self.asm.module.symbols.names.significant(word)).copied(),
+        };
+        let mut used = Vec::new();
+        let mut splitter =
+            BodySplitter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
+        let mut at = 0;
+        while at < text.len() {
+            // Only whole words are replaced: a parameter A is not found within another symbol. As
+            // in ZASM, comments and strings are searched as well; a quote next to a parameter is
+            // removed.
+            let word = lex::symbol(&text[at..]).map_or(&[][..], |(_, word)| word);
+            if !word.is_empty() {
+                if let Some(index) = argument(word) {
+                    splitter.argument(at, at + word.len(), index);
+                    let start = body.start + at as u32;
+                    used.push((index, Span::new(start, start + word.len() as u32)));
+                }
+                at += word.len();
+            } else if text[at] == b'\''
+                && (splitter.just_after(at) || starts_argument(text, at + 1, argument))
+            {
+                splitter.drop(at, at + 1);
+                at += 1;
+            } else if text[at..].starts_with(b";;") {
+                let length = memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
+                splitter.drop(at, at + length);
+                at += length;
+            } else {
+                at += 1;
+            }
+        }
+        (splitter.finish(text.len()), used)
+    }
+
+    /// Expands a macro call in the operator field.
+    pub(super) fn call(
+        &mut self,
+        index: usize,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult {
+        self.expand(index, None, span, cursor)
+    }
+
+    /// Expands a macro call in an operand: the statement is read again with the macro text in place
+    /// of the call.
+    pub(super) fn expand_in_operand(
+        &mut self,
+        name: NameId,
+        head: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult {
+        let Some(index) = self.asm.module.symbols.names[name].macro_index() else { return Ok(()) };
+        let span = self.asm.module.context.symbol_span(head.end);
+        cursor.move_to(span.end);
+        self.expand(index, Some(head), span, cursor)
+    }
+
+    /// Makes the text of a macro the next input, after the `head` of the calling statement.
+    fn expand(
+        &mut self,
+        index: usize,
+        head: Option<Span>,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult {
+        let arguments = ArgumentReader { asm: self.asm }.arguments(cursor)?;
+        let definition = Arc::clone(&self.asm.module.symbols.macros[index]);
+        let given = arguments.len();
+        let values = self.argument_values(&definition, arguments);
+        self.check_created(&definition, given, cursor);
+        let mut expansion = Expansion {
+            keeps_origins: self.asm.module.context.records_origins(),
+            origins: std::mem::take(&mut self.asm.module.context.recorder.origins),
+            ..Expansion::default()
+        };
+        let head = head.map(Piece::Text);
+        for piece in head.iter().chain(&definition.pieces) {
+            match piece {
+                Piece::Text(place) => {
+                    expansion.add(self.asm.module.context.sources.slice(*place), Some(*place))
+                }
+                Piece::Argument(at) => expansion.add(&values[*at].text, values[*at].place),
+            }
+        }
+        let call = Span::new(span.start, cursor.offset());
+        self.add_tail(&mut expansion, cursor);
+        self.enter(Arc::clone(&definition.name), call, expansion)
+    }
+
+    /// Appends the rest of the calling line to the macro text: it continues the last statement,
+    /// unless that ends with its line.
+    fn add_tail(&mut self, expansion: &mut Expansion, cursor: &mut Cursor<'_>) {
+        let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
+        let mut after = cursor.clone();
+        after.skip_blanks();
+        let is_first = self.asm.input.calls == 0;
+        self.asm.input.calls += 1;
+        if ends_line && is_first && after.peek() == Some(b']') {
+            let message = "ZASM marks the bracket after the first call of a macro";
+            self.asm.module.context.error(Code::Extra, after.here(), message);
+        }
+        if !ends_line {
+            let start = cursor.offset();
+            cursor.skip_line();
+            let tail = cursor.since(start);
+            expansion.tail = Some(expansion.text.len());
+            expansion.add(self.asm.module.context.sources.slice(tail), Some(tail));
+        }
+    }
+
+    /// If an argument is given for a parameter after one with `%`, ZASM reports the flag L for each
+    /// character of that parameter's default, and one for another `%`.
+    fn check_created(&mut self, definition: &Macro, given: usize, cursor: &Cursor<'_>) {
+        let given = &definition.parameters[..given.min(definition.parameters.len())];
+        let Some(first) = given.iter().position(|one| one.created) else { return };
+        let letters = |one: &Parameter| one.default.len() + usize::from(one.created);
+        let count: usize = given[first + 1..].iter().map(letters).sum();
+        if count > 0 {
+            let message = "a parameter with a default or a % comes after one with %";
+            self.asm.module.context.error_counted(
+                Code::AfterCreated,
+                cursor.here(),
+                message,
+                count,
+            );
+        }
+    }
+
+    fn argument_values(&mut self, definition: &Macro, arguments: Vec<Argument>) -> Vec<Argument> {
+        let mut values = arguments;
+        values.truncate(definition.parameters.len());
+        for parameter in &definition.parameters[values.len()..] {
+            values.push(Argument::made(match parameter.created {
+                true => self.asm.module.symbols.created_symbol(),
+                false => parameter.default.clone(),
+            }));
+        }
+        values
+    }
+
+    fn enter(&mut self, name: Arc<str>, call: Span, expansion: Expansion) -> StatementResult {
+        self.asm.input.macro_text += expansion.text.len() + CALL_COST;
+        let open = self.asm.input.open_text + expansion.text.len();
+        let nested = self.asm.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
+        if nested || self.asm.input.macro_text > MAX_TEXT {
+            let (file, line) = self.asm.module.context.sources.file_line(call.start);
+            let message =
+                format!("macros call each other endlessly, here from {}, line {line}", file.name);
+            self.asm.module.context.error(Code::MacroLimit, call, message);
+            return Err(StatementAbort::Stop);
+        }
+        let Expansion { text, mut origins, tail, .. } = expansion;
+        let tail = tail.unwrap_or(text.len());
+        let Some(index) = self.asm.module.context.sources.add(name, Origin::Macro(call), text)
+        else {
+            return Err(StatementAbort::Stop);
+        };
+        if self.asm.module.context.records_origins() {
+            self.asm
+                .module
+                .context
+                .record_expansion(self.asm.module.context.sources.get(index).base, &origins);
+        }
+        origins.clear();
+        self.asm.module.context.recorder.origins = origins;
+        let mut frame = Frame::new(FrameKind::Macro, &self.asm.module.context.sources, index);
+        frame.tail = tail;
+        frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
+        self.asm.input.pending_change = Some(InputChange::Into(frame));
+        Ok(())
+    }
+}
+
+/// The text of a call being built.
+#[derive(Debug, Default)]
+struct Expansion {
+    text: Vec<u8>,
+    /// The offset at which the rest of the calling line begins.
+    tail: Option<usize>,
+    keeps_origins: bool,
+    /// Where each part of the text was written.
+    origins: Vec<references::Piece>,
+}
+
+impl Expansion {
+    fn add(&mut self, stretch: &[u8], origin: Option<Span>) {
+        if self.keeps_origins {
+            let at = self.text.len() as u32;
+            self.origins.push(references::Piece { at, origin });
+        }
+        self.text.extend_from_slice(stretch);
+    }
+}
+
+/// Returns `true` if the text between name and bracket is an `=` followed only by comments.
+fn only_comments_after_equals(between: &[u8]) -> bool {
+    let Some(after) = between.strip_prefix(b"=") else { return false };
+    let mut lines = after.split(|byte| matches!(byte, b'\n' | b'\r'));
+    lines.all(|line| line.trim_ascii().is_empty() || line.trim_ascii().starts_with(b";"))
+}
+
+/// Returns `true` if a parameter name begins at `at`.
+fn starts_argument(text: &[u8], at: usize, argument: impl Fn(&[u8]) -> Option<usize>) -> bool {
+    text.get(at..)
+        .and_then(|rest| lex::symbol(rest).ok())
+        .is_some_and(|(_, word)| argument(word).is_some())
+}
+
+/// Collects the pieces of a macro body.
+struct BodySplitter {
+    pieces: Vec<Piece>,
+    base: u32,
+    /// The start of the text that is not yet in a piece.
+    from: usize,
+    /// Whether the last piece is a parameter.
+    joined: bool,
+}
+
+impl BodySplitter {
+    fn text(&mut self, end: usize) {
+        if self.from < end {
+            let span = Span::new(self.base + self.from as u32, self.base + end as u32);
+            self.pieces.push(Piece::Text(span));
+        }
+    }
+
+    fn argument(&mut self, start: usize, end: usize, index: usize) {
+        self.text(start);
+        self.pieces.push(Piece::Argument(index));
+        (self.from, self.joined) = (end, true);
+    }
+
+    fn drop(&mut self, start: usize, end: usize) {
+        self.text(start);
+        (self.from, self.joined) = (end, false);
+    }
+
+    /// Returns `true` if a parameter ended right before `at`.
+    fn just_after(&self, at: usize) -> bool {
+        self.joined && self.from == at
+    }
+
+    fn finish(mut self, end: usize) -> Vec<Piece> {
+        self.text(end);
+        self.pieces
+    }
+}

@@ -1,0 +1,220 @@
+//! Builds a [`Module`] from the code and symbols of the assembler.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diag::{Code, Diagnostic};
+use crate::module::{
+    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
+    SymbolValue, Target,
+};
+use crate::source::Span;
+
+use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
+use super::deferred::Evaluated;
+use super::module_assembler::ModuleAssembler;
+use super::name_hash::NameId;
+use super::name_table::{Definition, Name, SymbolState};
+use super::value::{BaseId, Value};
+
+impl ModuleAssembler<'_> {
+    pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
+        let files = std::mem::take(&mut self.code.files);
+        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.code.rows) };
+        let (symbols, external_index) = self.symbols();
+        let target = |value: Value| target_of(value, &external_index);
+        let start = self.code.start_address.and_then(|(evaluated, _)| match evaluated {
+            Evaluated::Known(value) => Some(target(value)),
+            Evaluated::Deferred(expression) => values[expression as usize].map(target),
+        });
+        // Bytes in external areas are visible only in source order.
+        let needed = !self.context.options.skip_source_order || !self.symbols.externals.is_empty();
+        let source_order = needed.then(|| Arc::new(self.in_source_order(values)));
+        let output = std::mem::take(&mut self.code.output);
+        let (sections, overwritten) = sections(output, &target);
+        if overwritten {
+            self.warn_overwritten();
+        }
+        let name = self.name_of_module();
+        let symbols = Arc::new(symbols);
+        Module { name, sections, symbols, start, lines, source_order }
+    }
+
+    /// Returns the symbols, and the index among them of each external.
+    fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
+        let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
+        let names = self.symbols.names.iter().filter(|(_, name)| is_symbol(name));
+        let mut symbols = Vec::with_capacity(self.symbols.names.len() as usize);
+        let mut external_index = vec![0; self.symbols.externals.len()];
+        for (id, name) in names {
+            if let Some(external) = self.external_number(name) {
+                external_index[external] = symbols.len();
+            }
+            symbols.push(self.symbol(id, name));
+        }
+        (symbols, external_index)
+    }
+
+    /// Returns the line of an offset; in macro text, that of the outermost call.
+    fn place(&self, offset: u32) -> Place {
+        let (source, line) = self.context.sources.file_line(offset);
+        Place { file: Arc::clone(&source.name), line }
+    }
+
+    fn warn_overwritten(&mut self) {
+        let message = "some addresses are assembled twice; the later bytes count";
+        self.context.report(Diagnostic::new(Code::Overwrite, Span::default(), message));
+    }
+
+    fn name_of_module(&self) -> String {
+        self.symbols.module_name.clone().unwrap_or_else(|| {
+            let file = self.context.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+            file.file_stem().map_or(".MAIN.".into(), |stem| stem.to_string_lossy().into_owned())
+        })
+    }
+
+    fn external_number(&self, name: &Name) -> Option<usize> {
+        match name.state {
+            SymbolState::Value(value) if name.definition == Definition::External => {
+                value.base.external()
+            }
+            _ => None,
+        }
+    }
+
+    fn symbol(&self, id: NameId, name: &Name) -> Symbol {
+        let value = match (name.definition, name.state) {
+            (Definition::External, SymbolState::Value(value)) => {
+                match self.code.output.size(value.base) {
+                    0 => SymbolValue::Undefined,
+                    size => SymbolValue::Common { size },
+                }
+            }
+            (_, SymbolState::Value(value)) => match value.base.section() {
+                Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
+                _ if name.definition == Definition::Label => {
+                    SymbolValue::InSection(SectionKind::Absolute, value.number)
+                }
+                _ => SymbolValue::Absolute(value.number),
+            },
+            _ => SymbolValue::Absolute(0),
+        };
+        let binding = match name {
+            Name { entry: true, .. } => Binding::Entry,
+            Name { exported: true, .. } | Name { definition: Definition::External, .. } => {
+                Binding::Global
+            }
+            _ => Binding::Local,
+        };
+        let place = (name.place != u32::MAX).then(|| self.place(name.place));
+        Symbol { name: self.symbols.names.spelling(id), value, binding, place }
+    }
+}
+
+fn target_of(value: Value, external_index: &[usize]) -> Target {
+    let base = match (value.is_absolute(), value.base.external(), value.base.section()) {
+        (false, Some(external), _) => Base::Symbol(external_index[external]),
+        (false, None, Some(kind)) => Base::Section(kind),
+        _ => Base::Absolute,
+    };
+    Target { base, addend: i32::from(value.number) }
+}
+
+/// Returns the sections of a module, and whether bytes were overwritten.
+fn sections(output: CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, bool) {
+    let mut sections = Vec::new();
+    let mut overwritten = false;
+    let kinds = [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
+    for kind in kinds {
+        let within = |base: BaseId| kind_of(base, output.absolute_prog) == Some(kind);
+        let sizes = output.bases().filter(|base| within(*base)).map(|base| output.full_size(base));
+        let size = sizes.max().unwrap_or(0);
+        if size == 0 {
+            continue;
+        }
+        let relocs =
+            output.relocs.iter().filter(|one| within(output.runs[one.site.run as usize].base));
+        let relocs: Vec<(u32, Reloc)> =
+            relocs.map(|one| (one.site.run, word_reloc(&output.runs, one, target))).collect();
+        let runs: Vec<(u32, &CodeRun)> =
+            (0..).zip(&output.runs).filter(|(_, run)| within(run.base)).collect();
+        let (runs, relocs, over) = merge(&runs, relocs);
+        overwritten |= over;
+        sections.push(Section { kind, size, runs, relocs });
+    }
+    (sections, overwritten)
+}
+
+fn word_reloc(runs: &[CodeRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Target) -> Reloc {
+    let run = &runs[reloc.site.run as usize];
+    let offset = run.start.wrapping_add(reloc.site.at as u16);
+    Reloc { offset, kind: RelocKind::Word, target: target(reloc.value) }
+}
+
+/// Sorts runs by address. Where they overlap, the later run overwrites bytes and relocations.
+fn merge(runs: &[(u32, &CodeRun)], mut relocs: Vec<(u32, Reloc)>) -> (Vec<Run>, Vec<Reloc>, bool) {
+    let apart = runs.windows(2).all(|pair| pair[0].1.end() <= u32::from(pair[1].1.start));
+    let wraps = runs.iter().any(|(_, run)| run.end() > 0x10000);
+    if apart && !wraps {
+        relocs.sort_by_key(|(_, reloc)| reloc.offset);
+        return (joined(runs), relocs.into_iter().map(|(_, reloc)| reloc).collect(), false);
+    }
+    let mut image = vec![0u8; 0x10000];
+    let mut owner = vec![u32::MAX; 0x10000];
+    let mut overwritten = false;
+    for (index, run) in runs {
+        // A run that passes FFFFH wraps around to 0, perhaps more than once.
+        let mut at = usize::from(run.start);
+        let mut rest = &run.bytes[..];
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.len().min(image.len() - at));
+            let place = at..at + part.len();
+            image[place.clone()].copy_from_slice(part);
+            overwritten |= owner[place.clone()].iter().any(|owner| *owner != u32::MAX);
+            owner[place].fill(*index);
+            (at, rest) = (0, after);
+        }
+    }
+    relocs.retain(|(run, reloc)| {
+        let at = usize::from(reloc.offset);
+        owner[at] == *run && owner.get(at + 1) == Some(run)
+    });
+    relocs.sort_by_key(|(_, reloc)| reloc.offset);
+    let relocs = relocs.into_iter().map(|(_, reloc)| reloc).collect();
+    (written_runs(&image, &owner), relocs, overwritten)
+}
+
+/// Joins ascending runs that touch.
+fn joined(runs: &[(u32, &CodeRun)]) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+    for (_, run) in runs.iter().filter(|(_, run)| !run.bytes.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if usize::from(last.offset) + last.bytes.len() == usize::from(run.start) => {
+                last.bytes.extend_from_slice(&run.bytes);
+            }
+            _ => joined.push(Run { offset: run.start, bytes: run.bytes.clone() }),
+        }
+    }
+    joined
+}
+
+/// Returns the ranges of an image that have an owner.
+fn written_runs(image: &[u8], owner: &[u32]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut at = 0;
+    while let Some(skip) = owner[at..].iter().position(|owner| *owner != u32::MAX) {
+        let start = at + skip;
+        let length = owner[start..].iter().position(|owner| *owner == u32::MAX);
+        let end = length.map_or(owner.len(), |length| start + length);
+        runs.push(Run { offset: start as u16, bytes: image[start..end].to_vec() });
+        at = end;
+    }
+    runs
+}
+
+/// Returns `true` if a symbol is relative to an external without being one.
+fn is_in_external_area(name: &Name) -> bool {
+    let SymbolState::Value(value) = name.state else { return false };
+    let moves = !value.is_absolute() && value.base.external().is_some();
+    moves && name.definition != Definition::External
+}

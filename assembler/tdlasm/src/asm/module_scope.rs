@@ -1,0 +1,130 @@
+//! The symbols and macros of a module.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::source::Span;
+use crate::syntax::expr::Intern;
+
+use super::macro_definition::Macro;
+use super::name_hash::NameId;
+use super::name_table::{Definition, NameTable, SymbolState};
+use super::suggestions::Suggestion;
+use super::value::Value;
+
+/// The names, externals and macros of the current module.
+pub(super) struct ModuleScope {
+    pub(super) names: NameTable,
+    long_symbols: bool,
+    /// The externals, in the order of their base numbers.
+    pub(super) externals: Vec<NameId>,
+    pub(super) macros: Vec<Arc<Macro>>,
+    /// The number of symbols created by macro calls.
+    created: u32,
+    /// Names that a conditional found undefined, or that were unknown as operators.
+    pub(super) assumed_undefined: Vec<NameId>,
+    /// Names whose built-in meaning was used as a value, while no symbol had the name.
+    pub(super) used_as_built_in: Vec<NameId>,
+    /// Cached suggestions for undefined names.
+    pub(super) suggestions: FxHashMap<NameId, Option<Suggestion>>,
+    pub(super) module_name: Option<String>,
+    /// Whether the source assigns to the location counter. Each use of it is then an error.
+    pub(super) is_location_counter_assigned: bool,
+    /// The uses that export a name.
+    pub(super) exported_names: Vec<(NameId, Span)>,
+    /// What the first pass found in each module, for the second pass.
+    first_pass: VecDeque<FirstPassScope>,
+}
+
+/// What the first pass found in a module.
+struct FirstPassScope {
+    names: NameTable,
+    macros: Vec<Arc<Macro>>,
+    externals: Vec<NameId>,
+}
+
+impl ModuleScope {
+    pub(super) fn new(long_symbols: bool) -> Self {
+        Self {
+            names: NameTable::new(long_symbols),
+            long_symbols,
+            externals: Vec::new(),
+            macros: Vec::new(),
+            created: 0,
+            assumed_undefined: Vec::new(),
+            used_as_built_in: Vec::new(),
+            suggestions: FxHashMap::default(),
+            module_name: None,
+            is_location_counter_assigned: false,
+            exported_names: Vec::new(),
+            first_pass: VecDeque::new(),
+        }
+    }
+
+    /// Defines the symbols of `Options::defines`.
+    pub(super) fn predefine(&mut self, defines: &[(String, u16)]) {
+        for (name, number) in defines {
+            let id = self.names.intern(name.as_bytes());
+            self.names[id].state = SymbolState::Value(Value::absolute(*number));
+            self.names[id].definition = Definition::Fixed;
+            self.names[id].place = u32::MAX;
+        }
+    }
+
+    /// Saves the names of a module for the second pass.
+    pub(super) fn save_for_second_pass(&mut self) {
+        let names = std::mem::replace(&mut self.names, NameTable::new(self.long_symbols));
+        let macros = std::mem::take(&mut self.macros);
+        let externals = std::mem::take(&mut self.externals);
+        self.first_pass.push_back(FirstPassScope { names, macros, externals });
+    }
+
+    pub(super) fn begin_second_pass(&mut self) {
+        self.exported_names.clear();
+        self.assumed_undefined.clear();
+        self.used_as_built_in.clear();
+        self.module_name = None;
+        self.restore_first_pass();
+    }
+
+    /// Begins the next module, with new tables.
+    pub(super) fn begin_module(&mut self, second: bool, defines: &[(String, u16)]) {
+        let first_pass = std::mem::take(&mut self.first_pass);
+        *self = Self { first_pass, ..Self::new(self.long_symbols) };
+        self.predefine(defines);
+        if second {
+            self.restore_first_pass();
+        }
+    }
+
+    /// Restores what the first pass found in the module that begins.
+    fn restore_first_pass(&mut self) {
+        self.created = 0;
+        if let Some(found) = self.first_pass.pop_front() {
+            self.names = found.names;
+            self.macros = found.macros;
+            self.externals = found.externals;
+            self.names.restart_scopes();
+        }
+    }
+
+    /// Returns a new local symbol for a macro call: `..0001` and so on.
+    pub(super) fn created_symbol(&mut self) -> Vec<u8> {
+        self.created += 1;
+        format!("..{:04}", self.created).into_bytes()
+    }
+
+    /// Returns `true` if a name used as undefined, or with its built-in meaning, is defined later.
+    pub(super) fn has_wrong_assumption(&self) -> bool {
+        let has_meaning = |name: &NameId| {
+            let name = &self.names[*name];
+            let is_operator = name.operator.is_some() || name.macro_index().is_some();
+            name.definition != Definition::None || name.has_undefined_use || is_operator
+        };
+        let is_symbol = |name: &NameId| self.names[*name].definition != Definition::None;
+        self.assumed_undefined.iter().any(has_meaning)
+            || self.used_as_built_in.iter().any(is_symbol)
+    }
+}

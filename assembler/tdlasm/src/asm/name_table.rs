@@ -1,0 +1,495 @@
+//! One table for symbols, macros, instructions, directives and registers, so that each word needs a
+//! single lookup.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+use smol_str::SmolStr;
+
+use crate::isa::{FORMS, Register};
+use crate::source::Span;
+use crate::syntax::expr::Intern;
+use crate::syntax::lex::RADIX40;
+
+use super::directive_table::Directive;
+use super::name_hash::{NameHash, NameId};
+use super::value::Value;
+
+/// The meaning of a name in the operator field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// An instruction: the index of its first form in the table of forms.
+    Instruction(u16),
+    Directive(Directive),
+}
+
+/// The built-in meaning of a name in operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BuiltIn {
+    Register(Register),
+    /// A section, by its relocation base.
+    Segment(u8),
+}
+
+/// The value of a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum SymbolState {
+    #[default]
+    Undefined,
+    Value(Value),
+    /// Assigned a deferred expression.
+    Deferred(u32),
+}
+
+/// How a symbol was last defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Definition {
+    #[default]
+    None,
+    /// By `=`, so that it can be reassigned.
+    Variable,
+    /// By `==`.
+    Fixed,
+    /// By a label.
+    Label,
+    /// By `.EXTERN` or `SYM#`.
+    External,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Name {
+    /// The name packed in 40-character code; from [`FIRST_LONG_NAME`] on, the index of a long name.
+    code: u32,
+    pub(crate) state: SymbolState,
+    /// The offset of the first definition.
+    pub(crate) place: u32,
+    /// The index of the macro of this name, plus one.
+    macro_plus_one: u32,
+    pub(crate) operator: Option<Operator>,
+    pub(crate) built_in: Option<BuiltIn>,
+    pub(crate) definition: Definition,
+    /// The pass that last defined the symbol.
+    pub(crate) pass: u8,
+    /// Whether the symbol has two different definitions.
+    pub(crate) is_multiply_defined: bool,
+    /// Whether a second operator of this name is defined.
+    pub(crate) is_operator_redefined: bool,
+    /// Whether a second macro of this name is defined.
+    pub(crate) is_macro_redefined: bool,
+    /// Whether only the second pass has defined the symbol.
+    pub(crate) is_new_in_second_pass: bool,
+    /// Whether the value was read from the console, at `place`.
+    pub(crate) is_console_reply: bool,
+    local: bool,
+    pub(crate) exported: bool,
+    pub(crate) entry: bool,
+    /// Whether an undefined use was found. ZASM's symbol table lists such names, too.
+    pub(crate) has_undefined_use: bool,
+    /// Whether the symbol has an entry in ZASM's table.
+    in_table: bool,
+    /// Whether the symbol is exported but not yet defined.
+    is_declared_forward: bool,
+    /// The position in the order of definitions and declarations, from 1; 0 if there is none.
+    pub(crate) entered: u32,
+}
+
+impl Name {
+    pub(crate) fn macro_index(&self) -> Option<usize> {
+        self.macro_plus_one.checked_sub(1).map(|index| index as usize)
+    }
+
+    pub(crate) fn set_macro(&mut self, index: usize) {
+        self.macro_plus_one = index as u32 + 1;
+    }
+
+    /// Returns the value of a symbol that has one and no other meaning.
+    #[inline]
+    pub(crate) fn plain_value(&self) -> Option<Value> {
+        match self.state {
+            SymbolState::Value(value)
+                if self.macro_plus_one == 0
+                    && !self.is_multiply_defined
+                    && self.definition != Definition::External =>
+            {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the module contains a symbol of this name.
+    pub(crate) fn is_global_symbol(&self) -> bool {
+        !self.is_local() && self.built_in.is_none() && self.definition != Definition::None
+    }
+
+    /// Returns `true` for `.`, the location counter.
+    pub(crate) fn is_location_counter(&self) -> bool {
+        self.code == LOCATION_COUNTER
+    }
+
+    /// Returns `true` for a `..local` name.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+}
+
+/// Six characters of a 40-character set fit in 32 bits; larger codes are long names.
+const FIRST_LONG_NAME: u32 = 40u32.pow(6);
+
+/// The code of `.`, the last of the 40 characters.
+const LOCATION_COUNTER: u32 = 39 * 40u32.pow(5);
+
+/// Estimated source bytes per new name, to reserve memory.
+const BYTES_PER_NAME: usize = 128;
+/// Source bytes per name in programs with very many names.
+const MIN_BYTES_PER_NAME: usize = 64;
+
+/// The kinds of entries that ZASM's table has for a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Symbol,
+    Macro,
+    Operator,
+}
+
+/// Returns the scope of the `..locals` that follow an entry of the table.
+fn scope_of(id: NameId, entry: Entry) -> u32 {
+    4 * id + 1 + entry as u32
+}
+
+/// All names of a module.
+pub(crate) struct NameTable {
+    entries: Vec<Name>,
+    globals: NameHash,
+    /// The `..locals` of all scopes, by scope and name.
+    locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
+    long: Option<LongNames>,
+    /// The single-letter registers, by letter.
+    letters: [Option<(NameId, Register)>; 26],
+    /// The current scope of `..locals`; 0 before the first symbol.
+    scope: u32,
+    /// The scope that new `..locals` are added to: that of the newest global entry.
+    newest_scope: u32,
+    /// Whether a `..local` was used while those two scopes differed.
+    scopes_differ: bool,
+    /// The number of names defined or declared so far.
+    entered: u32,
+}
+
+#[derive(Default)]
+struct LongNames {
+    index: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    names: Vec<Box<[u8]>>,
+}
+
+impl LongNames {
+    fn key(&mut self, name: &[u8]) -> u32 {
+        let name: Box<[u8]> = name.to_ascii_uppercase().into();
+        let next = self.names.len() as u32;
+        *self.index.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            FIRST_LONG_NAME + next
+        })
+    }
+}
+
+impl NameTable {
+    /// Creates a table with the names of the language.
+    pub(crate) fn new(long_symbols: bool) -> Self {
+        let mut names = Self {
+            entries: Vec::with_capacity(1024),
+            globals: NameHash::with_capacity(512),
+            locals: HashMap::default(),
+            long: None,
+            letters: [None; 26],
+            scope: 0,
+            newest_scope: 0,
+            scopes_differ: false,
+            entered: 0,
+        };
+        names.add_language();
+        names.long = long_symbols.then(LongNames::default);
+        names
+    }
+
+    fn add_language(&mut self) {
+        for (at, form) in FORMS.iter().enumerate() {
+            if at == 0 || FORMS[at - 1].mnemonic != form.mnemonic {
+                let id = self.intern(form.mnemonic.as_bytes());
+                self[id].operator = Some(Operator::Instruction(at as u16));
+            }
+        }
+        for (spelling, directive) in Directive::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].operator = Some(Operator::Directive(*directive));
+        }
+        for (spelling, base) in [(".PROG.", 1), (".DATA.", 2), (".BLNK.", 3)] {
+            let id = self.intern(spelling.as_bytes());
+            self[id].built_in = Some(BuiltIn::Segment(base));
+        }
+        for (spelling, register) in Register::NAMES {
+            let id = self.intern(spelling.as_bytes());
+            self[id].built_in = Some(BuiltIn::Register(register));
+            if let [letter] = spelling.as_bytes() {
+                self.letters[usize::from(letter - b'A')] = Some((id, register));
+            }
+        }
+    }
+
+    /// Records that a name is defined or declared. TDL objects list names in this order.
+    #[inline]
+    pub(crate) fn add_symbol(&mut self, id: NameId) {
+        if self[id].entered == 0 {
+            self.entered += 1;
+            self[id].entered = self.entered;
+            self.append_symbol(id);
+        } else if self[id].is_declared_forward {
+            self[id].is_declared_forward = false;
+            self.newest_scope = scope_of(id, Entry::Symbol);
+        }
+    }
+
+    /// Records that a name is exported before it is defined. Its definition then makes an entry of
+    /// its own: no known program shows whether ZASM finds `..locals` after an exported label, and
+    /// refusing them would refuse all such programs.
+    pub(crate) fn declare_forward(&mut self, id: NameId) {
+        if self[id].entered == 0 {
+            self.add_symbol(id);
+            self[id].is_declared_forward = true;
+        }
+    }
+
+    /// Returns the scope that new `..locals` are added to.
+    pub(crate) fn newest_scope(&self) -> u32 {
+        self.newest_scope
+    }
+
+    /// Sets the scope that new `..locals` are added to.
+    pub(crate) fn set_newest_scope(&mut self, scope: u32) {
+        self.newest_scope = scope;
+    }
+
+    /// Appends a symbol to ZASM's table. ZASM searches `..locals` from the entry that began their
+    /// scope to the next global entry, so a local appended after another entry is not found again.
+    #[inline]
+    pub(crate) fn append_symbol(&mut self, id: NameId) {
+        let name = &mut self[id];
+        if name.in_table || name.built_in.is_some() || name.code == LOCATION_COUNTER {
+            return;
+        }
+        name.in_table = true;
+        let (local, code) = (name.local, name.code);
+        if !local {
+            self.newest_scope = scope_of(id, Entry::Symbol);
+        } else if self.scope != self.newest_scope {
+            self.locals.remove(&(self.scope, code));
+            let known = self.locals.get(&(self.newest_scope, code));
+            if known.is_none_or(|known| !self[*known].in_table) {
+                self.locals.insert((self.newest_scope, code), id);
+            }
+        }
+    }
+
+    /// Appends the entry of a macro or operator, which is separate from that of the symbol.
+    pub(crate) fn append_entry(&mut self, id: NameId, entry: Entry) {
+        if !self[id].local {
+            self.newest_scope = scope_of(id, entry);
+        }
+    }
+
+    /// Returns `true` if two passes might resolve a `..local` differently.
+    pub(crate) fn has_ambiguous_locals(&self) -> bool {
+        self.scopes_differ
+    }
+
+    /// Begins the scope of `..locals` of a global symbol or macro. It is the same in both passes,
+    /// whatever is defined before it.
+    pub(crate) fn begin_scope(&mut self, of: NameId, entry: Entry) {
+        self.scope = scope_of(of, entry);
+    }
+
+    /// Returns the current scope of `..locals`.
+    pub(crate) fn scope(&self) -> u32 {
+        self.scope
+    }
+
+    /// Switches back to an earlier scope.
+    pub(crate) fn resume_scope(&mut self, scope: u32) {
+        self.scope = scope;
+    }
+
+    /// Resets the scope at the start of a pass.
+    pub(crate) fn restart_scopes(&mut self) {
+        self.scope = 0;
+    }
+
+    /// Returns the significant part of a name, in capitals.
+    pub(crate) fn spelling(&self, id: NameId) -> SmolStr {
+        let code = self[id].code;
+        if let (Some(long), true) = (&self.long, code >= FIRST_LONG_NAME) {
+            return String::from_utf8_lossy(&long.names[(code - FIRST_LONG_NAME) as usize]).into();
+        }
+        const LETTERS: &[u8; 40] = b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ$%.";
+        let mut letters = [b' '; 6];
+        let mut rest = code;
+        for letter in letters.iter_mut().rev() {
+            *letter = LETTERS[(rest % 40) as usize];
+            rest /= 40;
+        }
+        // Blanks only pad a short name at its end.
+        SmolStr::new(str::from_utf8(letters.trim_ascii_end()).unwrap_or_default())
+    }
+
+    /// Defines a symbol that has no meaning yet, the most frequent case. Returns `false` if it has
+    /// one.
+    #[inline]
+    pub(crate) fn define_new(
+        &mut self,
+        id: NameId,
+        state: SymbolState,
+        kind: Definition,
+        span: Span,
+    ) -> bool {
+        let name = &mut self[id];
+        let unknown = name.definition == Definition::None
+            && name.built_in.is_none()
+            && name.operator.is_none()
+            && name.code != LOCATION_COUNTER;
+        if unknown {
+            (name.state, name.definition, name.place, name.pass) = (state, kind, span.start, 1);
+            if !name.local {
+                self.begin_scope(id, Entry::Symbol);
+            }
+        }
+        unknown
+    }
+
+    /// Returns a single-letter register, unless the name also has another meaning.
+    #[inline]
+    pub(crate) fn register(&self, letter: u8) -> Option<Register> {
+        let (id, register) =
+            *self.letters.get(usize::from((letter | 0x20).wrapping_sub(b'a')))?.as_ref()?;
+        let name = &self[id];
+        (letter.is_ascii_alphabetic() && name.macro_plus_one == 0 && !name.is_multiply_defined)
+            .then_some(register)
+    }
+
+    /// Returns the number of names.
+    pub(crate) fn len(&self) -> NameId {
+        self.entries.len() as NameId
+    }
+
+    /// Returns all names with their ids, in the order of their first use.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NameId, &Name)> {
+        self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
+    }
+
+    /// Returns the significant part of a spelling, in capitals.
+    pub(crate) fn significant(&self, name: &[u8]) -> SmolStr {
+        let kept = if self.long.is_some() { name } else { &name[..name.len().min(6)] };
+        kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
+    }
+
+    /// Reserves memory for the names of a source of this length.
+    pub(crate) fn expect_text(&mut self, length: usize) {
+        self.entries.reserve(length / MIN_BYTES_PER_NAME);
+        self.globals.reserve(length / BYTES_PER_NAME);
+    }
+
+    #[inline]
+    fn code(&mut self, name: &[u8]) -> u32 {
+        match &mut self.long {
+            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
+            _ => pack(name),
+        }
+    }
+
+    fn intern_local(&mut self, code: u32) -> NameId {
+        self.scopes_differ |= self.scope != self.newest_scope;
+        let next = self.entries.len() as NameId;
+        *self.locals.entry((self.scope, code)).or_insert_with(|| {
+            self.entries.push(Name { code, local: true, ..Name::default() });
+            next
+        })
+    }
+}
+
+/// Long spellings of directives are the same with and without `--long-symbols`.
+fn is_directive(name: &[u8]) -> bool {
+    let code = pack(name);
+    name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
+}
+
+#[inline]
+fn pack(name: &[u8]) -> u32 {
+    const SCALE: [u32; 7] =
+        [FIRST_LONG_NAME, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
+    let name = &name[..name.len().min(6)];
+    let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
+    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)).wrapping_mul(SCALE[name.len()])
+}
+
+impl Intern for NameTable {
+    #[inline]
+    fn intern(&mut self, name: &[u8]) -> NameId {
+        let code = self.code(name);
+        if name.starts_with(b"..") {
+            return self.intern_local(code);
+        }
+        let next = self.entries.len() as NameId;
+        let id = self.globals.number(code, next);
+        if id == next {
+            self.entries.push(Name { code, ..Name::default() });
+        }
+        id
+    }
+}
+
+impl std::ops::Index<NameId> for NameTable {
+    type Output = Name;
+
+    #[inline]
+    fn index(&self, id: NameId) -> &Name {
+        &self.entries[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<NameId> for NameTable {
+    #[inline]
+    fn index_mut(&mut self, id: NameId) -> &mut Name {
+        &mut self.entries[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_characters_count_unless_long_symbols_are_on() {
+        for (long, same) in [(false, true), (true, false)] {
+            let mut names = NameTable::new(long);
+            let first = names.intern(b"ATTACKER");
+            let second = names.intern(b"attackED");
+            assert_eq!(first == second, same);
+            assert_eq!(names.spelling(first), if long { "ATTACKER" } else { "ATTACK" });
+        }
+    }
+
+    #[test]
+    fn the_location_counter_is_known_by_its_code() {
+        let mut names = NameTable::new(false);
+        let here = names.intern(b".");
+        assert!(names[here].is_location_counter() && names.spelling(here) == ".");
+    }
+
+    #[test]
+    fn locals_differ_from_scope_to_scope() {
+        let mut names = NameTable::new(false);
+        let local = names.intern(b"..L");
+        let global = names.intern(b"L");
+        names.begin_scope(global, Entry::Symbol);
+        assert_ne!(names.intern(b"..L"), local);
+        assert_eq!(names.intern(b"L"), global);
+    }
+}

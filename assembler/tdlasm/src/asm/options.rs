@@ -1,0 +1,61 @@
+//! The options of an assembly.
+
+use std::path::PathBuf;
+
+use crate::diag::LintLevels;
+
+/// Translates a statement of another assembly dialect, given its operator and operands, to TDL
+/// mnemonics.
+///
+/// This crate reads TDL only. A caller that knows other dialects can provide this function, and
+/// messages about unknown operators then suggest its translation.
+pub type ForeignTranslator = fn(operator: &str, operands: &[u8]) -> Option<String>;
+
+/// Options for [`run`](super::run) and [`assemble`](crate::assemble).
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Symbols that are defined before the first line.
+    pub defines: Vec<(String, u16)>,
+    /// Replies to the values that `NAME =\` reads from the console.
+    pub console_replies: Vec<ConsoleReply>,
+    /// Directories searched by `.INSERT`, after the directory of the file that contains it.
+    pub include_dirs: Vec<PathBuf>,
+    /// Whether all characters of a symbol are significant, instead of the first six.
+    pub long_symbols: bool,
+    /// Whether `.PROG.` is absolute code from address 0, so that its addresses are plain numbers.
+    pub absolute_prog: bool,
+    /// Severities of individual messages: hidden, warning or error.
+    pub lint_levels: LintLevels,
+    /// The build time for `.DATE` and `.TIME`, in seconds since 1970. If `None`, both write blanks.
+    pub build_time: Option<u64>,
+    /// Whether to record what a listing needs.
+    pub listing: bool,
+    /// Whether modules contain a line table (which source line produced which bytes).
+    pub lines: bool,
+    /// Whether to record definitions and uses of names.
+    pub references: bool,
+    /// Whether to record where the text of macro calls was written, which
+    /// [`References::written`](crate::references::References::written) returns. Implied by
+    /// `references`.
+    pub macro_origins: bool,
+    /// Whether to leave out [`Module::source_order`](crate::module::Module::source_order) where
+    /// only TDL objects and TDL listings would need it. Saves time and memory for large programs.
+    pub skip_source_order: bool,
+    /// Whether to make two passes without trying a single pass first. Faster for programs that need
+    /// two passes; the results are the same.
+    pub force_two_passes: bool,
+    /// Whether to report most errors from a single pass, as editors need it. In programs that also
+    /// use unusual constructs the code may then differ from ZASM's.
+    pub single_pass_diagnostics: bool,
+    /// Translates statements of other dialects, for suggestions in messages.
+    pub translate: Option<ForeignTranslator>,
+}
+
+/// A reply to a console prompt of the source, as the keys that would be typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsoleReply {
+    /// The symbol to reply for. If `None`, replies to the next prompt.
+    pub name: Option<String>,
+    /// The keys, in order.
+    pub keys: String,
+}

@@ -1,0 +1,38 @@
+//! The passes over the source, and the ways in which a statement ends.
+
+use super::name_hash::NameId;
+
+/// A pass over the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// The only pass: forward references become fixups.
+    Single,
+    /// The first of two passes, which collects the symbols.
+    First,
+    /// The second of two passes, which writes code and reports errors.
+    Second,
+}
+
+/// Why a statement was abandoned.
+pub(super) enum StatementAbort {
+    /// An operand contains a macro call at this offset: its text must be inserted first.
+    Expand(NameId, u32),
+    /// Assembly cannot continue.
+    Stop,
+    /// The program needs two passes.
+    TwoPasses,
+}
+
+pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;
+
+/// How a statement ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatementEnd {
+    /// The rest of the line must be checked.
+    Open,
+    /// The rest of the line must be checked; the statement was a list, so anything left is an error
+    /// in the list.
+    List,
+    /// The line has been consumed, or continues in another text.
+    Complete,
+}

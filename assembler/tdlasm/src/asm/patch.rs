@@ -1,0 +1,147 @@
+//! Writes values into fields, and reports values that do not fit.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+
+use super::code_buffer::{Field, FieldPos, Fixup, WordReloc, kind_of};
+use super::code_state::CodeState;
+use super::context::Context;
+use super::deferred::Evaluated;
+use super::value::Value;
+use crate::module::LineRow;
+
+/// The offset of a jump over 130 bytes, which ZASM accepts and assembles as 80H.
+const ACCEPTED_TOO_FAR: i32 = 128;
+
+impl CodeState {
+    /// Writes a value into a field. Only words can be relocated; in other fields ZASM writes the
+    /// number and marks it.
+    pub(super) fn set_field(
+        &mut self,
+        context: &mut Context<'_>,
+        site: FieldPos,
+        field: Field,
+        value: Value,
+        span: Span,
+    ) {
+        if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
+            let message = "a relocatable value does not fit a field of 8 bits";
+            context.error(Code::Relocation, span, message);
+        }
+        match field {
+            Field::Word if value.is_absolute() => {
+                let [low, high] = value.number.to_le_bytes();
+                *self.output.byte(site, 0) = low;
+                *self.output.byte(site, 1) = high;
+            }
+            Field::Word => self.output.relocs.push(WordReloc { site, value }),
+            Field::Relative(here) => self.set_relative(context, site, here, value, span),
+            Field::Byte => self.set_byte(context, site, value.number, span),
+            Field::MarkedByte => {
+                self.set_byte(context, site, value.number, span);
+                *self.output.byte(site, 0) |= 0x80;
+            }
+            Field::Displacement => self.set_displacement(context, site, value.number, span),
+            Field::Bits => self.set_bits(context, site, value.number, span),
+        }
+    }
+
+    fn set_byte(&mut self, context: &mut Context<'_>, site: FieldPos, number: u16, span: Span) {
+        if !matches!(number >> 8, 0 | 0xFF) {
+            let message =
+                format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
+            context.error(Code::Truncated, span, message);
+        }
+        *self.output.byte(site, 0) = number as u8;
+    }
+
+    fn set_displacement(
+        &mut self,
+        context: &mut Context<'_>,
+        site: FieldPos,
+        number: u16,
+        span: Span,
+    ) {
+        if (0x80..0x100).contains(&number) {
+            let message =
+                format!("the displacement {number} reaches backwards, as {}", number as u8 as i8);
+            context.error(Code::Displacement, span, message);
+        }
+        self.set_byte(context, site, number, span);
+    }
+
+    fn set_bits(&mut self, context: &mut Context<'_>, site: FieldPos, number: u16, span: Span) {
+        // ZASM checks only the low byte if the high byte is that of a small number.
+        if number > 7 && !(0xFF00..0xFF08).contains(&number) {
+            let message = format!("{number} is not in 0..7; {} is used", number & 7);
+            context.error(Code::Truncated, span, message);
+        }
+        *self.output.byte(site, 0) |= (number as u8 & 7) << 3;
+    }
+
+    fn set_relative(
+        &mut self,
+        context: &mut Context<'_>,
+        site: FieldPos,
+        here: Value,
+        target: Value,
+        span: Span,
+    ) {
+        let apart = here.is_absolute() != target.is_absolute()
+            || (!here.is_absolute() && here.base != target.base);
+        if apart {
+            let message = "a relative jump cannot leave its section; use the absolute jump";
+            context.error(Code::Relocation, span, message);
+        }
+        let distance = target.number.wrapping_sub(here.number) as i16;
+        let offset = i32::from(distance) - 2;
+        *self.output.byte(site, 0) = offset as u8;
+        if offset == ACCEPTED_TOO_FAR {
+            let message =
+                "the target is 130 bytes away: the offset is -128, so that the jump goes back";
+            let help = "ZASM accepts this; the absolute jump has no such limit";
+            context.report(Diagnostic::new(Code::TooFar, span, message).help(help));
+        } else if i8::try_from(offset).is_err() {
+            *self.output.byte(site, 0) = 0xFE;
+            let message =
+                format!("the target is {distance} bytes away; a relative jump reaches -126..129");
+            let help = "the absolute jump has no such limit";
+            context.report(Diagnostic::new(Code::Range, span, message).help(help));
+        }
+    }
+
+    /// Writes a value into a field, now or at the end of the module.
+    pub(super) fn fill(
+        &mut self,
+        context: &mut Context<'_>,
+        site: FieldPos,
+        field: Field,
+        evaluated: Evaluated,
+        span: Span,
+    ) {
+        match evaluated {
+            Evaluated::Known(value) => self.set_field(context, site, field, value, span),
+            Evaluated::Deferred(expression) => {
+                let row = context.sink.row();
+                self.output.fixups.push(Fixup { site, field, expression, span, row });
+            }
+        }
+    }
+
+    /// Adds a row to the line table, unless the bytes are in an external area.
+    pub(super) fn add_row(
+        &mut self,
+        context: &mut Context<'_>,
+        start: u32,
+        site: FieldPos,
+        size: u32,
+    ) {
+        let run = &self.output.runs[site.run as usize];
+        let Some(section) = kind_of(run.base, self.output.absolute_prog) else { return };
+        let (source, line) = context.sources.file_line(start);
+        let file = self.files.number(&source.name);
+        let offset = run.start.wrapping_add(site.at as u16);
+        let is_code = context.recorder.line.clocks.is_some();
+        self.rows.push(&LineRow { section, is_code, offset, size, file, line });
+    }
+}

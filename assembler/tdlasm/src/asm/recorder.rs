@@ -1,0 +1,45 @@
+//! Records statements for the listing and references for editors.
+
+use crate::isa::Clocks;
+use crate::listing::{Listing, RelocValue};
+use crate::references::{Piece, ReferenceRole, References};
+use crate::source::Span;
+
+use super::name_hash::NameId;
+
+/// Recordings of a run.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    pub(super) listing: Listing,
+    /// Details of the current statement.
+    pub(super) line: StatementInfo,
+    pub(super) references: References,
+    /// References in the current module. Their names get their final numbers at its end.
+    pub(super) unnumbered: Vec<(NameId, Span, ReferenceRole)>,
+    /// The pieces of the macro text being expanded; the buffer is reused.
+    pub(super) origins: Vec<Piece>,
+    /// The number of the current module.
+    pub(super) module: u32,
+}
+
+/// Details of a statement, other than its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StatementInfo {
+    pub(super) clocks: Option<Clocks>,
+    /// The value of an assignment or `.LOC`.
+    pub(super) value: Option<RelocValue>,
+    /// The deferred expression that yields the value.
+    pub(super) deferred: Option<u32>,
+    /// Whether the value is the module's start address.
+    pub(super) start: bool,
+    pub(super) words: bool,
+    pub(super) labelled: bool,
+    pub(super) control: bool,
+}
+
+impl Recorder {
+    /// Discards the recordings of the first pass.
+    pub(super) fn restart(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,78 @@
+//! Records references for editors.
+
+use std::sync::Arc;
+
+use crate::references::{Name, NameKind, Reference, ReferenceRole};
+use crate::source::Span;
+
+use super::context::Context;
+use super::macro_definition::Macro;
+use super::module_scope::ModuleScope;
+use super::name_table::{self, Definition, SymbolState};
+
+impl ModuleScope {
+    /// Records the parameters of a macro: their declarations and, by index, their uses.
+    pub(super) fn record_parameters(
+        &mut self,
+        context: &mut Context<'_>,
+        declared: &[Span],
+        used: &[(usize, Span)],
+    ) {
+        let references = &mut context.recorder.references;
+        let first = references.names.len() as u32;
+        for span in declared {
+            let spelling = self.names.significant(context.sources.slice(*span));
+            let module = context.recorder.module;
+            let kind = NameKind::Parameter;
+            let value = None;
+            let name = Name { spelling, kind, value, exported: false, local: true, module };
+            references.names.push(name);
+        }
+        let role = ReferenceRole::Definition;
+        let declared = (first..).zip(declared).map(|(name, span)| (name, *span, role));
+        let used = used.iter().map(|(at, span)| (first + *at as u32, *span, ReferenceRole::Use));
+        let entries = declared.chain(used).map(|(name, span, role)| Reference { name, span, role });
+        references.entries.extend(entries);
+    }
+
+    /// Adds the names of the finished module, and its references, to the result.
+    pub(super) fn finish_references(&mut self, context: &mut Context<'_>) {
+        let references = &mut context.recorder.references;
+        let first = references.names.len() as u32;
+        let module = context.recorder.module;
+        references.names.extend(self.names.iter().map(|(id, name)| Name {
+            spelling: self.names.spelling(id),
+            kind: kind(name, &self.macros),
+            value: value(name),
+            exported: name.exported || name.entry,
+            local: name.is_local(),
+            module,
+        }));
+        let open = std::mem::take(&mut context.recorder.unnumbered).into_iter();
+        let record_reference = |(name, span, role)| Reference { name: first + name, span, role };
+        references.entries.extend(open.map(record_reference));
+    }
+}
+
+fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
+    match name.definition {
+        _ if name.macro_index().is_some_and(|index| index < macros.len()) => NameKind::Macro,
+        Definition::Label => NameKind::Label,
+        Definition::Fixed => NameKind::Constant,
+        Definition::Variable => NameKind::Variable,
+        Definition::External => NameKind::External,
+        Definition::None if name.built_in.is_some() || name.operator.is_some() => {
+            NameKind::Language
+        }
+        Definition::None => NameKind::Undefined,
+    }
+}
+
+fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
+    match name.state {
+        SymbolState::Value(value) if name.definition != Definition::External => {
+            Some(value.reloc_value())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! Builds the source-order form of a module: the table of symbols, and the code as it was written.
+
+use crate::module::{CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
+
+use super::code_buffer::CodeBuffer;
+use super::deferred::Evaluated;
+use super::module_assembler::ModuleAssembler;
+use super::name_hash::NameId;
+use super::name_table::{Definition, Name, SymbolState};
+use super::value::Value;
+
+impl ModuleAssembler<'_> {
+    /// Returns the module as TDL objects and listings show it, given the values of the deferred
+    /// expressions.
+    pub(super) fn in_source_order(&self, values: &[Option<Value>]) -> SourceOrderModule {
+        let start = match self.code.start_address {
+            Some((Evaluated::Known(value), _)) => Some(value),
+            Some((Evaluated::Deferred(expression), _)) => values[expression as usize],
+            None => None,
+        };
+        SourceOrderModule {
+            ident: self.symbols.module_name.clone(),
+            symbols: self.table_symbols(),
+            code: chunks(&self.code.output),
+            sizes: self.code.output.high_water.clone(),
+            start: start.map(Value::reloc_value).unwrap_or_default(),
+        }
+    }
+
+    fn table_symbols(&self) -> Vec<TableSymbol> {
+        let mut listed: Vec<_> =
+            self.symbols.names.iter().filter(|(_, name)| is_in_table(name)).collect();
+        // A use alone makes no entry in the first pass, so symbols without a definition come last.
+        listed.sort_unstable_by_key(|(id, name)| (name.entered == 0, name.entered, *id));
+        listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
+    }
+
+    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
+        let external = name.definition == Definition::External;
+        let mut value = match name.state {
+            SymbolState::Value(value) => value.reloc_value(),
+            _ => RelocValue::default(),
+        };
+        if let (true, SymbolState::Value(external)) = (external, name.state) {
+            // The table shows how much of an external's area this module uses, not its start.
+            value.number = self.code.output.high_water_mark(external.base);
+        }
+        TableSymbol {
+            name: self.symbols.names.spelling(id),
+            value,
+            external,
+            exported: name.exported,
+            entry: name.entry,
+            undefined: name.definition == Definition::None,
+            multiply_defined: name.is_multiply_defined,
+        }
+    }
+}
+
+fn is_in_table(name: &Name) -> bool {
+    let known = name.definition != Definition::None || name.has_undefined_use;
+    known && !name.is_local() && name.built_in.is_none()
+}
+
+fn chunks(output: &CodeBuffer) -> Vec<CodeChunk> {
+    let mut code: Vec<CodeChunk> = (output.runs.iter())
+        .map(|run| {
+            let start = output.place(run.base, run.start).reloc_value();
+            CodeChunk { start, bytes: run.bytes.clone(), words: Vec::new() }
+        })
+        .collect();
+    for reloc in &output.relocs {
+        code[reloc.site.run as usize].words.push((reloc.site.at, reloc.value.reloc_value()));
+    }
+    // Fixups are resolved after the later words were written.
+    code.iter_mut().for_each(|chunk| chunk.words.sort_unstable_by_key(|(at, _)| *at));
+    code.retain(|chunk| !chunk.bytes.is_empty());
+    code
+}

@@ -1,0 +1,409 @@
+//! Reads statements: labels, assignment or operator, comment.
+
+use std::sync::Arc;
+
+use crate::diag::{Code, Diagnostic};
+use crate::listing::ListedCode;
+use crate::references::ReferenceRole;
+use crate::source::Span;
+use crate::syntax::expr::{Expr, Intern};
+use crate::syntax::{Cursor, lex};
+
+use super::assembler::Assembler;
+use super::code_buffer::{CodeCheckpoint, Field};
+use super::diagnostics::ReportCheckpoint;
+use super::directive::DirectiveReader;
+use super::input::FrameKind;
+use super::instruction::InstructionReader;
+use super::macros::MacroExpander;
+use super::name_hash::NameId;
+use super::name_table::{Definition, Operator, SymbolState};
+use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::recorder::StatementInfo;
+use super::suggestions::{is_foreign, suggest_label, suggest_operator};
+use super::value::Value;
+
+/// Words in messages are cut to this length.
+const MAX_SHOWN: usize = 40;
+/// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
+const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
+
+impl Assembler<'_> {
+    /// Reads all open frames.
+    pub(super) fn read_frames(&mut self) -> StatementResult {
+        while let Some(frame) = self.input.top() {
+            if frame.pos >= frame.text.len() {
+                self.input.pop();
+                continue;
+            }
+            let text = Arc::clone(&frame.text);
+            let base = frame.base;
+            let mut cursor = Cursor::new(&text[frame.pos..], base + text.len() as u32);
+            while self.input.pending_change.is_none() && !cursor.rest().is_empty() {
+                self.statement(&mut cursor)?;
+            }
+            if let Some(frame) = self.input.top() {
+                frame.pos = (cursor.offset() - base) as usize;
+            }
+            self.input.apply_change();
+        }
+        Ok(())
+    }
+
+    /// Reads one statement, which can span lines.
+    fn statement(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
+        if self.module.context.pass != Pass::Single {
+            self.compare_passes(cursor);
+        }
+        if !self.module.context.options.listing && !self.module.context.options.lines {
+            self.fields(cursor)?;
+            return self.check_passes();
+        }
+        let start = cursor.offset();
+        let checkpoint = self.module.code.output.checkpoint();
+        self.module.context.recorder.line = StatementInfo::default();
+        // `.PRGEND` belongs to the module that it ends.
+        let listed = self.module.context.options.listing.then(|| {
+            let here = self.module.code.output.location();
+            (here, self.input.macro_depth(), self.modules.len() as u32)
+        });
+        self.fields(cursor)?;
+        self.check_passes()?;
+        let written = self.module.code.output.written_since(checkpoint);
+        if let (true, Some((site, count))) = (self.module.context.options.lines, written) {
+            self.module.code.add_row(&mut self.module.context, start, site, count);
+        }
+        let Some((here, depth, module)) = listed else { return Ok(()) };
+        let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {
+            run: site.run,
+            at: site.at,
+            count,
+        });
+        let span = cursor.since(start);
+        self.module.context.record_statement(span, here.reloc_value(), code, depth as u32, module);
+        Ok(())
+    }
+
+    /// Compares the position of a statement between the passes: a phase error is explained by the
+    /// first statement after which they differ.
+    fn compare_passes(&mut self, cursor: &Cursor<'_>) {
+        let Some(frame) = self.input.top() else { return };
+        if frame.kind == FrameKind::Macro {
+            return;
+        }
+        let offset = cursor.offset() - frame.base;
+        let counter = self.module.code.output.counter();
+        match self.module.context.pass {
+            Pass::First => self.module.context.pass_comparison.note(offset, counter),
+            _ => self.module.context.pass_comparison.compare(offset, counter, cursor.offset()),
+        }
+    }
+
+    /// Abandons a single pass as soon as two passes are needed.
+    #[inline]
+    fn check_passes(&self) -> StatementResult {
+        match self.module.context.sink.must_restart() {
+            true => Err(StatementAbort::TwoPasses),
+            false => Ok(()),
+        }
+    }
+
+    fn fields(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
+        if std::mem::take(&mut self.input.exited) {
+            // After `.EXIT` the rest of the calling line is not a statement.
+            self.end_statement(Code::Extra, cursor);
+            return Ok(());
+        }
+        loop {
+            cursor.skip_blanks();
+            let start = cursor.offset();
+            if cursor.at_statement_end() {
+                self.next_line(cursor);
+                return Ok(());
+            }
+            let Some(word) = cursor.take(lex::symbol) else {
+                if cursor.peek() == Some(b']') && self.input.in_block() {
+                    cursor.advance(1);
+                    self.close_block(cursor);
+                } else {
+                    self.report_stray(cursor);
+                }
+                continue;
+            };
+            let span = cursor.since(start);
+            cursor.skip_blanks();
+            let name = self.module.symbols.names.intern(word);
+            match cursor.peek() {
+                Some(b':') => self.label(name, span, cursor),
+                Some(b'=') => {
+                    return self.retry_after_macro(start, cursor, |asm, cursor| {
+                        asm.assignment(name, span, cursor)
+                    });
+                }
+                _ => {
+                    return self.retry_after_macro(start, cursor, |asm, cursor| {
+                        asm.operator(name, span, cursor)
+                    });
+                }
+            }
+        }
+    }
+
+    /// Reports a character that cannot begin a statement. ZASM continues after it, on the same
+    /// line.
+    fn report_stray(&mut self, cursor: &mut Cursor<'_>) {
+        let at = cursor.here();
+        let byte = cursor.peek().unwrap_or(0);
+        let shown = if byte.is_ascii_graphic() {
+            format!("`{}`", char::from(byte))
+        } else {
+            format!("byte {byte:02X}H")
+        };
+        let message = format!("{shown} cannot begin a label, an operator or a comment");
+        self.module.context.error(Code::Stray, at, message);
+        cursor.advance(1);
+    }
+
+    /// Runs the rest of a statement. If its operands contain a macro call, inserts the macro text
+    /// and reads the statement again.
+    fn retry_after_macro(
+        &mut self,
+        start: u32,
+        cursor: &mut Cursor<'_>,
+        rest: impl FnOnce(&mut Self, &mut Cursor<'_>) -> StatementResult<StatementEnd>,
+    ) -> StatementResult {
+        self.module.code.statement_location = self.module.code.output.location();
+        // Without macros no statement is read twice.
+        let before = (!self.module.symbols.macros.is_empty()).then(|| StatementStart {
+            written: self.module.code.output.checkpoint(),
+            reported: self.module.context.sink.checkpoint(),
+            cursor: cursor.clone(),
+        });
+        self.input.has_macro_text = std::mem::take(&mut self.input.next_has_macro_text);
+        match rest(self, cursor) {
+            Err(StatementAbort::Expand(name, at)) => {
+                let Some(before) = before else { return Ok(()) };
+                self.module.code.output.roll_back(before.written);
+                self.module.context.sink.roll_back(before.reported);
+                *cursor = before.cursor;
+                self.input.next_has_macro_text = true;
+                MacroExpander { asm: self }.expand_in_operand(name, Span::new(start, at), cursor)
+            }
+            Err(interrupt) => Err(interrupt),
+            Ok(StatementEnd::Open) => {
+                self.end_statement(Code::Extra, cursor);
+                Ok(())
+            }
+            Ok(StatementEnd::List) => {
+                self.end_statement(Code::Expression, cursor);
+                Ok(())
+            }
+            Ok(StatementEnd::Complete) => Ok(()),
+        }
+    }
+
+    fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
+        cursor.advance(1);
+        self.module.context.recorder.line.labelled = true;
+        let export = cursor.eat(b':');
+        let here = SymbolState::Value(self.module.code.output.location());
+        self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
+        if export {
+            self.module.symbols.export(&mut self.module.context, name, span, false);
+        }
+    }
+
+    fn assignment(
+        &mut self,
+        name: NameId,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<StatementEnd> {
+        cursor.advance(1);
+        if cursor.eat_behind_blanks(b'\\') {
+            let export = cursor.eat(b':');
+            self.ask_console(name, span, cursor);
+            if let SymbolState::Value(value) = self.module.symbols.names[name].state {
+                self.module.context.recorder.line.value = Some(value.reloc_value());
+            }
+            if export {
+                self.module.symbols.export(&mut self.module.context, name, span, false);
+            }
+            return Ok(StatementEnd::Open);
+        }
+        let fixed = cursor.eat_behind_blanks(b'=');
+        let export = cursor.eat_behind_blanks(b':');
+        let kind = if fixed { Definition::Fixed } else { Definition::Variable };
+        if !self.module.symbols.check_assignable(&mut self.module.context, name, kind, span) {
+            cursor.skip_blanks();
+            let fixed_later = self.module.symbols.names[name].definition == Definition::Fixed;
+            if export || !fixed_later || !cursor.at_statement_end() {
+                // ZASM does not read the assigned value.
+                self.module.context.error(Code::Kept, span, "the symbol keeps its first value");
+                cursor.skip_to_line_end();
+            }
+            return Ok(StatementEnd::Open);
+        }
+        let state = self.module.assigned_value(cursor)?;
+        match state {
+            SymbolState::Value(value) => {
+                self.module.context.recorder.line.value = Some(value.reloc_value())
+            }
+            SymbolState::Deferred(expression) => {
+                self.module.context.recorder.line.deferred = Some(expression);
+                // The first of two passes would use 0, and the second report a phase error.
+                self.module.context.sink.needs_two_passes |= fixed;
+            }
+            SymbolState::Undefined => {}
+        }
+        self.module.symbols.define(&mut self.module.context, name, state, kind, span);
+        if export {
+            self.module.symbols.export(&mut self.module.context, name, span, false);
+        }
+        Ok(StatementEnd::Open)
+    }
+
+    /// Reads a value from the console, once (`NAME =\`).
+    fn ask_console(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
+        let prompt = self.text(cursor);
+        self.module.context.record_reference(name, span, ReferenceRole::Definition);
+        let entry = self.module.symbols.names[name];
+        let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
+        if predefined {
+            return;
+        }
+        if entry.definition != Definition::None || entry.built_in.is_some() {
+            // The second pass meets the prompt of the first again.
+            let again = !entry.is_console_reply || entry.pass == self.module.context.pass_number();
+            if again {
+                self.module.symbols.names[name].is_multiply_defined = true;
+            }
+            if again || entry.is_multiply_defined {
+                self.module.symbols.report_redefinition(
+                    &mut self.module.context,
+                    name,
+                    &entry,
+                    span,
+                );
+            }
+            if !again && self.console.lacks(&self.module.symbols.names.spelling(name)) {
+                self.report_unanswered(name, &prompt, span);
+            }
+            self.module.symbols.define(
+                &mut self.module.context,
+                name,
+                entry.state,
+                entry.definition,
+                span,
+            );
+            return;
+        }
+        let spelling = self.module.symbols.names.spelling(name);
+        let reply = self.console.ask_console(&spelling, &prompt);
+        if reply.is_none() {
+            self.report_unanswered(name, &prompt, span);
+        }
+        let value = SymbolState::Value(Value::absolute(reply.unwrap_or(0)));
+        self.module.symbols.define(&mut self.module.context, name, value, Definition::Fixed, span);
+        self.module.symbols.names[name].is_console_reply = true;
+    }
+
+    fn report_unanswered(&mut self, name: NameId, prompt: &str, span: Span) {
+        let spelling = self.module.symbols.names.spelling(name);
+        let message = format!("the source asks for the value of {spelling}: {prompt}");
+        let help = format!("give the reply with --answer {spelling}=VALUE");
+        self.module.context.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
+    }
+
+    fn operator(
+        &mut self,
+        name: NameId,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> StatementResult<StatementEnd> {
+        let entry = &self.module.symbols.names[name];
+        if let Some(index) = entry.macro_index() {
+            self.module.context.record_reference(name, span, ReferenceRole::Use);
+            MacroExpander { asm: self }.call(index, span, cursor)?;
+            return Ok(StatementEnd::Complete);
+        }
+        match entry.operator {
+            Some(Operator::Instruction(form)) => {
+                let Self { module, input, .. } = self;
+                InstructionReader { module, input }.instruction(form, span, cursor)
+            }
+            Some(Operator::Directive(directive)) => {
+                DirectiveReader { asm: self }.directive(directive, span, cursor)
+            }
+            None if entry.is_location_counter() => {
+                self.value_word(name, Expr::here(span))?;
+                Ok(StatementEnd::Open)
+            }
+            None if entry.state != SymbolState::Undefined || entry.built_in.is_some() => {
+                self.module.context.record_reference(name, span, ReferenceRole::Use);
+                self.value_word(name, Expr::symbol(name, span))?;
+                Ok(StatementEnd::Open)
+            }
+            // An operand has used it before: ZASM has it in its table, with the value 0.
+            None if entry.has_undefined_use => {
+                self.module.context.recorder.line.words = true;
+                self.module.code.output.write(&[0; 2]);
+                Ok(StatementEnd::Open)
+            }
+            None => {
+                // Two passes may know it in the second.
+                self.module.symbols.assumed_undefined.push(name);
+                let rest = cursor.rest();
+                let from = cursor.offset();
+                cursor.skip_to_line_end();
+                let rest = &rest[..rest.len() - cursor.rest().len()];
+                self.unknown_operator(span, rest, from);
+                self.module.code.output.write(&UNKNOWN_OPERATOR);
+                Ok(StatementEnd::Open)
+            }
+        }
+    }
+
+    /// Assembles a symbol in the operator field, which writes its value as a word.
+    fn value_word(&mut self, name: NameId, value: Expr) -> StatementResult {
+        self.module.context.recorder.line.words = true;
+        // ZASM does not mark a multiply defined symbol here.
+        let is_multiply_defined =
+            std::mem::take(&mut self.module.symbols.names[name].is_multiply_defined);
+        let done = self.module.emit_expression(&value, Field::Word);
+        self.module.symbols.names[name].is_multiply_defined = is_multiply_defined;
+        done
+    }
+
+    /// Reports an unknown operator. The rest of its line begins at offset `from`.
+    fn unknown_operator(&mut self, span: Span, rest: &[u8], from: u32) {
+        let word = self.module.context.sources.slice(span);
+        let shown = &word[..word.len().min(MAX_SHOWN)];
+        let word =
+            String::from_utf8_lossy(shown).into_owned() + if shown == word { "" } else { "..." };
+        let message = format!("{word} is not an instruction, directive or macro");
+        let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
+        let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
+        let known = match self.module.context.sink.accepts(Code::Operator) {
+            true => suggest_operator(&word, operands, self.module.context.options.translate),
+            false => None,
+        };
+        let foreign = is_foreign(&word);
+        let label = if foreign {
+            None
+        } else {
+            suggest_label(&mut self.module.symbols.names, &word, operands)
+        };
+        if let Some(suggestion) = label.or(known) {
+            diagnostic = suggestion.add_to(diagnostic, span, from);
+        }
+        self.module.context.report(diagnostic);
+    }
+}
+
+/// The state to restore when a statement is read again.
+struct StatementStart<'t> {
+    written: CodeCheckpoint,
+    reported: ReportCheckpoint,
+    cursor: Cursor<'t>,
+}

@@ -1,0 +1,175 @@
+//! The ends of statements and of bracketed blocks.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use crate::syntax::{Cursor, lex};
+
+use super::assembler::Assembler;
+use super::brackets::unmatched_bracket;
+
+impl Assembler<'_> {
+    /// Checks that only a comment follows, and moves to the next line. A `]` that closes a block is
+    /// accepted; anything else is reported with `code` and ignored.
+    pub(super) fn end_statement(&mut self, code: Code, cursor: &mut Cursor<'_>) {
+        self.skip_continued_line(cursor);
+        loop {
+            cursor.skip_blanks();
+            if cursor.at_statement_end() {
+                break;
+            }
+            if cursor.peek() == Some(b']') && self.input.in_block() {
+                cursor.advance(1);
+                self.close_block(cursor);
+                continue;
+            }
+            let message = match code {
+                Code::Extra => "the rest of the line is ignored",
+                _ => "a comma or an operator is missing here",
+            };
+            self.module.context.error(code, cursor.here(), message);
+            break;
+        }
+        self.next_line(cursor);
+        if self.module.code.output.wrapped && !self.module.code.wrap_reported {
+            self.module.code.wrap_reported = true;
+            let at = cursor.since(cursor.offset().saturating_sub(1));
+            self.module.context.error(
+                Code::Wrap,
+                at,
+                "the location counter passed FFFFH and continued at 0",
+            );
+        }
+    }
+
+    /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the
+    /// missing parenthesis, and the line as the rest of the statement.
+    #[inline]
+    fn skip_continued_line(&mut self, cursor: &mut Cursor<'_>) {
+        if std::mem::take(&mut self.module.line_continues) && cursor.at_statement_end() {
+            self.skip_lost_line(cursor);
+        }
+    }
+
+    #[cold]
+    fn skip_lost_line(&mut self, cursor: &mut Cursor<'_>) {
+        self.next_line(cursor);
+        if !cursor.rest().is_empty() {
+            let message =
+                "this line is ignored, since the parenthesis in the line above is not closed";
+            let at = Span::new(cursor.offset(), cursor.offset());
+            self.module.context.error(Code::Continued, at, message);
+            cursor.skip_to_line_end();
+        }
+    }
+
+    /// Moves to the next line, which is the next listing row.
+    #[inline]
+    pub(super) fn next_line(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.skip_line();
+        self.module.context.sink.next_row();
+    }
+
+    /// Returns the offset of the `]` that closes the `[` at the cursor.
+    pub(super) fn closing_bracket(&self, cursor: &Cursor<'_>) -> Option<u32> {
+        let source = self.module.context.sources.source_at(cursor.offset());
+        source.closing_bracket(cursor.offset() - source.base).map(|close| close + source.base)
+    }
+
+    /// Skips a block that is not assembled. Returns `false` after reporting that it is not closed.
+    pub(super) fn skip_block(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        match self.closing_bracket(cursor) {
+            Some(close) => {
+                let start = cursor.offset();
+                cursor.move_to(close + 1);
+                // The block was skipped by counting brackets alone. A bracket in a comment may have
+                // ended it too early, which only this warning would show.
+                self.warn_of_brackets(Span::new(start + 1, close));
+                if self.spans_lines(cursor.since(start)) {
+                    self.module.context.sink.next_row();
+                }
+                true
+            }
+            None => {
+                self.unclosed(cursor);
+                false
+            }
+        }
+    }
+
+    /// Warns of a bracket in a comment or string of a text that is skipped by counting brackets.
+    /// Macro texts were checked at their definition.
+    pub(super) fn warn_of_brackets(&mut self, text: Span) {
+        if self.input.macro_depth() > 0 {
+            return;
+        }
+        if let Some(at) = unmatched_bracket(self.module.context.sources.slice(text)) {
+            let start = text.start + at as u32;
+            let message = "a bracket in a comment or quote counts here and can end the text early";
+            let diagnostic = Diagnostic::new(Code::Bracket, Span::new(start, start + 1), message);
+            self.module
+                .context
+                .report(diagnostic.help("leave it out, or put its partner into the same comment"));
+        }
+    }
+
+    pub(super) fn spans_lines(&self, span: Span) -> bool {
+        memchr::memchr2(b'\n', b'\r', self.module.context.sources.slice(span)).is_some()
+    }
+
+    /// Reports a bracket that is not closed, and skips the rest of the text.
+    pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
+        self.module.context.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
+        cursor.advance(cursor.rest().len());
+        // No `.END` can follow, so its absence is not reported.
+        self.input.ended = true;
+    }
+
+    /// Closes the current block after its `]`, and skips the block for the opposite condition if
+    /// there is one. Returns `true` in that case.
+    pub(super) fn close_block(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        if self.input.closes_nothing() {
+            let at = cursor.since(cursor.offset().saturating_sub(1));
+            let message = "this bracket has no partner; it is ignored, as in ZASM";
+            self.module.context.error(Code::Surplus, at, message);
+        }
+        self.input.close_block();
+        let mut ahead = cursor.clone();
+        skip_to_next_block(&mut ahead);
+        let skips = ahead.peek() == Some(b'[');
+        if skips {
+            *cursor = ahead;
+            self.skip_block(cursor);
+        }
+        skips
+    }
+
+    /// Reads a delimited text; empty if there is none.
+    pub(super) fn text(&mut self, cursor: &mut Cursor<'_>) -> String {
+        cursor.skip_blanks();
+        if cursor.at_statement_end() {
+            return String::new();
+        }
+        let start = cursor.here();
+        let Some(text) = cursor.take(lex::delimited_text) else {
+            self.module.context.error(
+                Code::Unterminated,
+                start,
+                "the text that begins here is not closed",
+            );
+            cursor.skip_to_line_end();
+            return String::new();
+        };
+        String::from_utf8_lossy(text).into_owned()
+    }
+}
+
+/// Skips blanks, comments and empty lines between two blocks.
+pub(super) fn skip_to_next_block(cursor: &mut Cursor<'_>) {
+    loop {
+        cursor.skip_blanks();
+        match cursor.peek() {
+            Some(b'\n' | b'\r' | b';') => cursor.skip_line(),
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Suggestions for unknown words.
+
+use smol_str::SmolStr;
+
+use crate::diag::Diagnostic;
+use crate::isa::FORMS;
+use crate::source::Span;
+use crate::syntax::expr::Intern;
+use crate::syntax::lex;
+
+use super::directive_table::Directive;
+use super::name_hash::NameId;
+use super::name_table::NameTable;
+use super::options::ForeignTranslator;
+
+/// A suggestion for an unknown word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Suggestion {
+    /// The suggestion as a sentence.
+    pub(super) help: String,
+    /// The replacement, if there is exactly one.
+    pub(super) text: Option<String>,
+    /// The number of bytes of the operands that are also replaced.
+    pub(super) replaced_operand_bytes: usize,
+}
+
+impl Suggestion {
+    fn without_fix(help: String) -> Self {
+        Self { help, text: None, replaced_operand_bytes: 0 }
+    }
+
+    fn with_fix(help: String, text: impl Into<String>) -> Self {
+        Self { help, text: Some(text.into()), replaced_operand_bytes: 0 }
+    }
+
+    /// Adds the suggestion to a message about a word whose operands begin at offset `operands`.
+    pub(super) fn add_to(self, diagnostic: Diagnostic, word: Span, operands: u32) -> Diagnostic {
+        let diagnostic = diagnostic.help(self.help);
+        let end = if self.replaced_operand_bytes == 0 {
+            word.end
+        } else {
+            operands + self.replaced_operand_bytes as u32
+        };
+        let span = Span::new(word.start, end);
+        match self.text {
+            Some(text) => diagnostic.fix(span, text),
+            None => diagnostic,
+        }
+    }
+}
+
+/// Returns a suggestion for an undefined symbol.
+pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<Suggestion> {
+    let spelling = names.spelling(name);
+    if let Some((_, here)) = FOREIGN_OPERANDS.iter().find(|(foreign, _)| *foreign == spelling) {
+        return Some(Suggestion::without_fix(format!("in this dialect: {here}")));
+    }
+    let hexadecimal = spelling.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'H')
+        && spelling.ends_with('H')
+        && spelling.len() > 1;
+    if hexadecimal {
+        let help = format!("a number begins with a digit: write 0{spelling}");
+        return Some(Suggestion::with_fix(help, format!("0{spelling}")));
+    }
+    if let Some(digits) = spelling.strip_prefix('$')
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
+        let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+        let number = format!("{zero}{digits}H");
+        let help = format!("hexadecimal numbers end with H: write {number}");
+        return Some(Suggestion::with_fix(help, number));
+    }
+    let similar = similar_symbol(names, name)?;
+    Some(Suggestion::with_fix(format!("did you mean {similar}?"), similar))
+}
+
+/// Returns the most similar symbol, if one is similar enough.
+fn similar_symbol(names: &NameTable, name: NameId) -> Option<SmolStr> {
+    let wanted = names.spelling(name);
+    names
+        .iter()
+        .filter(|(id, entry)| *id != name && entry.is_global_symbol())
+        .map(|(id, _)| names.spelling(id))
+        .filter(|known| is_one_typo_away(&wanted, known))
+        .min_by_key(|known| edit_distance(&wanted, known))
+}
+
+/// Register names of other assemblers, and their TDL equivalents.
+const FOREIGN_OPERANDS: &[(&str, &str)] = &[
+    ("AF", "PSW"),
+    ("BC", "B, for the pair"),
+    ("DE", "D, for the pair"),
+    ("HL", "H for the pair, M for the byte at it"),
+    ("IX", "X, and with its displacement 0(X)"),
+    ("IY", "Y, and with its displacement 0(Y)"),
+    ("I", "LDAI and STAI for the register I"),
+    ("R", "LDAR and STAR for the register R"),
+];
+
+/// Mnemonics and directives of other assemblers, and their TDL equivalents.
+const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
+    ("LD", "MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+    ("JR", "JMPR, JRZ, JRNZ, JRC or JRNC"),
+    ("INC", "INR for a byte, INX for a pair"),
+    ("DEC", "DCR for a byte, DCX for a pair"),
+    ("AND", "ANA or ANI"),
+    ("OR", "ORA or ORI"),
+    ("XOR", "XRA or XRI"),
+    ("SBC", "SBB, SBI or DSBC"),
+    ("EX", "XCHG, EXAF or XTHL"),
+    ("HALT", "HLT"),
+    ("CPL", "CMA"),
+    ("SCF", "STC"),
+    ("CCF", "CMC"),
+    ("RLCA", "RLC"),
+    ("RLA", "RAL"),
+    ("RRCA", "RRC"),
+    ("RRA", "RAR"),
+    ("RL", "RALR"),
+    ("RR", "RARR"),
+    ("SLA", "SLAR"),
+    ("SRA", "SRAR"),
+    ("SRL", "SRLR"),
+    ("OTIR", "OUTIR"),
+    ("OTDR", "OUTDR"),
+    ("CPIR", "CCIR"),
+    ("CPDR", "CCDR"),
+    ("ORG", ".LOC"),
+    ("EQU", "the form NAME = VALUE"),
+    ("DB", ".BYTE or .ASCII"),
+    ("DW", ".WORD"),
+    ("DS", ".BLKB"),
+    ("END", ".END"),
+    ("MACRO", ".DEFINE"),
+    ("INCLUDE", ".INSERT"),
+    (".INCLUDE", ".INSERT"),
+    (".ORG", ".LOC"),
+    (".DB", ".BYTE"),
+    (".DW", ".WORD"),
+    (".DS", ".BLKB"),
+    (".ELSE", "a second bracketed text"),
+    (".ENDIF", "a closing bracket"),
+];
+
+/// Returns a suggestion for an unknown operator that is followed by an instruction, directive or
+/// macro: it may be a label without a colon, or an assignment.
+pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> Option<Suggestion> {
+    let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
+    let label = format!("{word}:");
+    let shown = String::from_utf8_lossy(next).to_ascii_uppercase();
+    if shown == "EQU" {
+        let value = String::from_utf8_lossy(&rest.trim_ascii_start()[next.len()..]);
+        let help = format!("assign a value by =: write {word} = {}", value.trim());
+        let replaced_operand_bytes = rest.len() - rest.trim_ascii_start().len() + next.len();
+        return Some(Suggestion { help, text: Some(format!("{word} =")), replaced_operand_bytes });
+    }
+    let name = names.intern(next);
+    let entry = &names[name];
+    if entry.operator.is_some() || entry.macro_index().is_some() {
+        let help = format!("a label ends with a colon: write {word}: {shown}");
+        return Some(Suggestion::with_fix(help, label));
+    }
+    let (_, here) = FOREIGN_MNEMONICS.iter().find(|(foreign, _)| *foreign == shown)?;
+    let help = format!("a label ends with a colon: write {word}: and for {shown} {here}");
+    Some(Suggestion::with_fix(help, label))
+}
+
+/// Returns a suggestion for an unknown operator with these operands.
+pub(super) fn suggest_operator(
+    word: &str,
+    operands: &[u8],
+    translate: Option<ForeignTranslator>,
+) -> Option<Suggestion> {
+    if let Some(here) = translate.and_then(|translate| translate(word, operands)) {
+        let replaced_operand_bytes = operands.trim_ascii_end().len();
+        return Some(Suggestion {
+            replaced_operand_bytes,
+            ..Suggestion::with_fix(format!("in this dialect: {here}"), here)
+        });
+    }
+    let word = word.to_ascii_uppercase();
+    if let Some((_, here)) = FOREIGN_MNEMONICS.iter().find(|(foreign, _)| *foreign == word) {
+        let help = format!("this dialect has {here}");
+        // Several words are a choice or an explanation, and no replacement.
+        let is_one = !here.contains(' ');
+        return Some(if is_one {
+            Suggestion::with_fix(help, *here)
+        } else {
+            Suggestion::without_fix(help)
+        });
+    }
+    let known =
+        FORMS.iter().map(|form| form.mnemonic).chain(Directive::NAMES.iter().map(|name| name.0));
+    known
+        .filter(|known| is_one_typo_away(&word, known))
+        .min_by_key(|known| edit_distance(&word, known))
+        .map(|known| Suggestion::with_fix(format!("did you mean {known}?"), known))
+}
+
+/// Returns `true` for an instruction or directive of other assemblers.
+pub(super) fn is_foreign(word: &str) -> bool {
+    FOREIGN_MNEMONICS.iter().any(|(foreign, _)| foreign.eq_ignore_ascii_case(word))
+}
+
+fn is_one_typo_away(wanted: &str, known: &str) -> bool {
+    wanted.len() > 2 && wanted.len().abs_diff(known.len()) <= 1 && edit_distance(wanted, known) == 1
+}
+
+/// Returns the number of single letters to insert, remove, replace or swap with the next.
+fn edit_distance(one: &str, other: &str) -> usize {
+    let one = one.as_bytes();
+    let other = other.as_bytes();
+    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let one = &one[common..];
+    let other = &other[common..];
+    let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let one = &one[..one.len() - tail];
+    let other = &other[..other.len() - tail];
+    if let ([a, b], [c, d]) = (one, other)
+        && (a, b) == (d, c)
+    {
+        return 1;
+    }
+    one.len().max(other.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_wrong_letter_is_close_and_two_are_not() {
+        assert_eq!((edit_distance("ATTACK", "ATACK"), edit_distance("MOV", "MVO")), (1, 1));
+        assert!(edit_distance("ATTACK", "ADDICK") > 1);
+    }
+
+    #[test]
+    fn foreign_and_misspelt_names_lead_to_ours() {
+        let hint = |word, operands: &str| {
+            suggest_operator(word, operands.as_bytes(), None).map(|suggestion| suggestion.help)
+        };
+        for (word, operands, help) in [
+            ("ld", "", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+            ("LD", " A,B", "this dialect has MOV, MVI, LXI, LDA, STA, LHLD or SHLD"),
+            ("JMPP", " LOOP", "did you mean JMP?"),
+        ] {
+            assert_eq!(hint(word, operands).as_deref(), Some(help));
+        }
+    }
+
+    #[test]
+    fn a_translation_that_is_lent_comes_first() {
+        let lent: ForeignTranslator = |operator, operands| {
+            (operator == "LD").then(|| String::from_utf8_lossy(operands).into_owned())
+        };
+        let translated = suggest_operator("LD", b" A,B ", Some(lent)).unwrap();
+        assert_eq!(translated.help, "in this dialect:  A,B ");
+        assert_eq!(translated.replaced_operand_bytes, 4, "the operands");
+        assert_eq!(suggest_operator("JMPP", b"", Some(lent)).unwrap().help, "did you mean JMP?");
+    }
+}

@@ -1,0 +1,236 @@
+//! The table of diagnostic codes. The letter is ZASM's error flag; the number is this project's.
+
+/// The severity of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The output is written.
+    Warning,
+    /// No output is written.
+    Error,
+}
+
+macro_rules! codes {
+    ($($name:ident $id:literal $group:literal $severity:ident $explain:literal;)*) => {
+        /// The kinds of diagnostics. The identifiers are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $explain] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Code] = &[$(Code::$name),*];
+
+            /// Returns the stable identifier, such as `U01`.
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$name => $id,)* }
+            }
+
+            /// Returns the name in options, such as `range`.
+            pub fn group(self) -> &'static str {
+                match self { $(Code::$name => $group,)* }
+            }
+
+            /// Returns the default severity.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$name => Severity::$severity,)* }
+            }
+
+            /// Returns an explanation: what the diagnostic means and how to solve it.
+            pub fn explain(self) -> &'static str {
+                match self { $(Code::$name => $explain,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Expression "A01" "expression" Error
+        "An expression is missing, incomplete or followed by something that is not an operator. \
+        Operators are + - * / @ & ! ^ < > and the unary # + -; there are no comparison \
+        operators.";
+    Operand "A02" "operand" Error
+        "The operands do not fit the instruction or directive. The language manual lists the \
+        forms that each instruction takes.";
+    Unterminated "A04" "unterminated" Error
+        "A string, bracket or macro body is opened and never closed. Brackets are counted in \
+        comments and strings as well, so a bracket in a comment can be the culprit.";
+    Continued "A03" "continued" Error
+        "A parenthesis is open at the end of the line above. ZASM takes the line end as its \
+        partner, and ignores this line. Close the parenthesis.";
+    MacroForm "B01" "macro" Error
+        "A macro definition has the form `.DEFINE NAME[A,B]=[text]`.";
+    MacroLimit "B02" "macro-limit" Error
+        "Macros call themselves endlessly, or their text becomes too large. A recursive macro \
+        needs a conditional that ends it.";
+    Doubled "D01" "doubled" Warning
+        "The symbol is defined twice with different values (see M01 for where); its first value \
+        is used here.";
+    External "E01" "external" Error
+        "A symbol that is declared external cannot be defined in this module. Its area, which \
+        .LOC extends, can only be reserved: it cannot contain bytes or exported symbols.";
+    File "F01" "file" Error
+        "A file cannot be read, includes itself, or is nested too deep. Files are searched in \
+        the directory of the file that names them, and then in the directories given by -I.";
+    Internal "I01" "internal" Error
+        "A local symbol cannot be exported.";
+    Stray "L01" "stray" Error
+        "A character cannot begin a label, an operator or a comment. A comment begins with a \
+        semicolon.";
+    AfterCreated "L02" "after-created" Warning
+        "A macro call has an argument for a parameter with a default or a %, which comes after \
+        a parameter with %. ZASM marks the call, but assembles it as intended. Put the \
+        parameters with % last, and give an argument for at most one of them.";
+    Redefined "M01" "redefined" Error
+        "A symbol or macro can be defined only once, except by assignments with a single = \
+        sign.";
+    Register "M02" "register" Error
+        "The names of registers cannot be redefined.";
+    Operator "O01" "operator" Error
+        "The word is not an instruction, directive or macro.";
+    Phase "P01" "phase" Error
+        "A symbol has one value in the first pass and another in the second, because a \
+        conditional or a size depends on something that is defined only later.";
+    Truncated "Q01" "truncated" Warning
+        "The value does not fit the field, so only its low bits are used. A byte takes -256..255, \
+        a bit number and the operand of RST 0..7.";
+    Extra "Q02" "extra" Warning
+        "There is more on the line than the instruction or directive takes; the rest is ignored.";
+    Digit "Q03" "digit" Error
+        "The number has a digit that is too large for its radix; only the digits before it \
+        count.";
+    Displacement "W01" "displacement" Warning
+        "An index displacement is a signed byte, -128..127. A value above 127 is a negative \
+        displacement.";
+    Short "Q04" "short" Error
+        "An operand is missing. ZASM leaves its field out of the code, or takes 0.";
+    Kept "Q06" "kept" Warning
+        "The symbol cannot be assigned; it keeps its first value (see M01 or M02 for the \
+        reason).";
+    Quote "Q07" "quote" Error
+        "A quoted constant is not closed on its line. ZASM takes the rest of the line as the \
+        constant.";
+    NoRegister "Q08" "wrong-register" Error
+        "The number is not that of a register or register pair. ZASM uses a part of it.";
+    Size "Q09" "size" Warning
+        "The size of .BLKB or .BLKW takes the location counter past FFFFH, as a negative one does.";
+    Heading "Q10" "heading" Warning
+        "The text of .TITLE or .SBTTL has more than 78 characters.";
+    Empty "Q05" "empty" Warning
+        "An empty string assembles to nothing, not even to the final zero of .ASCIZ.";
+    NoEnd "W02" "no-end" Warning
+        "ZASM requires .END as the last line of a program.";
+    Bracket "W03" "bracket" Warning
+        "A bracket in a comment or string is counted like any other and can end a conditional or \
+         macro early.";
+    Wrap "W04" "wrap" Warning
+        "The location counter passed FFFFH and continued at 0.";
+    Overwrite "W05" "overwrite" Warning
+        "Bytes are assembled twice to the same address; the later ones count.";
+    More "W06" "more" Error
+        "The line has more errors than the two error flags show that ZASM prints in a row. \
+        Correct those first.";
+    Unanswered "W07" "unanswered" Error
+        "The source reads a value from the console by `NAME =\\`. --answer NAME=VALUE gives the \
+        reply, --answer VALUE the reply to the next prompt.";
+    TooFar "W08" "too-far" Warning
+        "A relative jump over 130 bytes: ZASM accepts it without a message, and assembles an \
+        offset of 80H, which jumps back by 126 bytes. Use the absolute jump.";
+    LostByte "W09" "lost-byte" Warning
+        "ZASM loses the last byte of an .ASCII, .ASCIZ or .ASCIS if the bracket that closes a \
+        block follows on its line, and so does this assembler. Put the bracket on a line of \
+        its own.";
+    IndexAsNumber "W11" "index-as-number" Warning
+        "An index register without displacement is a number like any other, 4, and 4 is the \
+        register H. The byte at an index register is written 0(X).";
+    OddPointer "W13" "odd-pointer" Warning
+        "LDAX and STAX take B and D. ZASM accepts H and SP as well, and assembles the resulting \
+        opcode, which is that of LHLD, LDA, SHLD or STA without its address.";
+    EarlyValue "W14" "early-value" Warning
+        "A symbol depends on symbols that are defined later, or on itself. Two passes, as in \
+        ZASM, then use a value that is not the final one. Move the definitions up.";
+    LostLine "W15" "lost-line" Warning
+        ".TITLE or .SBTTL without a text uses the next line as its text, so that line is not \
+        assembled.";
+    Surplus "W16" "surplus" Warning
+        "A closing bracket has no partner. From the second macro call on ZASM ignores it \
+        without a message; before that it is L01.";
+    MacroGap "W12" "macro-gap" Warning
+        "There is text between the head of a macro and the bracket of its body. ZASM ignores \
+        it.";
+    Relocation "R01" "relocation" Error
+        "A relocatable or external value may only be added to or subtracted from an absolute one, \
+        and used as a 16-bit value; the difference of two values in one section is absolute.";
+    Range "R02" "range" Error
+        "A relative jump reaches from 126 bytes before its own address to 129 bytes after it. Use \
+         the absolute jump.";
+    Table "T01" "limit" Error
+        "A limit of the assembler is reached.";
+    Undefined "U01" "undefined" Error
+        "The symbol is not defined. Only the first six characters of a name are significant \
+        unless long symbols are on.";
+    Index "X01" "index" Error
+        "Only X and Y are valid in index parentheses, and a displacement must precede them: \
+        0(X).";
+    Intel "Z01" "i8080" Warning
+        "The instruction does not exist on the 8080, which .I8080 selects.";
+    User "*01" "user" Error
+        "The source itself reports an error by .ERROR.";
+    TooMany "W10" "too-many" Error
+        "There are more errors, which are left out.";
+}
+
+impl Code {
+    /// Returns `true` if options can reduce an error to a warning. They cannot if the program was
+    /// not read to its end, or no meaningful code could be assembled.
+    pub fn is_demotable(self) -> bool {
+        !matches!(
+            self,
+            Code::Unterminated
+                | Code::MacroLimit
+                | Code::File
+                | Code::Table
+                | Code::TooMany
+                | Code::Unanswered
+        )
+    }
+
+    /// Returns `true` if only two passes report this as ZASM does, since it may depend on later
+    /// definitions.
+    pub fn needs_two_passes(self) -> bool {
+        matches!(
+            self,
+            Code::AfterCreated
+                | Code::Doubled
+                | Code::External
+                | Code::Internal
+                | Code::Kept
+                | Code::MacroLimit
+                | Code::Phase
+                | Code::Redefined
+                | Code::Register
+                | Code::Table
+        )
+    }
+
+    /// Returns ZASM's error flag, or `None` for a diagnostic that ZASM lacks.
+    pub fn letter(self) -> Option<char> {
+        self.id().chars().next().filter(|letter| *letter != OURS)
+    }
+}
+
+/// The letter of diagnostics that ZASM lacks.
+const OURS: char = 'W';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn identifiers_and_groups_are_unique() {
+        let ids: HashSet<_> = Code::ALL.iter().map(|code| code.id()).collect();
+        let groups: HashSet<_> = Code::ALL.iter().map(|code| code.group()).collect();
+        assert_eq!((ids.len(), groups.len()), (Code::ALL.len(), Code::ALL.len()));
+    }
+}

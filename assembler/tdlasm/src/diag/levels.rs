@@ -1,0 +1,152 @@
+//! Lint levels: which diagnostics are hidden, warnings or errors.
+
+use super::{Code, Severity};
+
+/// The severities selected by the caller. Of two rules about the same diagnostic the later one
+/// applies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LintLevels {
+    rules: Vec<LintRule>,
+}
+
+/// A lint level for one or all diagnostics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LintRule {
+    /// The diagnostic. If `None`, all diagnostics that are warnings by default.
+    code: Option<Code>,
+    /// The severity. `None` hides the diagnostic.
+    severity: Option<Severity>,
+}
+
+/// Error returned by [`LintLevels::add`] and [`LintLevels::deny`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LevelError {
+    /// No diagnostic has this name.
+    #[error("no message is named {0}; the names are {1}")]
+    Unknown(String, String),
+    /// The diagnostic is always an error.
+    #[error("{0} is always an error: without what it asks for there is nothing to assemble")]
+    AlwaysError(&'static str),
+}
+
+impl LintLevels {
+    /// Adds an option: `NAME` for a warning, `no-NAME` for one level less (a warning is hidden, an
+    /// error becomes a warning), `error=NAME`, or `all`, `none` and `error` for all warnings.
+    /// `NAME` is the name or the code of a diagnostic, such as `truncated` or `Q01`.
+    ///
+    /// # Errors
+    /// Returns [`LevelError`] if no diagnostic has that name, or if it is always an error.
+    ///
+    /// ```
+    /// use tdlasm::diag::{Code, LintLevels, Severity};
+    ///
+    /// let mut levels = LintLevels::default();
+    /// levels.add("error")?;
+    /// levels.add("no-truncated")?;
+    /// levels.add("no-redefined")?;
+    /// assert_eq!(levels.severity(Code::Truncated), None);
+    /// assert_eq!(levels.severity(Code::Wrap), Some(Severity::Error));
+    /// assert_eq!(levels.severity(Code::Redefined), Some(Severity::Warning));
+    /// # Ok::<(), tdlasm::diag::LevelError>(())
+    /// ```
+    pub fn add(&mut self, option: &str) -> Result<(), LevelError> {
+        let rule = match option {
+            "all" => LintRule { code: None, severity: Some(Severity::Warning) },
+            "none" => LintRule { code: None, severity: None },
+            "error" => LintRule { code: None, severity: Some(Severity::Error) },
+            _ => named(option)?,
+        };
+        self.rules.push(rule);
+        Ok(())
+    }
+
+    /// Makes a diagnostic an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LevelError`] if no diagnostic has that name.
+    pub fn deny(&mut self, name: &str) -> Result<(), LevelError> {
+        let code = Some(message(name)?);
+        self.rules.push(LintRule { code, severity: Some(Severity::Error) });
+        Ok(())
+    }
+
+    /// Returns the severity of a diagnostic, or `None` if it is hidden.
+    #[must_use]
+    pub fn severity(&self, code: Code) -> Option<Severity> {
+        let default = code.severity();
+        let concerns = |rule: &&LintRule| match rule.code {
+            Some(named) => named == code,
+            None => default == Severity::Warning,
+        };
+        self.rules.iter().rev().find(concerns).map_or(Some(default), |rule| rule.severity)
+    }
+}
+
+/// Parses a rule about one diagnostic.
+fn named(option: &str) -> Result<LintRule, LevelError> {
+    if let Some(name) = option.strip_prefix("error=") {
+        return Ok(LintRule { code: Some(message(name)?), severity: Some(Severity::Error) });
+    }
+    // The name itself can begin with `no-`.
+    let (code, severity) = match option.strip_prefix("no-") {
+        Some(name) if message(option).is_err() => {
+            let code = message(name)?;
+            let less = (code.severity() == Severity::Error).then_some(Severity::Warning);
+            (code, less)
+        }
+        _ => (message(option)?, Some(Severity::Warning)),
+    };
+    if !code.is_demotable() {
+        return Err(LevelError::AlwaysError(code.group()));
+    }
+    Ok(LintRule { code: Some(code), severity })
+}
+
+fn message(name: &str) -> Result<Code, LevelError> {
+    let mut all = Code::ALL.iter();
+    let found = all.find(|code| code.group() == name || code.id() == name).copied();
+    found.ok_or_else(|| {
+        let names: Vec<&str> = Code::ALL.iter().map(|code| code.group()).collect();
+        LevelError::Unknown(name.to_owned(), names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_begins_with_no_can_be_turned_off() {
+        let mut levels = LintLevels::default();
+        levels.add("no-end").expect("a warning");
+        assert_eq!(levels.severity(Code::NoEnd), Some(Severity::Warning));
+        levels.add("no-no-end").expect("a warning");
+        assert_eq!(levels.severity(Code::NoEnd), None);
+    }
+
+    #[test]
+    fn options_about_all_warnings_leave_errors_alone() {
+        let mut levels = LintLevels::default();
+        levels.add("none").expect("a wish");
+        assert_eq!(levels.severity(Code::Undefined), Some(Severity::Error));
+    }
+
+    #[test]
+    fn every_message_can_be_promoted_and_demoted_or_says_that_it_cannot() {
+        for code in Code::ALL {
+            let mut levels = LintLevels::default();
+            let demoted = levels.add(&format!("no-{}", code.group()));
+            let expected = match code.severity() {
+                Severity::Error => Some(Severity::Warning),
+                Severity::Warning => None,
+            };
+            match code.is_demotable() {
+                true => assert_eq!((demoted, levels.severity(*code)), (Ok(()), expected)),
+                false => assert_eq!(demoted, Err(LevelError::AlwaysError(code.group()))),
+            }
+            levels.deny(code.id()).expect("every message can be an error");
+            assert_eq!(levels.severity(*code), Some(Severity::Error));
+        }
+    }
+}

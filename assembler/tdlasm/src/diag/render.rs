@@ -1,0 +1,176 @@
+//! Formats diagnostics: human-readable, one line each, or as JSON.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::source::{Location, Origin, SourceMap, Span};
+
+use super::{Diagnostic, Severity};
+
+/// Longer lines are shortened.
+const MAX_SHOWN: usize = 160;
+/// If there are more macro calls, only their number is shown.
+const MAX_CALLS: usize = 8;
+
+/// Formats diagnostics with the source lines that they are about. `colour` adds terminal colours.
+pub fn human(diagnostics: &[Diagnostic], sources: &SourceMap, colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let shown = diagnostics.iter().map(|one| renderer.render(&groups(one, sources)) + "\n");
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Formats each diagnostic on one line: `file:line:column: severity[code]: message`. For macro text
+/// the position is that of the call in a file, where an editor can go.
+pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let line = |one: &Diagnostic| {
+        let place = in_file(one.span, sources);
+        let Location { source, line, column } = sources.location(place.start);
+        let severity = word(one.severity);
+        let code = one.code.id();
+        let through = match place == one.span {
+            true => String::new(),
+            false => format!(" (in the macro {})", sources.source_at(one.span.start).shown()),
+        };
+        let name = source.shown();
+        format!("{name}:{line}:{column}: {severity}[{code}]: {}{through}\n", one.message)
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+/// Formats each diagnostic as a JSON object on one line. Positions are in files, as in [`short`].
+pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let line = |one: &Diagnostic| {
+        let labels = one.labels.iter().map(|label| {
+            let mut place = json_place(label.span, sources);
+            place["text"] = label.text.as_str().into();
+            place
+        });
+        let object = serde_json::json!({
+            "code": one.code.id(),
+            "name": one.code.group(),
+            "severity": word(one.severity),
+            "message": one.message,
+            "place": json_place(one.span, sources),
+            "labels": labels.collect::<Vec<_>>(),
+            "notes": calls(one.span, sources),
+            "help": one.help,
+        });
+        format!("{object}\n")
+    };
+    diagnostics.iter().map(line).collect()
+}
+
+fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
+    let span = in_file(span, sources);
+    let start = sources.location(span.start);
+    let end = sources.location(span.end);
+    serde_json::json!({
+        "file": &*start.source.name,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+    })
+}
+
+/// Returns the span itself, or for macro text the outermost call.
+pub fn in_file(span: Span, sources: &SourceMap) -> Span {
+    let mut span = span;
+    while let Origin::Macro(call) = sources.source_at(span.start).origin {
+        span = call;
+    }
+    span
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn groups<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Vec<Group<'a>> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code.id())
+        .element(snippet(diagnostic.span, None, sources, AnnotationKind::Primary));
+    for label in &diagnostic.labels {
+        let kind = AnnotationKind::Context;
+        group = group.element(snippet(label.span, Some(&label.text), sources, kind));
+    }
+    for note in calls(diagnostic.span, sources) {
+        group = group.element(Level::NOTE.message(note));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    vec![group]
+}
+
+/// Returns the line that contains the start of a span, and marks the span.
+fn snippet<'a>(
+    span: Span,
+    label: Option<&'a str>,
+    sources: &SourceMap,
+    kind: AnnotationKind,
+) -> Snippet<'a, Annotation<'a>> {
+    let Location { source, line, column } = sources.location(span.start);
+    let start = source.line_start(line) as usize;
+    let rest = &source.text[start..];
+    let line_end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    let column = column as usize - 1;
+    let from =
+        if column > MAX_SHOWN / 2 && line_end > MAX_SHOWN { column - MAX_SHOWN / 2 } else { 0 };
+    let shown = &rest[from..line_end.min(from + MAX_SHOWN)];
+    let mark = column.min(line_end) - from;
+    let end = (mark + (span.end - span.start) as usize).clamp(mark, shown.len().max(mark));
+    // Bytes that are not UTF-8 become one character each, so that the marks stay below their
+    // positions.
+    let before = printable(&shown[..mark.min(shown.len())]);
+    let marked = printable(&shown[mark.min(shown.len())..end.min(shown.len())]);
+    let after = printable(&shown[end.min(shown.len())..]);
+    let place = before.len()..before.len() + marked.len();
+    Snippet::source(format!("{before}{marked}{after}"))
+        .line_start(line as usize)
+        .path(source.shown())
+        .annotation(kind.span(place).label(label.map(str::to_owned)))
+}
+
+fn printable(bytes: &[u8]) -> String {
+    let shown = |byte: &u8| match byte {
+        b'\t' => ' ',
+        0x20..0x7F => char::from(*byte),
+        _ => '\u{FFFD}',
+    };
+    bytes.iter().map(shown).collect()
+}
+
+/// Returns the macro calls and inclusions that lead to a span, innermost first.
+fn calls(span: Span, sources: &SourceMap) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut source = sources.source_at(span.start);
+    let mut skipped = 0;
+    while let Origin::Macro(call) | Origin::Insert(call) = source.origin {
+        let place = sources.location(call.start);
+        let what = if matches!(source.origin, Origin::Macro(_)) { "in the macro" } else { "in" };
+        if notes.len() < MAX_CALLS {
+            let from = place.source.shown();
+            notes.push(format!(
+                "{what} {}, from {from}:{}:{}",
+                source.shown(),
+                place.line,
+                place.column
+            ));
+        } else {
+            skipped += 1;
+        }
+        source = place.source;
+    }
+    if skipped > 0 {
+        notes.push(format!("and {skipped} more calls"));
+    }
+    notes
+}

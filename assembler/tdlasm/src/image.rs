@@ -1,0 +1,149 @@
+//! Memory images, and the file formats for them: Intel HEX and S-records.
+
+mod hex;
+mod srec;
+
+pub use hex::{HexError, intel_hex, parse_intel_hex, tdl_hex};
+pub use srec::s_records;
+
+/// Consecutive bytes at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The address of the first byte.
+    pub address: u16,
+    /// The bytes, which end at FFFFh at most.
+    pub bytes: Vec<u8>,
+}
+
+/// The bytes of a program. Runs are in ascending order, do not overlap and are not adjacent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Image {
+    runs: Vec<Run>,
+}
+
+impl Image {
+    /// Joins runs to an image. Where runs overlap the later one applies. Empty runs, and bytes
+    /// beyond FFFFh, are dropped.
+    pub fn new(runs: impl IntoIterator<Item = Run>) -> Self {
+        let runs: Vec<Run> = runs.into_iter().filter(|run| !run.bytes.is_empty()).collect();
+        let apart = runs.windows(2).all(|pair| pair[0].end() <= u32::from(pair[1].address));
+        if apart && runs.last().is_none_or(|last| last.end() <= 0x1_0000) {
+            return Self { runs: joined(runs) };
+        }
+        Self::overlaid(runs)
+    }
+
+    /// Joins runs in any order by writing one after the other.
+    fn overlaid(runs: Vec<Run>) -> Self {
+        let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
+        for run in runs {
+            for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(&run.bytes) {
+                *cell = Some(*byte);
+            }
+        }
+        let mut image = Self::default();
+        for (address, byte) in
+            (0..=u16::MAX).zip(&cells).filter_map(|(at, cell)| Some((at, (*cell)?)))
+        {
+            match image.runs.last_mut() {
+                Some(last) if last.end() == u32::from(address) => last.bytes.push(byte),
+                _ => image.runs.push(Run { address, bytes: vec![byte] }),
+            }
+        }
+        image
+    }
+
+    /// Returns the runs, in ascending order.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Returns first and last address, or `None` if the image is empty.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(u16, u16)> {
+        let first = self.runs.first()?;
+        let last = self.runs.last()?;
+        Some((first.address, (last.end() - 1) as u16))
+    }
+
+    /// Returns the byte at an address.
+    #[must_use]
+    pub fn byte(&self, address: u16) -> Option<u8> {
+        let after = self.runs.partition_point(|run| run.address <= address);
+        let run = &self.runs[after.checked_sub(1)?];
+        run.bytes.get(usize::from(address - run.address)).copied()
+    }
+
+    /// Overwrites a byte. Returns `false` if the image has none at the address.
+    pub fn set_byte(&mut self, address: u16, value: u8) -> bool {
+        let after = self.runs.partition_point(|run| run.address <= address);
+        let Some(run) = after.checked_sub(1).map(|index| &mut self.runs[index]) else {
+            return false;
+        };
+        let place = run.bytes.get_mut(usize::from(address - run.address));
+        place.map(|place| *place = value).is_some()
+    }
+
+    /// Returns all bytes from the first to the last address, with gaps filled.
+    #[must_use]
+    pub fn flat(&self, fill: u8) -> Vec<u8> {
+        let Some((first, last)) = self.bounds() else { return Vec::new() };
+        let mut bytes = vec![fill; usize::from(last - first) + 1];
+        for run in &self.runs {
+            let at = usize::from(run.address - first);
+            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
+        }
+        bytes
+    }
+}
+
+/// Joins adjacent runs, which are in ascending order.
+fn joined(runs: Vec<Run>) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if last.end() == u32::from(run.address) => last.bytes.extend(run.bytes),
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+impl Run {
+    /// Returns the address after the last byte.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        u32::from(self.address) + self.bytes.len() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(address: u16, bytes: &[u8]) -> Run {
+        Run { address, bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn touching_runs_become_one_and_gaps_stay() {
+        let image = Image::new([run(0x8000, &[1, 2]), run(0x8002, &[3]), run(0x8005, &[6])]);
+        assert_eq!(image.runs(), [run(0x8000, &[1, 2, 3]), run(0x8005, &[6])]);
+        assert_eq!(image.flat(0xFF), [1, 2, 3, 0xFF, 0xFF, 6]);
+    }
+
+    #[test]
+    fn the_later_of_two_overlapping_runs_counts() {
+        let image = Image::new([run(0x10, &[1, 2, 3, 4]), run(0x11, &[9, 9])]);
+        assert_eq!(image.runs(), [run(0x10, &[1, 9, 9, 4])]);
+    }
+
+    #[test]
+    fn bytes_are_found_and_changed_only_where_there_are_some() {
+        let mut image = Image::new([run(0xFFFE, &[1, 2])]);
+        assert_eq!(image.bounds(), Some((0xFFFE, 0xFFFF)));
+        assert!(image.set_byte(0xFFFF, 7) && !image.set_byte(0, 7));
+        assert_eq!((image.byte(0xFFFF), image.byte(0xFFFD)), (Some(7), None));
+    }
+}

@@ -1,0 +1,169 @@
+//! The instruction decoder, with lookup tables built from the instruction table on first use.
+
+use std::sync::OnceLock;
+
+use super::{FORMS, Form, Prefix, Register, Slot, Status};
+
+/// A decoded instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoded {
+    /// The form.
+    pub form: &'static Form,
+    /// The registers of the operands; X or Y for an index operand.
+    pub registers: [Option<Register>; 2],
+    /// The displacement of an index operand.
+    pub displacement: i8,
+    /// A byte, word, bit or restart number. For a relative jump, the distance from the start of the
+    /// instruction.
+    pub value: u16,
+    /// The length in bytes, 1..=4.
+    pub length: usize,
+}
+
+/// The meaning of an opcode.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    form: u16,
+    registers: [Option<Register>; 2],
+    number: u8,
+}
+
+/// The opcode pages in the order of their tables.
+const PREFIXES: [&[u8]; 7] =
+    [&[], &[0xCB], &[0xED], &[0xDD], &[0xFD], &[0xDD, 0xCB], &[0xFD, 0xCB]];
+
+type Page = [Option<Entry>; 256];
+
+fn pages() -> &'static [Page; 7] {
+    static PAGES: OnceLock<Box<[Page; 7]>> = OnceLock::new();
+    PAGES.get_or_init(|| {
+        let mut pages = Box::new([[None; 256]; 7]);
+        for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| form.status != Status::Alias)
+        {
+            add_form(&mut pages, at as u16, form);
+        }
+        pages
+    })
+}
+
+fn add_form(pages: &mut [Page; 7], at: u16, form: &Form) {
+    for first in operand_encodings(form.slots[0]) {
+        for second in operand_encodings(form.slots[1]) {
+            let bits = first.bits | second.bits;
+            let registers = [first.register, second.register];
+            let entry = Entry { form: at, registers, number: first.number };
+            pages[page(form, registers)][usize::from(form.opcode | bits)] = Some(entry);
+        }
+    }
+}
+
+/// An operand that is valid in a slot, and its bits in the opcode.
+#[derive(Debug, Clone, Copy, Default)]
+struct OperandEncoding {
+    register: Option<Register>,
+    number: u8,
+    bits: u8,
+}
+
+fn operand_encodings(slot: Slot) -> Vec<OperandEncoding> {
+    match slot {
+        Slot::None | Slot::Byte | Slot::Word | Slot::Relative => vec![OperandEncoding::default()],
+        Slot::Bit | Slot::Restart => (0..8)
+            .map(|number| OperandEncoding { register: None, number, bits: number << 3 })
+            .collect(),
+        Slot::Index => [Register::X, Register::Y]
+            .map(|register| OperandEncoding { register: Some(register), number: 0, bits: 0 })
+            .into(),
+        _ => Register::NAMES
+            .iter()
+            .filter_map(|(_, register)| {
+                let bits = register.bits(slot)?;
+                Some(OperandEncoding { register: Some(*register), number: 0, bits })
+            })
+            .collect(),
+    }
+}
+
+fn page(form: &Form, registers: [Option<Register>; 2]) -> usize {
+    let index = form.slots.iter().zip(registers).find_map(|(slot, register)| {
+        matches!(slot, Slot::Index | Slot::IndexPair).then_some(register).flatten()
+    });
+    match (form.prefix, index) {
+        (Prefix::Cb, Some(Register::Y)) => 6,
+        (Prefix::Cb, Some(_)) => 5,
+        (Prefix::Y, _) | (_, Some(Register::Y)) => 4,
+        (Prefix::X, _) | (_, Some(_)) => 3,
+        (Prefix::Ed, None) => 2,
+        (Prefix::Cb, None) => 1,
+        (Prefix::None, None) => 0,
+    }
+}
+
+/// The instruction at the start of `bytes`; `None` if there is none that this dialect can write, or
+/// if the bytes end within it.
+///
+/// ```
+/// let decoded = tdlasm::isa::decode(&[0xDD, 0x7E, 0xFF]).unwrap();
+/// assert_eq!((decoded.form.mnemonic, decoded.displacement, decoded.length), ("MOV", -1, 3));
+/// ```
+pub fn decode(bytes: &[u8]) -> Option<Decoded> {
+    let page = match bytes {
+        [0xDD, 0xCB, ..] => 5,
+        [0xFD, 0xCB, ..] => 6,
+        [0xCB, ..] => 1,
+        [0xED, ..] => 2,
+        [0xDD, ..] => 3,
+        [0xFD, ..] => 4,
+        _ => 0,
+    };
+    let prefix = PREFIXES[page].len();
+    // With both prefixes the displacement precedes the opcode.
+    let opcode_at = prefix + usize::from(page > 4);
+    let entry = pages()[page][usize::from(*bytes.get(opcode_at)?)]?;
+    let form = &FORMS[usize::from(entry.form)];
+    let mut length = opcode_at + 1;
+    let mut displacement = if page > 4 { bytes[prefix] as i8 } else { 0 };
+    let mut value = u16::from(entry.number);
+    for slot in form.slots {
+        match slot {
+            Slot::Index if page <= 4 => {
+                displacement = *bytes.get(length)? as i8;
+                length += 1;
+            }
+            Slot::Byte => {
+                value = u16::from(*bytes.get(length)?);
+                length += 1;
+            }
+            Slot::Relative => {
+                value = (i16::from(*bytes.get(length)? as i8) + 2) as u16;
+                length += 1;
+            }
+            Slot::Word => {
+                value = u16::from_le_bytes([*bytes.get(length)?, *bytes.get(length + 1)?]);
+                length += 2;
+            }
+            _ => {}
+        }
+    }
+    Some(Decoded { form, registers: entry.registers, displacement, value, length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_has_its_documented_opcodes() {
+        // Zilog documents 252 opcodes without prefix, 248 with CB, 39 with DD and FD, 31 with DD CB
+        // and FD CB. Of the 58 with ED two have no name here; two undocumented ones have.
+        let counts = pages().each_ref().map(|page| page.iter().flatten().count());
+        assert_eq!(counts, [252, 248, 58, 39, 39, 31, 31]);
+    }
+
+    #[test]
+    fn an_instruction_that_is_cut_off_is_none() {
+        assert_eq!(decode(&[0xC3, 0x00]), None);
+        assert_eq!(decode(&[0xDD, 0xCB, 0x01]), None);
+        assert_eq!(decode(&[]), None);
+    }
+}

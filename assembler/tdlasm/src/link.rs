@@ -1,0 +1,77 @@
+//! The linker: places the sections of modules in memory and resolves relocations.
+//!
+//! [`Layout`] defines where sections go. [`link`] reads as the list of its steps: place the
+//! sections, resolve the symbols, patch the relocated fields, compute the checksums. Before
+//! linking, [`pull`](crate::archive::pull) selects modules from libraries.
+
+mod checksum;
+mod checksum_writer;
+mod error;
+mod layout;
+mod lines;
+mod map;
+mod patch;
+mod placement;
+mod program;
+mod run;
+mod symbols;
+
+pub use checksum::{Checksum, ChecksumKind};
+pub use checksum_writer::WrittenChecksum;
+pub use error::{LinkError, LinkErrors, Site};
+pub use layout::{Layout, LayoutError, Region, Rule};
+pub use lines::{LineTable, LinkedLine};
+pub use placement::PlacedSection;
+pub use program::Program;
+pub use symbols::{LinkedSymbol, SymbolTable};
+
+use crate::image::{Image, Run};
+use crate::module::Module;
+
+use error::Errors;
+use placement::Placement;
+use run::OwnedRun;
+use symbols::value_of;
+
+/// Links modules in the order given.
+///
+/// # Errors
+///
+/// Returns all errors at once, up to a hundred: undefined and multiply defined symbols, sections
+/// that no rule places or that do not fit their region, overlapping sections, values that do not
+/// fit their field, checksums at addresses that the program uses.
+pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> {
+    let mut errors = Errors::default();
+    for problem in modules.iter().filter_map(|module| module.check_areas().err()) {
+        errors.push(|| LinkError::Area(problem));
+    }
+    let placement = Placement::new(modules, layout, &mut errors);
+    let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
+    let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
+    let mut image = gather(runs, &symbols, &mut errors);
+    let checksums = checksum_writer::write(&mut image, layout, &symbols, &mut errors);
+    errors.into_result()?;
+    let entry = modules.iter().enumerate().find_map(|(index, module)| {
+        module.start.and_then(|start| value_of(index, start, &placement, &symbols))
+    });
+    let sections = placement.sections(modules);
+    let lines = LineTable::new(modules, &placement);
+    Ok(Program { image, symbols, sections, lines, checksums, entry })
+}
+
+fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
+    runs.retain(|run| !run.bytes.is_empty());
+    runs.sort_by_key(|run| run.address);
+    for pair in runs.windows(2) {
+        let address = pair[1].address;
+        let end = pair[0].end().min(pair[1].end());
+        if end > u32::from(address) {
+            errors.push(|| LinkError::Overlap {
+                bytes: end - u32::from(address),
+                first: symbols.site(pair[0].module, address),
+                second: symbols.site(pair[1].module, address),
+            });
+        }
+    }
+    Image::new(runs.into_iter().map(|run| Run { address: run.address, bytes: run.bytes }))
+}

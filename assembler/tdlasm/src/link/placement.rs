@@ -1,0 +1,210 @@
+//! Places sections at addresses by the rules of the layout.
+
+use std::collections::BTreeMap;
+
+use crate::module::{Module, SectionKind, SymbolValue};
+
+use super::error::{Errors, LinkError};
+use super::layout::{Layout, Region, Rule};
+
+/// The addresses of a section of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedSection {
+    /// The module's name.
+    pub module: String,
+    /// The kind of section.
+    pub kind: SectionKind,
+    /// The first address.
+    pub address: u16,
+    /// The size in bytes, including reserved space.
+    pub size: u32,
+}
+
+/// The addresses of all sections that are not empty.
+pub(super) struct Placement {
+    /// By module, then by [`index`] of the section.
+    addresses: Vec<[Option<u16>; 3]>,
+    commons: BTreeMap<String, u16>,
+}
+
+impl Placement {
+    pub(super) fn new(modules: &[Module], layout: &Layout, errors: &mut Errors) -> Self {
+        let mut placement =
+            Self { addresses: vec![[None; 3]; modules.len()], commons: BTreeMap::new() };
+        let mut next: Vec<u32> =
+            layout.regions.iter().map(|region| u32::from(region.start)).collect();
+        // A section is placed by the first rule that matches it, so a rule for one module precedes
+        // the rule for all. Each region is filled from its start, so the order of the rules is that
+        // of the addresses.
+        for rule in &layout.rules {
+            let Some(at) = layout.regions.iter().position(|region| region.name == rule.region)
+            else {
+                continue; // Layout::parse refuses it
+            };
+            placement.apply(modules, rule, &layout.regions[at], &mut next[at], errors);
+        }
+        placement.place_commons(modules, layout, &mut next, errors);
+        placement.report_unplaced(modules, errors);
+        placement
+    }
+
+    /// Returns the address of a section. For an absolute section it is 0, since the offsets of its
+    /// runs are addresses.
+    pub(super) fn address(&self, module: usize, kind: SectionKind) -> Option<u16> {
+        index(kind).map_or(Some(0), |slot| self.addresses[module][slot])
+    }
+
+    /// Returns the addresses of the areas that modules share (`.LOC NAME` of an external), by name.
+    pub(super) fn commons(&self) -> &BTreeMap<String, u16> {
+        &self.commons
+    }
+
+    pub(super) fn sections(&self, modules: &[Module]) -> Vec<PlacedSection> {
+        let mut placed: Vec<_> = (modules.iter().enumerate())
+            .flat_map(|(number, module)| {
+                module.sections.iter().filter(|section| section.size > 0).filter_map(
+                    move |section| {
+                        let base = self.address(number, section.kind)?;
+                        let first = match section.kind {
+                            SectionKind::Absolute => {
+                                section.runs.first().map_or(0, |run| run.offset)
+                            }
+                            _ => base,
+                        };
+                        let size = section.size - u32::from(first - base);
+                        Some(PlacedSection {
+                            module: module.name.clone(),
+                            kind: section.kind,
+                            address: first,
+                            size,
+                        })
+                    },
+                )
+            })
+            .collect();
+        placed.sort_by_key(|section| section.address);
+        placed
+    }
+
+    fn apply(
+        &mut self,
+        modules: &[Module],
+        rule: &Rule,
+        region: &Region,
+        next: &mut u32,
+        errors: &mut Errors,
+    ) {
+        let Some(slot) = index(rule.section) else { return };
+        for (number, module) in modules.iter().enumerate() {
+            let wanted = rule.module.as_ref().is_none_or(|name| *name == module.name);
+            let size = module.section(rule.section).map_or(0, |section| section.size);
+            if !wanted || self.addresses[number][slot].is_some() {
+                continue;
+            }
+            // An empty section may still have labels, but is not aligned.
+            let align = if size == 0 { 1 } else { u32::from(rule.align) };
+            let address = next.next_multiple_of(align);
+            if address + size > region.end() {
+                errors.push(|| overflow(module, rule.section, region, address, size));
+            }
+            // After an overflow the following sections are placed as if it had fitted, so that each
+            // message is about its own section. The truncated address is never used, since nothing
+            // is written after an error.
+            self.addresses[number][slot] = Some(address as u16);
+            *next = address + size;
+        }
+    }
+
+    /// Gives each shared area the largest size that a module needs, after the sections in the
+    /// region of `.BLNK.`.
+    fn place_commons(
+        &mut self,
+        modules: &[Module],
+        layout: &Layout,
+        next: &mut [u32],
+        errors: &mut Errors,
+    ) {
+        let sizes = common_sizes(modules);
+        let rule = layout.rules.iter().find(|rule| rule.section == SectionKind::Blank);
+        let region = rule
+            .and_then(|rule| layout.regions.iter().position(|region| region.name == rule.region));
+        for (name, (module, size)) in sizes {
+            let section = "the shared area";
+            let Some(at) = region else {
+                errors.push(|| LinkError::Unplaced { module, section });
+                continue;
+            };
+            let excess = (next[at] + size).saturating_sub(layout.regions[at].end());
+            if excess > 0 {
+                let region = layout.regions[at].name.clone();
+                let near = Some(name);
+                errors.push(|| LinkError::Overflow { module, section, region, excess, near });
+                continue;
+            }
+            self.commons.insert(name, next[at] as u16);
+            next[at] += size;
+        }
+    }
+
+    fn report_unplaced(&mut self, modules: &[Module], errors: &mut Errors) {
+        for (module, addresses) in modules.iter().zip(&mut self.addresses) {
+            for section in &module.sections {
+                let Some(slot) = index(section.kind) else { continue };
+                if addresses[slot].is_none() && section.size > 0 {
+                    let module = module.name.clone();
+                    let section = section.kind.tdl_name();
+                    errors.push(|| LinkError::Unplaced { module, section });
+                }
+            }
+            // Sections that are still without an address are empty or have been reported. With
+            // address 0 linking can continue and find further errors.
+            addresses.iter_mut().for_each(|address| *address = address.or(Some(0)));
+        }
+    }
+}
+
+/// Returns the largest size of each shared area, and a module that needs it.
+fn common_sizes(modules: &[Module]) -> BTreeMap<String, (String, u32)> {
+    let mut sizes: BTreeMap<String, (String, u32)> = BTreeMap::new();
+    for module in modules {
+        for symbol in module.symbols.iter() {
+            if let SymbolValue::Common { size } = symbol.value {
+                let entry = sizes.entry(symbol.name.to_string()).or_default();
+                if u32::from(size) >= entry.1 {
+                    *entry = (module.name.clone(), u32::from(size));
+                }
+            }
+        }
+    }
+    sizes
+}
+
+fn overflow(
+    module: &Module,
+    kind: SectionKind,
+    region: &Region,
+    address: u32,
+    size: u32,
+) -> LinkError {
+    let room = region.end().saturating_sub(address);
+    let edge = module.symbols.iter().filter_map(|symbol| match symbol.value {
+        SymbolValue::InSection(of, at) if of == kind && u32::from(at) <= room => Some((at, symbol)),
+        _ => None,
+    });
+    LinkError::Overflow {
+        module: module.name.clone(),
+        section: kind.tdl_name(),
+        region: region.name.clone(),
+        excess: size - room.min(size),
+        near: edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.to_string()),
+    }
+}
+
+fn index(kind: SectionKind) -> Option<usize> {
+    match kind {
+        SectionKind::Absolute => None,
+        SectionKind::Prog => Some(0),
+        SectionKind::Data => Some(1),
+        SectionKind::Blank => Some(2),
+    }
+}

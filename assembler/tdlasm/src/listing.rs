@@ -1,0 +1,46 @@
+//! Listings: statements with the code that they assembled to.
+
+mod control;
+mod cycles;
+mod modern;
+mod rows;
+mod statement;
+mod tdl;
+
+pub use cycles::{CyclesError, Path, straight_path};
+pub use statement::{ListedReloc, Listing, ListingLine};
+pub use tdl::{TdlOptions, UnknownSwitch, render_tdl};
+
+use crate::diag::Diagnostic;
+use crate::module::Module;
+pub use crate::module::RelocValue;
+use crate::source::SourceMap;
+
+pub(crate) use control::{ListingControl, ListingDirective, Macros};
+pub(crate) use statement::{ListedCode, Statement, TextLineEnd};
+
+/// The listing styles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Address, bytes, T-states and line beside the source.
+    #[default]
+    Modern,
+    /// Pages, columns and symbol table of ZASM.
+    Tdl,
+}
+
+/// Formats a listing. The TDL style shows the error flags of `diagnostics` and the symbols of
+/// `modules`.
+#[must_use]
+pub fn render(
+    listing: &Listing,
+    sources: &SourceMap,
+    diagnostics: &[Diagnostic],
+    modules: &[Module],
+    style: Style,
+) -> String {
+    match style {
+        Style::Modern => modern::render(listing, sources),
+        Style::Tdl => render_tdl(listing, sources, diagnostics, modules, &TdlOptions::default()),
+    }
+}

@@ -1,0 +1,448 @@
+//! Prints the source text in the order in which ZASM reads it.
+
+use crate::module::{Module, RelocValue, SourceOrderModule};
+use crate::source::{Origin, Source, SourceMap};
+
+use super::super::control::{ListingControl, ListingDirective, Macros};
+use super::super::rows::{ListingOptions, apply};
+use super::super::statement::{Listing, ListingLine};
+use super::marks::Marks;
+use super::page::Pages;
+use super::row::Row;
+use super::{code, symbols};
+
+/// A text that is being read.
+struct Open<'a> {
+    source: &'a Source,
+    /// The next position, as an offset of the source map.
+    next: u32,
+    /// The end of what is printed: the rest of the line of a macro call was printed with the call.
+    limit: u32,
+}
+
+/// Reads the texts again, statement by statement, and prints rows.
+pub(super) struct Echo<'a> {
+    listing: &'a Listing,
+    sources: &'a SourceMap,
+    modules: &'a [Module],
+    marks: Marks,
+    /// The options of the command line, with which each module begins.
+    initial: ListingOptions,
+    options: ListingOptions,
+    saved: Vec<ListingOptions>,
+    linkage: bool,
+    pages: Pages,
+    open: Vec<Open<'a>>,
+    /// The length of the rest of the calling line, which is at the end of the next macro text and
+    /// was printed with the call.
+    shown_rest: u32,
+    /// The number of open macro texts.
+    depth: u32,
+    row: Row,
+    /// Under `.SALL`: the row of the outermost call, until its line ends or a later row has an
+    /// error.
+    call: Option<Row>,
+    errors: usize,
+}
+
+/// A statement, and the positions around its code.
+struct Piece<'l> {
+    line: ListingLine<'l>,
+    /// The end of the statement's own text. The text of a block or macro follows.
+    end: u32,
+    /// The end of the range in which diagnostics about the statement begin.
+    marks_end: u32,
+    /// Whether the statement calls a macro.
+    calls: bool,
+    /// The length of the text after the call on its line, if it is read as a part of the macro text
+    /// but printed with the call.
+    rest: u32,
+    /// The line ends within its texts, each with the number of bytes before it.
+    breaks: Vec<(u32, usize)>,
+}
+
+impl<'a> Echo<'a> {
+    pub(super) fn new(
+        listing: &'a Listing,
+        sources: &'a SourceMap,
+        modules: &'a [Module],
+        marks: Marks,
+        initial: ListingOptions,
+        pages: Pages,
+    ) -> Self {
+        Self {
+            listing,
+            sources,
+            modules,
+            marks,
+            initial,
+            options: initial,
+            saved: Vec::new(),
+            linkage: true,
+            pages,
+            open: Vec::new(),
+            shown_rest: 0,
+            depth: 0,
+            row: Row::default(),
+            call: None,
+            errors: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> String {
+        let listing = self.listing;
+        let mut controls = listing.controls.iter().peekable();
+        let mut breaks = listing.breaks.iter().peekable();
+        let mut lines = listing.lines().enumerate().peekable();
+        let mut module = 0;
+        while let Some((at, line)) = lines.next() {
+            if line.module != module {
+                self.end_module(module);
+                module = line.module;
+            }
+            self.enter(&line);
+            while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
+                self.control(control);
+            }
+            let mut piece = self.piece(line, lines.peek().map(|(_, next)| next));
+            while let Some(found) = breaks.next_if(|found| found.statement as usize <= at) {
+                piece.breaks.push((found.offset, found.bytes as usize));
+            }
+            self.statement(&piece);
+        }
+        self.end_module(module);
+        self.pages.finish()
+    }
+
+    /// Ends the module: prints the rest of macro texts and of the current line, then the symbol
+    /// table.
+    fn end_module(&mut self, module: u32) {
+        while self.depth > 0 {
+            self.leave();
+        }
+        if self.row.started || self.call.is_some() {
+            self.end_row();
+        }
+        let empty = SourceOrderModule::default();
+        let found = self.modules.get(module as usize).and_then(|one| one.source_order.as_deref());
+        if self.options.symbols {
+            symbols::print(found.unwrap_or(&empty), self.linkage, &mut self.pages);
+        }
+        if self.errors > 0 {
+            self.pages.closing_line(&format!("{} ERRORS WERE DETECTED *****", self.errors));
+        }
+        self.pages.begin_module();
+        self.errors = 0;
+        self.linkage = true;
+        self.options = self.initial;
+        self.saved.clear();
+    }
+
+    /// Moves to the start of a statement: leaves texts that have ended, enters the statement's
+    /// text, and prints what is in between.
+    fn enter(&mut self, line: &ListingLine<'_>) {
+        let source = self.sources.source_at(line.span.start);
+        while self.open.last().is_some_and(|top| top.source.base != source.base) {
+            let is_below = self.open.iter().any(|open| open.source.base == source.base);
+            if !is_below && !matches!(source.origin, Origin::File) {
+                break;
+            }
+            self.leave();
+        }
+        if self.open.last().is_none_or(|top| top.source.base != source.base) {
+            self.open(source);
+        }
+        self.echo_to(line.span.start);
+    }
+
+    fn open(&mut self, source: &'a Source) {
+        let mut next = source.base;
+        let rest = std::mem::take(&mut self.shown_rest);
+        if let Origin::Macro(call) = source.origin {
+            next += self.head_length(source, call.start);
+            self.call_begins();
+            self.depth += 1;
+        }
+        let limit = source.base + (source.text.len() as u32).saturating_sub(rest);
+        self.open.push(Open { source, next, limit });
+    }
+
+    /// Returns how much of a macro text is a copy of the calling statement: for a call in an
+    /// operand that statement is read again from its start.
+    fn head_length(&self, source: &Source, call: u32) -> u32 {
+        // Not the current text: a `.PRGEND` in a macro closes it, and calls in it continue.
+        let caller = self.sources.source_at(call);
+        let line = caller.line_start(caller.line(call - caller.base)) as usize;
+        let before = &caller.text[line..(call - caller.base) as usize];
+        let is_operator = before.trim_ascii().is_empty() || before.trim_ascii().ends_with(b":");
+        let head = if is_operator { &before[..0] } else { before };
+        let found = (0..head.len()).find(|from| source.text.starts_with(&head[*from..]));
+        found.map_or(0, |from| (head.len() - from) as u32)
+    }
+
+    /// Continues the row of a call with the macro text in brackets, unless it is not listed.
+    fn call_begins(&mut self) {
+        if self.options.macros == Macros::None {
+            if self.depth == 0 {
+                self.call = Some(std::mem::take(&mut self.row));
+            }
+        } else {
+            self.echo(b'[');
+        }
+    }
+
+    /// Leaves the innermost text.
+    fn leave(&mut self) {
+        let Some(top) = self.open.last() else { return };
+        let is_file = matches!(top.source.origin, Origin::File);
+        let is_macro = matches!(top.source.origin, Origin::Macro(_));
+        if !is_file {
+            self.echo_to(top.limit);
+        }
+        self.open.pop();
+        if !is_macro {
+            return;
+        }
+        self.depth -= 1;
+        if self.options.macros != Macros::None {
+            // The bracket belongs to the macro text, and has its marker.
+            self.row.start(b'+', self.depth + 1);
+            self.row.push(b']');
+        } else if self.depth == 0 {
+            self.end_macro_row();
+            self.row = self.call.take().unwrap_or_default();
+            // The rest of the calling line has no row of its own if the row of the call is printed.
+            self.row.done |= !self.row.started;
+        }
+    }
+
+    /// Prints the innermost text up to an offset.
+    fn echo_to(&mut self, end: u32) {
+        let Some(top) = self.open.last_mut() else { return };
+        let base = top.source.base;
+        let from = (top.next - base) as usize;
+        let to = (end.min(top.limit).max(top.next) - base) as usize;
+        top.next = base + to as u32;
+        let text = &top.source.text[from..to];
+        text.iter().for_each(|byte| self.echo(*byte));
+    }
+
+    /// Prints a character.
+    fn echo(&mut self, byte: u8) {
+        match byte {
+            b'\r' => {}
+            b'\n' => self.end_row(),
+            0x0C => {
+                // A form feed ends the current row and the page.
+                if self.row.started {
+                    self.end_row();
+                }
+                self.new_page();
+            }
+            _ => {
+                self.start_row();
+                self.row.push(byte);
+            }
+        }
+    }
+
+    fn start_row(&mut self) {
+        let inserted =
+            self.open.last().is_some_and(|top| matches!(top.source.origin, Origin::Insert(_)));
+        let marker = if self.depth > 0 {
+            b'+'
+        } else if inserted {
+            b'@'
+        } else {
+            b' '
+        };
+        self.row.start(marker, self.depth);
+    }
+
+    fn new_page(&mut self) {
+        if self.options.list {
+            self.pages.end();
+        }
+    }
+
+    /// Returns the statement with the end of its own text.
+    fn piece<'l>(&self, line: ListingLine<'l>, next: Option<&ListingLine<'_>>) -> Piece<'l> {
+        let span = line.span;
+        let mut end = span.end;
+        let mut marks_end = span.end.max(span.start + 1);
+        let mut calls = false;
+        let mut rest = 0;
+        if let Some(next) = next {
+            let source = self.sources.source_at(next.span.start);
+            match source.origin {
+                _ if (span.start + 1..span.end).contains(&next.span.start) => {
+                    end = next.span.start;
+                    marks_end = end;
+                }
+                Origin::Macro(call) if (span.start..span.end).contains(&call.start) => {
+                    calls = next.depth > line.depth;
+                    if calls && self.options.macros != Macros::None {
+                        (end, rest) = self.rest_of_call(call.end, end);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if calls {
+            end = self.text_end(end);
+        }
+        Piece { line, end, marks_end, calls, rest, breaks: Vec::new() }
+    }
+
+    /// Returns the end of a call's text, which includes a comment after it on its line, and how
+    /// much of that is also at the end of the macro text.
+    fn rest_of_call(&self, call_end: u32, end: u32) -> (u32, u32) {
+        let source = self.sources.source_at(call_end);
+        let text = &source.text[(call_end - source.base) as usize..];
+        let length = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+        let behind = text[..length].trim_ascii();
+        if !behind.is_empty() && behind[0] != b';' {
+            return (end, 0);
+        }
+        (call_end + length as u32, end.saturating_sub(call_end))
+    }
+
+    /// Returns the offset of the line end that closes a range.
+    fn text_end(&self, end: u32) -> u32 {
+        let Some(top) = self.open.last() else { return end };
+        let text =
+            &top.source.text[..((end - top.source.base) as usize).min(top.source.text.len())];
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        top.source.base + text.len() as u32
+    }
+
+    /// Prints a statement with its question marks. Its code goes to the row on which it ends, but
+    /// the bytes of a text go to the rows of its lines.
+    fn statement(&mut self, piece: &Piece<'_>) {
+        let line = &piece.line;
+        self.shown_rest = piece.rest;
+        let last = if piece.calls { piece.end } else { self.text_end(piece.end) };
+        let mut from = 0;
+        for (offset, bytes) in &piece.breaks {
+            self.echo_to(*offset);
+            let to = (*bytes).clamp(from, line.bytes.len());
+            self.put_code(&stretch(line, from, to));
+            from = to;
+        }
+        let rest = stretch(line, from, line.bytes.len());
+        let mut coded = false;
+        for mark in self.marks.within(line.span.start, piece.marks_end) {
+            let beyond = mark.place > last;
+            self.echo_to(if beyond && !coded { mark.place } else { mark.place.min(last) });
+            if !beyond && !mark.before_row {
+                self.start_row();
+            }
+            self.row.mark(mark.letter);
+            self.errors += 1;
+            if beyond && !coded {
+                // Found after the line end, so that the code is written while the next row is
+                // current.
+                self.put_code(&rest);
+                coded = true;
+            }
+        }
+        self.echo_to(last);
+        if !coded {
+            self.put_code(&rest);
+        }
+        // Earlier lines of a title are listed, since the directive is recognised only at its end.
+        self.row.control |= line.control;
+        self.echo_to(piece.end);
+    }
+
+    fn put_code(&mut self, line: &ListingLine<'_>) {
+        let start = line.start.then(|| self.start_of(line.module)).flatten();
+        let label = line.labelled.then_some(line.address);
+        let place = (!line.bytes.is_empty()).then_some(line.address);
+        let mut rows = code::rows(line, &self.options).into_iter();
+        self.row.take_code(label.or(start).or(line.value).or(place), rows.next());
+        if self.options.image {
+            self.row.more.extend(rows);
+        }
+    }
+
+    fn start_of(&self, module: u32) -> Option<RelocValue> {
+        let module = self.modules.get(module as usize)?;
+        module.source_order.as_deref().map(|assembled| assembled.start)
+    }
+
+    fn control(&mut self, control: &ListingControl) {
+        match control {
+            ListingControl::Title(text) => self.pages.set_title(text),
+            ListingControl::Subtitle(text) => self.pages.set_subtitle(text),
+            ListingControl::Ident(text) => self.pages.set_ident(text),
+            ListingControl::Linkage(on) => {
+                self.linkage = *on;
+                self.pages.set_named(*on);
+            }
+            ListingControl::Directive(ListingDirective::Page) => self.new_page(),
+            ListingControl::Directive(directive) => {
+                apply(*directive, &mut self.options, &mut self.saved)
+            }
+        }
+    }
+
+    fn end_row(&mut self) {
+        if self.call.is_some() && self.depth > 0 {
+            return self.end_macro_row();
+        }
+        self.start_row();
+        let row = std::mem::take(&mut self.row);
+        if !row.done {
+            self.print(&row);
+        }
+    }
+
+    /// Under `.SALL` a row of macro text is printed only for its errors; its code goes to the row
+    /// of the call.
+    fn end_macro_row(&mut self) {
+        let row = std::mem::take(&mut self.row);
+        if row.has_error() {
+            if let Some(call) = self.call.as_mut().filter(|call| call.started) {
+                let call = std::mem::take(call);
+                self.print(&call);
+            }
+            self.print(&row);
+        } else if let Some(call) = self.call.as_mut().filter(|call| call.started) {
+            call.take_code(row.code.as_ref().and(row.address), row.code);
+        }
+    }
+
+    fn print(&mut self, row: &Row) {
+        if row.has_error() || self.is_wanted(row) {
+            row.lines().iter().for_each(|line| self.pages.row(line));
+        }
+    }
+
+    fn is_wanted(&self, row: &Row) -> bool {
+        if !self.options.list || (row.control && !self.options.controls) {
+            return false;
+        }
+        // The row of a call begins outside of the macro text, and that of its last bracket ends
+        // outside.
+        let in_macro = row.depth.min(self.depth) > 0;
+        match self.options.macros {
+            _ if !in_macro => true,
+            Macros::All => true,
+            Macros::Code => row.code.is_some(),
+            Macros::None => false,
+        }
+    }
+}
+
+/// Returns a statement with only some of its bytes.
+fn stretch<'l>(line: &ListingLine<'l>, from: usize, to: usize) -> ListingLine<'l> {
+    if from == 0 && to == line.bytes.len() {
+        return *line;
+    }
+    let number = line.address.number.wrapping_add(from as u16);
+    let address = RelocValue { number, ..line.address };
+    // Texts contain no relocated words.
+    ListingLine { bytes: &line.bytes[from..to], relocs: &[], address, ..*line }
+}

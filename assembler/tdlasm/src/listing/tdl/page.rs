@@ -1,0 +1,117 @@
+//! Pages of 66 lines.
+
+use std::fmt::Write;
+
+/// Lines per page.
+const LINES: usize = 66;
+const ROWS: usize = 55;
+/// Lines of the heading, with the empty lines around it.
+const HEAD: usize = 8;
+/// The column of the page number.
+const NUMBER: usize = 64;
+/// The name of modules without `.IDENT`.
+const UNNAMED: &str = ".MAIN.";
+
+/// The pages so far, and the heading of the next one.
+pub(super) struct Pages {
+    text: String,
+    program: String,
+    ident: String,
+    title: String,
+    subtitle: String,
+    /// Whether the module's name precedes the title: not after `.XLINK`.
+    named: bool,
+    number: usize,
+    /// Rows on the current page. The heading is printed with the first row, so that a title before
+    /// that row applies.
+    used: Option<usize>,
+}
+
+impl Pages {
+    pub(super) fn new(program: &str, first: usize) -> Self {
+        let text = String::new();
+        let program = program.to_owned();
+        let mut pages = Self {
+            text,
+            program,
+            ident: String::new(),
+            title: String::new(),
+            subtitle: String::new(),
+            named: true,
+            number: first,
+            used: None,
+        };
+        pages.begin_module();
+        pages
+    }
+
+    /// Begins a module, on a new page.
+    pub(super) fn begin_module(&mut self) {
+        self.end();
+        self.ident = UNNAMED.into();
+        self.title.clear();
+        self.subtitle.clear();
+        self.named = true;
+    }
+
+    pub(super) fn set_ident(&mut self, ident: &str) {
+        self.ident = ident.into();
+    }
+
+    pub(super) fn set_title(&mut self, title: &str) {
+        self.title = title.into();
+    }
+
+    pub(super) fn set_subtitle(&mut self, subtitle: &str) {
+        self.subtitle = subtitle.into();
+    }
+
+    pub(super) fn set_named(&mut self, named: bool) {
+        self.named = named;
+    }
+
+    /// Prints a row.
+    pub(super) fn row(&mut self, row: &str) {
+        if self.used.is_none() {
+            self.head();
+        }
+        self.text.push_str(row);
+        self.text.push_str("\r\n");
+        self.used = self.used.map(|used| used + 1);
+        if self.used == Some(ROWS) {
+            self.end();
+        }
+    }
+
+    /// Prints the error count below the rows. ZASM does not count it as a row of the page.
+    pub(super) fn closing_line(&mut self, line: &str) {
+        (0..3).for_each(|_| self.row(""));
+        self.text.push_str(line);
+        self.text.push_str("\r\n");
+    }
+
+    fn head(&mut self) {
+        let blank = "\r\n";
+        let number = self.number;
+        let name = if self.named { format!("{:<6} - ", self.ident) } else { String::new() };
+        // Writing to a string cannot fail.
+        let _ =
+            write!(self.text, "{blank}{blank}{blank}{:<NUMBER$}PAGE {number}\r\n", self.program);
+        let _ = write!(self.text, "{name}{}\r\n{}\r\n{blank}{blank}", self.title, self.subtitle);
+        self.number += 1;
+        self.used = Some(0);
+    }
+
+    /// Fills the current page with empty lines.
+    pub(super) fn end(&mut self) {
+        if let Some(used) = self.used.take() {
+            (HEAD + used..LINES).for_each(|_| self.text.push_str("\r\n"));
+        }
+    }
+
+    /// Returns the text of all pages.
+    pub(super) fn finish(mut self) -> String {
+        self.end();
+        self.text
+    }
+}

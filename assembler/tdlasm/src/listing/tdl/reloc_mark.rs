@@ -1,0 +1,11 @@
+//! The relocation mark after a value.
+
+/// Returns the relocation mark of a base.
+pub(super) fn reloc_mark(base: u32) -> String {
+    match base {
+        0 => String::new(),
+        1 => "'".into(),
+        2 => "*".into(),
+        other => format!(":{other:02X}"),
+    }
+}

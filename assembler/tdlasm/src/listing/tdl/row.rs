@@ -1,0 +1,122 @@
+//! A row while the text is read, and the lines printed for it.
+
+use crate::module::RelocValue;
+
+use super::super::rows::push_word;
+use super::reloc_mark::reloc_mark;
+
+/// The columns of address, code and marker, and the width of a row.
+const ADDRESS: usize = 3;
+const CODE: usize = 11;
+const MARKER: usize = 23;
+const SOURCE: usize = 24;
+const WIDTH: usize = 72;
+/// The distance of tab stops.
+const TAB: usize = 8;
+/// Flags on a row; further errors are only counted.
+const LETTERS: usize = 2;
+
+/// A row that is being read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Row {
+    /// The text from the marker on.
+    text: Vec<u8>,
+    /// Whether the marker has been added.
+    pub(super) started: bool,
+    /// The number of open macro texts at its start.
+    pub(super) depth: u32,
+    letters: Vec<char>,
+    pub(super) address: Option<RelocValue>,
+    pub(super) code: Option<String>,
+    /// Code for the following rows, under `.LIMAGE`.
+    pub(super) more: Vec<String>,
+    /// Whether it has been printed.
+    pub(super) done: bool,
+    /// Whether it has a listing directive.
+    pub(super) control: bool,
+}
+
+impl Row {
+    /// Begins the text with the marker.
+    pub(super) fn start(&mut self, marker: u8, depth: u32) {
+        if !self.started {
+            self.text.push(marker);
+            self.depth = depth;
+            self.started = true;
+        }
+    }
+
+    pub(super) fn push(&mut self, byte: u8) {
+        self.text.push(byte);
+    }
+
+    /// Marks an error at the current position.
+    pub(super) fn mark(&mut self, letter: char) {
+        self.text.push(b'?');
+        if self.letters.len() < LETTERS {
+            self.letters.push(letter);
+        }
+    }
+
+    pub(super) fn has_error(&self) -> bool {
+        !self.letters.is_empty()
+    }
+
+    /// Sets address and code, unless they are set.
+    pub(super) fn take_code(&mut self, address: Option<RelocValue>, code: Option<String>) {
+        self.address = self.address.or(address);
+        if self.code.is_none() {
+            self.code = code;
+        }
+    }
+
+    /// Returns the lines. Text beyond the width continues on the next line, in the source column.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.left()];
+        for letter in String::from_utf8_lossy(&self.text).chars() {
+            push(&mut lines, letter);
+        }
+        let first = &mut lines[0];
+        first.resize(first.len().max(SOURCE), ' ');
+        if let Some(code) = &self.code {
+            // The second of two words covers the first columns of the source.
+            let end = CODE + code.len();
+            first.resize(first.len().max(end), ' ');
+            first.splice(CODE..end, code.chars());
+        }
+        let mut lines: Vec<String> = lines.into_iter().map(String::from_iter).collect();
+        lines.extend(self.more.iter().map(|code| format!("{:CODE$}{code}", "")));
+        lines
+    }
+
+    /// Returns flags and address, padded up to the marker.
+    fn left(&self) -> Vec<char> {
+        let mut left: Vec<char> = self.letters.clone();
+        left.resize(ADDRESS, ' ');
+        if let Some(RelocValue { number, base }) = self.address {
+            let mut shown = String::new();
+            push_word(&mut shown, number);
+            left.extend(shown.chars());
+            left.extend(reloc_mark(base).chars());
+        }
+        left.resize(MARKER, ' ');
+        left
+    }
+}
+
+/// Appends a character, on the next line if this one is full.
+fn push(lines: &mut Vec<Vec<char>>, letter: char) {
+    let column = lines.last().map_or(0, Vec::len);
+    let end = if letter == '\t' { (column + 1).next_multiple_of(TAB) } else { column + 1 };
+    // A tab to the last column has no blanks in either line.
+    let is_full = if letter == '\t' { end >= WIDTH } else { end > WIDTH };
+    if is_full {
+        lines.push(vec![' '; SOURCE]);
+    }
+    let Some(line) = lines.last_mut() else { return };
+    match letter {
+        '\t' if is_full => {}
+        '\t' => line.resize(end, ' '),
+        _ => line.push(letter),
+    }
+}

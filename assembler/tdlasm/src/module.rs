@@ -1,0 +1,281 @@
+//! Assembled modules: the data that the assembler produces and that object files contain.
+
+mod line_rows;
+mod source_order;
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+pub use line_rows::LineRows;
+pub(crate) use line_rows::{KINDS, ROW_BYTES, RowDeltaState, number_of};
+pub use source_order::{AreaError, CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
+
+/// An assembled module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Module {
+    /// The name from `.IDENT`, or the file stem of the source.
+    pub name: String,
+    /// The sections that are not empty, at most one of each kind.
+    pub sections: Vec<Section>,
+    /// Every symbol of the source except `..locals`. Shared, since programs have many symbols.
+    pub symbols: Arc<Vec<Symbol>>,
+    /// The start address, from the operand of `.END`.
+    pub start: Option<Target>,
+    /// The line table. Empty unless [`Options::lines`](crate::Options::lines) was set.
+    pub lines: Lines,
+    /// The module in source order, for [`write_tdl`](crate::object::write_tdl). `None` if the
+    /// module was read from an ELF object, or the options left it out. Code that changes a module
+    /// must set this to `None`.
+    pub source_order: Option<Arc<SourceOrderModule>>,
+}
+
+impl Module {
+    /// Returns the module's section of a kind.
+    #[must_use]
+    pub fn section(&self, kind: SectionKind) -> Option<&Section> {
+        self.sections.iter().find(|section| section.kind == kind)
+    }
+}
+
+/// A section, which is an address space of its own until it is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SectionKind {
+    /// Absolute code; the offsets of its runs are addresses.
+    Absolute,
+    /// `.PROG.`, in ELF `.text`.
+    Prog,
+    /// `.DATA.`, in ELF `.data`.
+    Data,
+    /// `.BLNK.`, in ELF `.bss`.
+    Blank,
+}
+
+impl SectionKind {
+    /// Returns the name in TDL source; absolute code has none.
+    #[must_use]
+    pub fn tdl_name(self) -> &'static str {
+        match self {
+            Self::Absolute => "absolute code",
+            Self::Prog => ".PROG.",
+            Self::Data => ".DATA.",
+            Self::Blank => ".BLNK.",
+        }
+    }
+
+    /// Returns the relocatable section with a TDL or ELF name, such as `.PROG.` or `.text`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            ".PROG." | ".text" => Some(Self::Prog),
+            ".DATA." | ".data" => Some(Self::Data),
+            ".BLNK." | ".bss" => Some(Self::Blank),
+            _ => None,
+        }
+    }
+}
+
+/// The contents of a section. Bytes that no run covers are reserved space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The kind of section.
+    pub kind: SectionKind,
+    /// The high-water mark in bytes, 0..=65536.
+    pub size: u32,
+    /// The written bytes, sorted by offset and not overlapping.
+    pub runs: Vec<Run>,
+    /// The fields to patch when the section is placed, sorted by offset.
+    pub relocs: Vec<Reloc>,
+}
+
+/// Consecutive bytes of a section. Bytes under a relocation hold 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The distance from the start of the section; the address in [`SectionKind::Absolute`].
+    pub offset: u16,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A field whose value is known only when the sections are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reloc {
+    /// The offset of the field, in the same terms as [`Run::offset`].
+    pub offset: u16,
+    /// The encoding of the field.
+    pub kind: RelocKind,
+    /// The value of the field.
+    pub target: Target,
+}
+
+/// The encodings of a relocated field, with the relocation types of the Z80 ELF ABI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RelocKind {
+    /// One byte: the value (`R_Z80_8`).
+    Abs8,
+    /// One byte: an index displacement (`R_Z80_8_DIS`).
+    Disp8,
+    /// One byte: the distance from the byte after the field (`R_Z80_8_PCREL`).
+    Rel8,
+    /// Two bytes, low byte first (`R_Z80_16`).
+    Word,
+    /// The low byte of the value (`R_Z80_BYTE0`).
+    Low,
+    /// The high byte of the value (`R_Z80_BYTE1`).
+    High,
+}
+
+/// A value `base + addend`, modulo 65536.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// The base.
+    pub base: Base,
+    /// The distance from the base.
+    pub addend: i32,
+}
+
+/// The relocation base of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// None: the value is final.
+    Absolute,
+    /// The start of a section of this module.
+    Section(SectionKind),
+    /// A symbol, by its index in [`Module::symbols`].
+    Symbol(usize),
+}
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name, in capitals.
+    pub name: SmolStr,
+    /// The value.
+    pub value: SymbolValue,
+    /// The visibility.
+    pub binding: Binding,
+    /// The source line of the definition or declaration.
+    pub place: Option<Place>,
+}
+
+/// The value of a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolValue {
+    /// Declared by `.EXTERN` and defined by another module.
+    Undefined,
+    /// An external area that `.LOC` extends, shared by modules.
+    Common {
+        /// The size in this module, in bytes.
+        size: u16,
+    },
+    /// A plain number.
+    Absolute(u16),
+    /// An address in a section of this module; absolute in [`SectionKind::Absolute`].
+    InSection(SectionKind, u16),
+}
+
+/// The visibility of a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// Visible in this module only.
+    Local,
+    /// Exported by `.INTERN` or `NAME::`. Externals are global as well.
+    Global,
+    /// Exported by `.ENTRY`: also selects its module from a library.
+    Entry,
+}
+
+/// A line of a source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file name, as given by the caller.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// A line table: which source line produced which bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// The file names, as given by the caller.
+    pub files: Vec<Arc<str>>,
+    /// The rows, in the order of assembly.
+    pub rows: LineRows,
+}
+
+impl Lines {
+    /// Returns the source line of a row.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the row is not from this table.
+    #[must_use]
+    pub fn place(&self, row: &LineRow) -> Place {
+        Place { file: Arc::clone(&self.files[row.file as usize]), line: row.line }
+    }
+}
+
+/// Assigns numbers to files.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// The names, by number.
+    pub(crate) names: Vec<Arc<str>>,
+    last: u32,
+}
+
+impl Files {
+    /// Returns the number of a file, adding it if it is new.
+    pub(crate) fn number(&mut self, name: &Arc<str>) -> u32 {
+        // Most rows are in the same file as the previous row.
+        if self.names.get(self.last as usize).is_some_and(|last| Arc::ptr_eq(last, name)) {
+            return self.last;
+        }
+        self.last = number_among(&self.names, name);
+        if self.last as usize == self.names.len() {
+            self.names.push(Arc::clone(name));
+        }
+        self.last
+    }
+}
+
+/// Returns the number of a file among others, or the first unused number.
+pub(crate) fn number_among(files: &[Arc<str>], name: &Arc<str>) -> u32 {
+    let known = files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
+    known.unwrap_or(files.len()) as u32
+}
+
+/// Consecutive bytes of a section that one source line produced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineRow {
+    /// The section.
+    pub section: SectionKind,
+    /// The offset of the first byte, in the same terms as [`Run::offset`].
+    pub offset: u16,
+    /// The number of bytes, at least 1.
+    pub size: u32,
+    /// The index of the file in [`Lines::files`].
+    pub file: u32,
+    /// The line. For code from a macro, the line of the outermost call.
+    pub line: u32,
+    /// `true` for an instruction, `false` for data.
+    pub is_code: bool,
+}
+
+/// The form of a TDL object file, as the source selects it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectForm {
+    /// Plain bytes (`.PBIN`) instead of hexadecimal digits (`.PHEX`).
+    pub binary: bool,
+    /// Code as Intel HEX (`.PABS`) instead of relocatable code (`.PREL`).
+    pub hex: bool,
+    /// Include names and sizes (`.LINK`) instead of code only (`.XLINK`).
+    pub linkage: bool,
+    /// Include all symbols (`.PSYM`) instead of exported ones only (`.XPSYM`).
+    pub symbols: bool,
+}
+
+impl Default for ObjectForm {
+    fn default() -> Self {
+        Self { binary: false, hex: false, linkage: true, symbols: false }
+    }
+}

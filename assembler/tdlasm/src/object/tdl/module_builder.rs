@@ -1,0 +1,310 @@
+//! Builds modules from the records of a TDL object file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::module::{
+    Base, Binding, Lines, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
+    Target,
+};
+
+use super::base::{FIRST_EXTERNAL, section_of};
+use super::error::TdlProblem;
+use super::record::{Entry, Name, Record, text};
+use super::stream::{Item, items};
+
+type TdlResult<T = ()> = Result<T, TdlProblem>;
+
+/// Builds modules from records.
+pub(super) struct ModuleBuilder<'n> {
+    default_name: &'n str,
+    modules: Vec<Module>,
+    /// The indexes of the symbols of the last finished module, while records for it can follow.
+    closed: Option<HashMap<String, usize>>,
+    open: OpenModule,
+}
+
+/// The module whose end record has not been read.
+#[derive(Default)]
+struct OpenModule {
+    /// Whether any record of the module has been read.
+    has_started: bool,
+    /// Whether there are records other than code, as written after `.LINK`.
+    linkage: bool,
+    name: Option<String>,
+    symbols: Vec<Symbol>,
+    by_name: HashMap<String, usize>,
+    /// The symbols of the declared bases.
+    externals: HashMap<u8, usize>,
+    entry_points: Vec<String>,
+    sections: BTreeMap<SectionKind, Content>,
+}
+
+/// The contents of a section so far. Later code overwrites earlier code.
+#[derive(Default)]
+struct Content {
+    size: u32,
+    bytes: BTreeMap<u16, u8>,
+    relocs: BTreeMap<u16, Reloc>,
+}
+
+impl<'n> ModuleBuilder<'n> {
+    pub(super) fn new(default_name: &'n str) -> Self {
+        Self { default_name, modules: Vec::new(), closed: None, open: OpenModule::default() }
+    }
+
+    pub(super) fn take(&mut self, record: Record) -> TdlResult {
+        if let Record::Symbols(entries) = record {
+            return self.add_symbols(&entries);
+        }
+        self.closed = None;
+        if let Record::End { address, base } = record {
+            return self.end(address, base);
+        }
+        self.open.take(record)
+    }
+
+    pub(super) fn finish(self) -> TdlResult<Vec<Module>> {
+        match (self.open.has_started, self.modules.is_empty()) {
+            (true, _) => Err(TdlProblem::NotEnded),
+            (false, true) => Err(TdlProblem::Empty),
+            (false, false) => Ok(self.modules),
+        }
+    }
+
+    fn end(&mut self, address: u16, base: u8) -> TdlResult {
+        let open = std::mem::take(&mut self.open);
+        let (module, names) = open.close(address, base, self.default_name)?;
+        self.modules.push(module);
+        self.closed = Some(names);
+        Ok(())
+    }
+
+    /// Adds the symbols of a `.PSYM` record. New ones are local to the module that has just ended.
+    fn add_symbols(&mut self, entries: &[Entry]) -> TdlResult {
+        let (Some(names), Some(module)) = (&mut self.closed, self.modules.last_mut()) else {
+            return Err(TdlProblem::NotEnded);
+        };
+        for entry in entries.iter().filter(|entry| entry.base < FIRST_EXTERNAL) {
+            let name = required(entry.name)?;
+            let is_section = SectionKind::from_name(&name).is_some();
+            if !is_section && !names.contains_key(&name) {
+                names.insert(name.clone(), module.symbols.len());
+                let binding = Binding::Local;
+                Arc::make_mut(&mut module.symbols).push(Symbol {
+                    name: name.into(),
+                    value: value(entry)?,
+                    binding,
+                    place: None,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OpenModule {
+    fn take(&mut self, record: Record) -> TdlResult {
+        self.linkage |= !matches!(record, Record::Code { .. });
+        let first = !std::mem::replace(&mut self.has_started, true);
+        match record {
+            Record::Module(name) if first => self.name = Some(text(name)),
+            Record::Module(_) => return Err(TdlProblem::NotEnded),
+            Record::EntryPoints(names) => {
+                for name in names {
+                    self.entry_points.push(required(name)?);
+                }
+            }
+            Record::Bases(entries) => entries.iter().try_for_each(|entry| self.declare(entry))?,
+            Record::Exports(entries) => entries.iter().try_for_each(|entry| self.export(entry))?,
+            Record::Code { address, base, stream } => self.code(address, base, &stream)?,
+            Record::Hex { .. } | Record::HexEnd { .. } => return Err(TdlProblem::Hex),
+            Record::Symbols(_) | Record::End { .. } => {} // the builder's
+        }
+        Ok(())
+    }
+
+    /// Sets the size of a section, or declares an external: a shared area if it has a size.
+    fn declare(&mut self, entry: &Entry) -> TdlResult {
+        let size = entry.value;
+        match section_of(entry.base) {
+            Some(SectionKind::Absolute) => return Err(TdlProblem::Base(entry.base)),
+            Some(kind) => {
+                let content = self.sections.entry(kind).or_default();
+                content.size = content.size.max(size.into());
+                return Ok(());
+            }
+            None if self.externals.contains_key(&entry.base) => {
+                return Err(TdlProblem::Base(entry.base));
+            }
+            None => {}
+        }
+        let value = if size == 0 { SymbolValue::Undefined } else { SymbolValue::Common { size } };
+        let index = self.add(entry.name, value)?;
+        self.externals.insert(entry.base, index);
+        Ok(())
+    }
+
+    fn export(&mut self, entry: &Entry) -> TdlResult {
+        let value = value(entry)?;
+        self.add(entry.name, value).map(|_| ())
+    }
+
+    fn add(&mut self, name: Name, value: SymbolValue) -> TdlResult<usize> {
+        let name = required(name)?;
+        let index = self.symbols.len();
+        if self.by_name.insert(name.clone(), index).is_some() {
+            return Err(TdlProblem::Twice(name));
+        }
+        self.symbols.push(Symbol {
+            name: name.into(),
+            value,
+            binding: Binding::Global,
+            place: None,
+        });
+        Ok(index)
+    }
+
+    fn code(&mut self, address: u16, base: u8, stream: &[u8]) -> TdlResult {
+        let own = self.base(base)?;
+        let kind = match own {
+            Base::Absolute => SectionKind::Absolute,
+            Base::Section(kind) => kind,
+            Base::Symbol(index) => {
+                return Err(TdlProblem::Shared(self.symbols[index].name.to_string()));
+            }
+        };
+        // Without linkage records a relocated word at an absolute address can only be relative to
+        // `.PROG.`.
+        let unlinked = own == Base::Absolute && !self.linkage;
+        let own = if unlinked { Base::Section(SectionKind::Prog) } else { own };
+        let mut at = u32::from(address);
+        for item in items(stream)? {
+            let field = self.field(item, own)?;
+            at = self.sections.entry(kind).or_default().write(at, &field)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the field that an item of the stream stores in its section.
+    fn field(&self, item: Item, own: Base) -> TdlResult<Field> {
+        let (kind, base, value) = match item {
+            Item::Byte(byte) => return Ok(Field { bytes: [byte, 0], count: 1, moves: None }),
+            Item::Word(value) => (RelocKind::Word, own, value),
+            Item::Based { base, value } => (RelocKind::Word, self.base(base)?, value),
+            // The file does not contain whether such a byte is signed. Its low 8 bits are right in
+            // any case.
+            Item::BasedByte { base, value } => (RelocKind::Low, self.base(base)?, value.into()),
+        };
+        let count = if kind == RelocKind::Word { 2 } else { 1 };
+        let target = Target { base, addend: value.into() };
+        Ok(match base {
+            Base::Absolute => Field { bytes: value.to_le_bytes(), count, moves: None },
+            _ => Field { bytes: [0; 2], count, moves: Some((kind, target)) },
+        })
+    }
+
+    fn base(&self, base: u8) -> TdlResult<Base> {
+        match section_of(base) {
+            Some(SectionKind::Absolute) => Ok(Base::Absolute),
+            Some(kind) => Ok(Base::Section(kind)),
+            None => {
+                let index = self.externals.get(&base).ok_or(TdlProblem::UnknownBase(base))?;
+                Ok(Base::Symbol(*index))
+            }
+        }
+    }
+
+    fn close(
+        mut self,
+        address: u16,
+        base: u8,
+        default_name: &str,
+    ) -> TdlResult<(Module, HashMap<String, usize>)> {
+        let base = self.base(base)?;
+        for name in std::mem::take(&mut self.entry_points) {
+            let symbol = self.by_name.get(&name).map(|index| &mut self.symbols[*index]);
+            let has_value =
+                |value| !matches!(value, SymbolValue::Undefined | SymbolValue::Common { .. });
+            match symbol {
+                Some(symbol) if has_value(symbol.value) => symbol.binding = Binding::Entry,
+                _ => return Err(TdlProblem::Entry(name)),
+            }
+        }
+        let start = Target { base, addend: address.into() };
+        let sections = self.sections.into_iter().map(|(kind, content)| content.section(kind));
+        let module = Module {
+            name: self.name.filter(|name| !name.is_empty()).unwrap_or(default_name.to_owned()),
+            sections: sections.filter(|section| section.size > 0).collect(),
+            symbols: self.symbols.into(),
+            start: (base != Base::Absolute || address != 0).then_some(start),
+            lines: Lines::default(),
+            source_order: None,
+        };
+        Ok((module, self.by_name))
+    }
+}
+
+/// One or two bytes, absolute or relocated.
+struct Field {
+    bytes: [u8; 2],
+    count: u16,
+    moves: Option<(RelocKind, Target)>,
+}
+
+impl Content {
+    /// Writes a field and returns the address of the next one.
+    fn write(&mut self, at: u32, field: &Field) -> TdlResult<u32> {
+        let end = at + u32::from(field.count);
+        if end > 0x1_0000 {
+            return Err(TdlProblem::Long);
+        }
+        let offset = at as u16;
+        self.forget_fields(offset, field.count.into());
+        self.bytes.extend((offset..=u16::MAX).zip(field.bytes).take(field.count.into()));
+        self.size = self.size.max(end);
+        let reloc = field.moves.map(|(kind, target)| (offset, Reloc { offset, kind, target }));
+        self.relocs.extend(reloc);
+        Ok(end)
+    }
+
+    /// Removes the relocations of bytes that are overwritten.
+    fn forget_fields(&mut self, offset: u16, count: usize) {
+        if offset > 0
+            && self.relocs.get(&(offset - 1)).is_some_and(|one| one.kind == RelocKind::Word)
+        {
+            self.relocs.remove(&(offset - 1));
+        }
+        for at in (offset..=u16::MAX).take(count) {
+            self.relocs.remove(&at);
+        }
+    }
+
+    fn section(self, kind: SectionKind) -> Section {
+        let mut runs: Vec<Run> = Vec::new();
+        for (offset, byte) in self.bytes {
+            match runs.last_mut() {
+                Some(last)
+                    if usize::from(last.offset) + last.bytes.len() == usize::from(offset) =>
+                {
+                    last.bytes.push(byte);
+                }
+                _ => runs.push(Run { offset, bytes: vec![byte] }),
+            }
+        }
+        Section { kind, size: self.size, runs, relocs: self.relocs.into_values().collect() }
+    }
+}
+
+fn required(name: Name) -> TdlResult<String> {
+    let name = text(name);
+    if name.is_empty() { Err(TdlProblem::NoName) } else { Ok(name) }
+}
+
+fn value(entry: &Entry) -> TdlResult<SymbolValue> {
+    match section_of(entry.base) {
+        Some(SectionKind::Absolute) => Ok(SymbolValue::Absolute(entry.value)),
+        Some(kind) => Ok(SymbolValue::InSection(kind, entry.value)),
+        None => Err(TdlProblem::InShared(text(entry.name))),
+    }
+}

@@ -1,0 +1,61 @@
+//! Reads TDL object files.
+
+use super::error::TdlProblem;
+use super::module_builder::ModuleBuilder;
+use super::record::{Form, Input};
+use crate::module::Module;
+
+/// Error returned by [`read_tdl`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("record {record} (from byte {offset} on): {problem}")]
+pub struct TdlError {
+    /// The number of the record in the file, from 1.
+    pub record: usize,
+    /// The offset of the record in the file.
+    pub offset: usize,
+    /// The cause.
+    pub problem: TdlProblem,
+}
+
+/// Returns `true` if a file begins like a TDL object: with a record, perhaps after a line end or
+/// the leader of a paper tape.
+pub(crate) fn looks_like_tdl(data: &[u8]) -> bool {
+    data.iter()
+        .find(|byte| !b"\r\n\0".contains(byte))
+        .is_some_and(|first| b"!+@\\#&;".contains(first))
+}
+
+/// Reads the modules of a TDL object file, in digits or plain bytes. `name` is the name of modules
+/// that have none.
+///
+/// # Errors
+///
+/// Returns [`TdlError`] for the first record that is damaged, contradicts another, or contains what
+/// a module cannot.
+pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
+    let mut input = Input::new(data, form(data));
+    let mut builder = ModuleBuilder::new(name);
+    let mut record = 1;
+    while input.find_record() {
+        let offset = input.at;
+        let read = input.record();
+        let taken = read.and_then(|found| found.map_or(Ok(()), |one| builder.take(one)));
+        taken.map_err(|problem| TdlError { record, offset, problem })?;
+        record += 1;
+    }
+    let offset = input.at;
+    builder.finish().map_err(|problem| TdlError { record, offset, problem })
+}
+
+/// Returns the form of a file: digits if it begins with a line end, or with a record in digits,
+/// whether its checksum is right or wrong.
+fn form(data: &[u8]) -> Form {
+    let mut input = Input::new(data, Form::Hex);
+    let line_end = matches!(data.first(), Some(b'\r' | b'\n'));
+    let in_digits = |read| matches!(read, Ok(_) | Err(TdlProblem::Checksum { .. }));
+    if line_end || (input.find_record() && in_digits(input.record())) {
+        Form::Hex
+    } else {
+        Form::Binary
+    }
+}

@@ -1,0 +1,273 @@
+//! Encodes and decodes records: kinds, fields and checksums, in hexadecimal digits or plain bytes.
+
+#![deny(clippy::cast_possible_truncation)]
+
+use crate::syntax::lex::is_symbol;
+
+use super::error::TdlProblem;
+
+/// The form of the fields of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `.PHEX`.
+    Hex,
+    /// `.PBIN`.
+    Binary,
+}
+
+/// A name of six characters, padded with blanks.
+pub(super) type Name = [u8; 6];
+
+/// A name with its base and value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: Name,
+    pub(super) base: u8,
+    /// A value, or a size in bytes.
+    pub(super) value: u16,
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Record {
+    /// `!`
+    Module(Name),
+    /// `@`
+    EntryPoints(Vec<Name>),
+    /// `\`
+    Bases(Vec<Entry>),
+    /// `#`
+    Exports(Vec<Entry>),
+    /// `&`
+    Symbols(Vec<Entry>),
+    /// `;` with the bytes of a control and data stream.
+    Code { address: u16, base: u8, stream: Vec<u8> },
+    /// `;` with a count of 0: the start address.
+    End { address: u16, base: u8 },
+    /// `:`, Intel HEX with the base as record type: plain bytes.
+    Hex { address: u16, base: u8, bytes: Vec<u8> },
+    /// `:` with a count of 0: the start address.
+    HexEnd { address: u16, base: u8 },
+}
+
+/// The name as text.
+pub(super) fn text(name: Name) -> String {
+    name.iter().map(|byte| char::from(*byte)).collect::<String>().trim_end().to_owned()
+}
+
+/// Reads records.
+pub(super) struct Input<'d> {
+    data: &'d [u8],
+    /// The offset of the next byte.
+    pub(super) at: usize,
+    form: Form,
+    sum: u8,
+}
+
+type Read<T> = Result<T, TdlProblem>;
+
+impl<'d> Input<'d> {
+    pub(super) fn new(data: &'d [u8], form: Form) -> Self {
+        Self { data, at: 0, form, sum: 0 }
+    }
+
+    /// Moves to the next record. Returns `false` at the end, which is marked by 1AH on CP/M, where
+    /// file sizes are multiples of 128 bytes.
+    pub(super) fn find_record(&mut self) -> bool {
+        let rest = &self.data[self.at..];
+        let skip = rest.iter().position(|byte| !b"\r\n \t\0".contains(byte)).unwrap_or(rest.len());
+        self.at += skip;
+        self.data.get(self.at).is_some_and(|byte| *byte != 0x1A)
+    }
+
+    /// Reads the record at the cursor. Returns `None` for PASM's `+`, which linkers do not need.
+    pub(super) fn record(&mut self) -> Read<Option<Record>> {
+        let kind = self.take()?;
+        self.sum = 0;
+        let record = match kind {
+            b'!' => Some(Record::Module(self.name()?)),
+            b'+' => self.program().map(|()| None)?,
+            b'@' => Some(Record::EntryPoints(self.list(Self::name)?)),
+            b'\\' => Some(Record::Bases(self.list(Self::entry)?)),
+            b'#' => Some(Record::Exports(self.list(Self::entry)?)),
+            b'&' => Some(Record::Symbols(self.list(Self::entry)?)),
+            b';' => Some(self.code()?),
+            b':' => Some(self.hex()?),
+            other => return Err(TdlProblem::Kind(other)),
+        };
+        let expected = self.sum.wrapping_neg();
+        let found = self.byte()?;
+        if found == expected { Ok(record) } else { Err(TdlProblem::Checksum { found, expected }) }
+    }
+
+    /// Skips program, version and revision, date, time.
+    fn program(&mut self) -> Read<()> {
+        self.characters()?;
+        self.word()?;
+        self.characters()?;
+        self.characters().map(|_| ())
+    }
+
+    fn code(&mut self) -> Read<Record> {
+        let count = self.byte()?;
+        let address = self.word()?;
+        let base = self.byte()?;
+        if count == 0 {
+            return Ok(Record::End { address, base });
+        }
+        let stream = (0..count).map(|_| self.byte()).collect::<Read<_>>()?;
+        Ok(Record::Code { address, base, stream })
+    }
+
+    fn hex(&mut self) -> Read<Record> {
+        Ok(match self.code()? {
+            Record::Code { address, base, stream } => Record::Hex { address, base, bytes: stream },
+            Record::End { address, base } => Record::HexEnd { address, base },
+            other => other,
+        })
+    }
+
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let count = self.byte()?;
+        (0..count).map(|_| one(self)).collect()
+    }
+
+    fn entry(&mut self) -> Read<Entry> {
+        Ok(Entry { name: self.name()?, base: self.byte()?, value: self.word()? })
+    }
+
+    /// Reads a name in capitals: symbol characters, then blanks.
+    fn name(&mut self) -> Read<Name> {
+        let name = self.characters()?.map(|byte| byte.to_ascii_uppercase());
+        let length = name.iter().position(|byte| *byte == b' ').unwrap_or(name.len());
+        let (letters, blanks) = name.split_at(length);
+        let wrong = letters.iter().find(|byte| !is_symbol(**byte));
+        match wrong.or_else(|| blanks.iter().find(|byte| **byte != b' ')) {
+            Some(wrong) => Err(TdlProblem::Name(*wrong)),
+            None => Ok(name),
+        }
+    }
+
+    fn characters(&mut self) -> Read<Name> {
+        let mut name = Name::default();
+        for place in &mut name {
+            *place = self.take()?;
+            self.sum = self.sum.wrapping_add(*place);
+        }
+        Ok(name)
+    }
+
+    fn word(&mut self) -> Read<u16> {
+        Ok(u16::from_be_bytes([self.byte()?, self.byte()?]))
+    }
+
+    fn byte(&mut self) -> Read<u8> {
+        let byte = match self.form {
+            Form::Binary => self.take()?,
+            Form::Hex => self.digit()? << 4 | self.digit()?,
+        };
+        self.sum = self.sum.wrapping_add(byte);
+        Ok(byte)
+    }
+
+    fn digit(&mut self) -> Read<u8> {
+        let character = self.take()?;
+        match character {
+            b'0'..=b'9' => Ok(character - b'0'),
+            b'A'..=b'F' => Ok(character - b'A' + 10),
+            b'a'..=b'f' => Ok(character - b'a' + 10),
+            _ => Err(TdlProblem::Digit(character)),
+        }
+    }
+
+    fn take(&mut self) -> Read<u8> {
+        let byte = *self.data.get(self.at).ok_or(TdlProblem::Cut)?;
+        self.at += 1;
+        Ok(byte)
+    }
+}
+
+/// Writes records.
+pub(super) struct Output {
+    form: Form,
+    /// The file.
+    pub(super) bytes: Vec<u8>,
+    sum: u8,
+}
+
+impl Output {
+    pub(super) fn new(form: Form) -> Self {
+        Self { form, bytes: Vec::new(), sum: 0 }
+    }
+
+    /// Writes a record. Lists have at most 255 elements and streams at most 255 bytes.
+    pub(super) fn record(&mut self, record: &Record) {
+        match record {
+            Record::Module(name) => self.begin(b'!').characters(name),
+            Record::EntryPoints(names) => {
+                self.begin(b'@').count(names.len());
+                names.iter().for_each(|name| self.characters(name));
+            }
+            Record::Bases(entries) => self.begin(b'\\').entries(entries),
+            Record::Exports(entries) => self.begin(b'#').entries(entries),
+            Record::Symbols(entries) => self.begin(b'&').entries(entries),
+            Record::Code { address, base, stream } => {
+                self.begin(b';').place_and_bytes(*address, *base, stream);
+            }
+            Record::End { address, base } => self.begin(b';').place_and_bytes(*address, *base, &[]),
+            Record::Hex { address, base, bytes } => {
+                self.begin(b':').place_and_bytes(*address, *base, bytes);
+            }
+            Record::HexEnd { address, base } => {
+                self.begin(b':').place_and_bytes(*address, *base, &[]);
+            }
+        }
+        self.byte(self.sum.wrapping_neg());
+    }
+
+    fn begin(&mut self, kind: u8) -> &mut Self {
+        if self.form == Form::Hex {
+            self.bytes.extend_from_slice(b"\r\n");
+        }
+        self.bytes.push(kind);
+        self.sum = 0;
+        self
+    }
+
+    fn place_and_bytes(&mut self, address: u16, base: u8, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.word(address);
+        self.byte(base);
+        bytes.iter().for_each(|byte| self.byte(*byte));
+    }
+
+    fn entries(&mut self, entries: &[Entry]) {
+        self.count(entries.len());
+        for entry in entries {
+            self.characters(&entry.name);
+            self.byte(entry.base);
+            self.word(entry.value);
+        }
+    }
+
+    fn characters(&mut self, name: &Name) {
+        self.bytes.extend_from_slice(name);
+        self.sum = name.iter().fold(self.sum, |sum, byte| sum.wrapping_add(*byte));
+    }
+
+    fn word(&mut self, word: u16) {
+        word.to_be_bytes().into_iter().for_each(|byte| self.byte(byte));
+    }
+
+    fn count(&mut self, count: usize) {
+        self.byte(u8::try_from(count).expect("a record's count is one byte"));
+    }
+
+    fn byte(&mut self, byte: u8) {
+        match self.form {
+            Form::Binary => self.bytes.push(byte),
+            Form::Hex => self.bytes.extend_from_slice(format!("{byte:02X}").as_bytes()),
+        }
+        self.sum = self.sum.wrapping_add(byte);
+    }
+}

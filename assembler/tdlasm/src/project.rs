@@ -1,0 +1,345 @@
+//! The project file `tdl.toml`: the options that sources of a folder share, and the programs that
+//! are made of them.
+//!
+//! ```toml
+//! include = ["include"]            # searched by .INSERT, after the directory of the file
+//! exclude = ["old"]                # directories whose sources editors ignore
+//! long-symbols = true              # all characters of a symbol are significant; default: six
+//! pabs = false                     # whether `.PROG.` is absolute code from 0 on
+//!
+//! [define]                         # symbols that are defined before the first line
+//! DEBUG = 1
+//!
+//! [[program]]                      # overrides the settings above
+//! files = ["head.asm", "tail.asm"] # together one program, in this order
+//! output = "prog.hex"              # what `tdlasm asm` without files writes
+//! layout = "rom.toml"
+//! define = { ROM = 1 }
+//!
+//! [[program]]
+//! modules = ["lib/*.asm", "!lib/names.asm"] # each assembled by itself; ! takes one out
+//! ```
+//!
+//! Paths are relative to the folder of the file. The nearest file above a source holds for it.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use serde::Deserialize;
+
+use crate::asm::Options;
+use crate::source::read_file;
+use crate::syntax::lex;
+
+/// The name of a project file.
+pub const FILE_NAME: &str = "tdl.toml";
+
+/// Error returned by [`Project::read`] and [`Project::parse`].
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// The file, or a directory that it names, cannot be read.
+    #[error("cannot read {}: {}", .0.display(), .1)]
+    Unreadable(PathBuf, io::Error),
+    /// Not valid TOML, or not a project file.
+    #[error("{}: {}", .0.display(), .1)]
+    Syntax(PathBuf, String),
+    /// A defined name that is not a symbol.
+    #[error("{}: {} is not a symbol, so it can't be defined", .0.display(), .1)]
+    NoSymbol(PathBuf, String),
+    /// A program without sources, or with both `files` and `modules`.
+    #[error("{}: a program has either files or modules", .0.display())]
+    NoSources(PathBuf),
+    /// One output for several modules.
+    #[error("{}: modules have no output of their own; name it for a program of files", .0.display())]
+    NoOutput(PathBuf),
+}
+
+/// A project file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Project {
+    /// Its directory, as given by the caller.
+    folder: PathBuf,
+    shared: Settings,
+    excluded: Vec<PathBuf>,
+    programs: Vec<Program>,
+}
+
+/// A program of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The sources, in order. Relative paths are relative to the same directory as the path given
+    /// to [`Project::read`].
+    pub files: Vec<PathBuf>,
+    /// The file to write.
+    pub output: Option<PathBuf>,
+    /// The layout of the linked program.
+    pub layout: Option<PathBuf>,
+    settings: Settings,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Settings {
+    include: Vec<PathBuf>,
+    define: BTreeMap<String, u16>,
+    long_symbols: Option<bool>,
+    pabs: Option<bool>,
+}
+
+/// The file in serialized form.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Written {
+    include: Vec<PathBuf>,
+    exclude: Vec<PathBuf>,
+    define: BTreeMap<String, u16>,
+    long_symbols: Option<bool>,
+    pabs: Option<bool>,
+    program: Vec<WrittenProgram>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct WrittenProgram {
+    files: Vec<PathBuf>,
+    modules: Vec<PathBuf>,
+    output: Option<PathBuf>,
+    layout: Option<PathBuf>,
+    include: Vec<PathBuf>,
+    define: BTreeMap<String, u16>,
+    long_symbols: Option<bool>,
+    pabs: Option<bool>,
+}
+
+impl Project {
+    /// Reads a project file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ProjectError`] if it cannot be read or is not valid.
+    pub fn read(path: &Path) -> Result<Self, ProjectError> {
+        let unreadable = |error| ProjectError::Unreadable(path.to_owned(), error);
+        let text = String::from_utf8_lossy(&read_file(path).map_err(unreadable)?).into_owned();
+        Self::parse(path, &text)
+    }
+
+    /// Parses a project file. Patterns in `modules` are matched against the files on disk.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ProjectError`] if it is not valid.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ProjectError> {
+        let syntax = |error: toml::de::Error| {
+            ProjectError::Syntax(path.to_owned(), error.to_string().trim_end().to_owned())
+        };
+        let written: Written = toml::from_str(text).map_err(syntax)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let Written { include, define, long_symbols, pabs, .. } = written;
+        let shared = Settings { include, define, long_symbols, pabs }.within(path, &folder)?;
+        let excluded = written.exclude.iter().map(|one| folder.join(one)).collect();
+        let mut programs = Vec::new();
+        for program in written.program {
+            programs.extend(program.expanded(path, &folder)?);
+        }
+        Ok(Self { folder, shared, excluded, programs })
+    }
+
+    /// Finds the project file of a source, in its directory and those above.
+    #[must_use]
+    pub fn find(source: &Path) -> Option<PathBuf> {
+        let mut folder = tidy(source.parent().unwrap_or(Path::new("")));
+        // A relative path can only go up to the working directory, whose parents it does not name.
+        let above = std::env::current_dir().map_or(0, |here| here.components().count());
+        for _ in 0..folder.components().count() + above {
+            let file = folder.join(FILE_NAME);
+            if file.is_file() {
+                return Some(file);
+            }
+            match folder.components().next_back() {
+                Some(Component::Normal(_)) => folder = folder.parent()?.to_owned(),
+                None | Some(Component::ParentDir) => folder.push(".."),
+                Some(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Returns the programs, in the order of the file. Each module is one.
+    #[must_use]
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// Returns `true` if a source is in an excluded directory.
+    #[must_use]
+    pub fn excludes(&self, source: &Path) -> bool {
+        let source = absolute(source);
+        self.excluded.iter().any(|folder| source.starts_with(absolute(folder)))
+    }
+
+    /// Returns the program that contains a source.
+    #[must_use]
+    pub fn program_of(&self, source: &Path) -> Option<&Program> {
+        let source = absolute(source);
+        self.programs.iter().find(|one| one.files.iter().any(|file| absolute(file) == source))
+    }
+
+    /// Adds the settings of a program to options, or the common settings if there is none. Options
+    /// that are already set take precedence.
+    pub fn add_to(&self, options: &mut Options, program: Option<&Program>) {
+        let own = program.map(|program| &program.settings);
+        for settings in own.into_iter().chain([&self.shared]) {
+            for (name, value) in &settings.define {
+                let is_known =
+                    options.defines.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+                if !is_known {
+                    options.defines.push((name.clone(), *value));
+                }
+            }
+            options.include_dirs.extend(settings.include.iter().cloned());
+        }
+        let of = |choose: fn(&Settings) -> Option<bool>| {
+            own.and_then(choose).or_else(|| choose(&self.shared)).unwrap_or(false)
+        };
+        options.long_symbols |= of(|settings| settings.long_symbols);
+        options.absolute_prog |= of(|settings| settings.pabs);
+    }
+}
+
+impl Settings {
+    /// Returns the settings with paths relative to the project directory, after checking that names
+    /// are symbols.
+    fn within(mut self, path: &Path, folder: &Path) -> Result<Self, ProjectError> {
+        let is_symbol =
+            |name: &&String| !lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
+        if let Some(name) = self.define.keys().find(is_symbol) {
+            return Err(ProjectError::NoSymbol(path.to_owned(), name.clone()));
+        }
+        self.include.iter_mut().for_each(|one| *one = folder.join(&*one));
+        Ok(self)
+    }
+}
+
+impl WrittenProgram {
+    /// Returns the program of `files`, or one for each of `modules`.
+    fn expanded(self, path: &Path, folder: &Path) -> Result<Vec<Program>, ProjectError> {
+        let Self { files, modules, output, layout, include, define, long_symbols, pabs } = self;
+        let settings = Settings { include, define, long_symbols, pabs }.within(path, folder)?;
+        let output = output.map(|output| folder.join(output));
+        let layout = layout.map(|layout| folder.join(layout));
+        if files.is_empty() == modules.is_empty() {
+            return Err(ProjectError::NoSources(path.to_owned()));
+        }
+        if !files.is_empty() {
+            let files = files.iter().map(|file| folder.join(file)).collect();
+            return Ok(vec![Program { files, output, layout, settings }]);
+        }
+        if output.is_some() {
+            return Err(ProjectError::NoOutput(path.to_owned()));
+        }
+        let mut found = Vec::new();
+        for module in &modules {
+            match module.to_str().and_then(|name| name.strip_prefix('!')) {
+                Some(name) => found.retain(|file| *file != folder.join(name)),
+                None => found.extend(matching(&folder.join(module))?),
+            }
+        }
+        let program = |file| {
+            let settings = settings.clone();
+            Program { files: vec![file], output: None, layout: layout.clone(), settings }
+        };
+        Ok(found.into_iter().map(program).collect())
+    }
+}
+
+/// Returns the files that match a pattern: all with an extension for `dir/*.extension`, otherwise
+/// the file itself.
+fn matching(pattern: &Path) -> Result<Vec<PathBuf>, ProjectError> {
+    let name = pattern.file_name().map(|name| name.to_string_lossy().into_owned());
+    let ending = name.as_deref().and_then(|name| name.strip_prefix("*."));
+    let (Some(ending), Some(folder)) = (ending, pattern.parent()) else {
+        return Ok(vec![pattern.to_owned()]);
+    };
+    let unreadable = |error| ProjectError::Unreadable(folder.to_owned(), error);
+    let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(shown).map_err(unreadable)? {
+        let name = PathBuf::from(entry.map_err(unreadable)?.file_name());
+        if name.extension().is_some_and(|one| one.eq_ignore_ascii_case(ending)) {
+            found.push(folder.join(name));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Removes `.` from a path, and `..` after a name.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(tidy.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                tidy.pop();
+            }
+            part => tidy.push(part),
+        }
+    }
+    tidy
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    tidy(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(text: &str) -> String {
+        Project::parse(Path::new("a/tdl.toml"), text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn what_a_program_says_comes_before_what_all_share() {
+        let text = "include = [\"inc\"]\nlong-symbols = true\n[define]\nX = 1\nY = 0x10\n\
+                    [[program]]\nfiles = [\"b.asm\", \"c.asm\"]\ndefine = { X = 2 }\n\
+                    include = [\"own\"]\nlong-symbols = false\n";
+        let project = Project::parse(Path::new("a/tdl.toml"), text).expect("a project");
+        let named = |name: &str, value| (name.to_owned(), value);
+        let mut options = Options { defines: vec![named("y", 3)], ..Options::default() };
+        project.add_to(&mut options, project.program_of(Path::new("./a/x/../c.asm")));
+        assert_eq!(options.defines, [named("y", 3), named("X", 2)]);
+        assert_eq!(options.include_dirs, [PathBuf::from("a/own"), PathBuf::from("a/inc")]);
+        assert!(!options.long_symbols);
+        let mut options = Options::default();
+        project.add_to(&mut options, project.program_of(Path::new("a/other.asm")));
+        assert_eq!(options.defines, [named("X", 1), named("Y", 16)]);
+        assert!(options.long_symbols);
+    }
+
+    #[test]
+    fn mistakes_are_located() {
+        for (text, expected) in [
+            ("defines = 1", "unknown field"),
+            ("[define]\nX = 65536", "line 2"),
+            ("[define]\n\"1X\" = 1", "1X is not a symbol"),
+            ("[[program]]\n", "either files or modules"),
+            ("[[program]]\nfiles=[\"a\"]\nmodules=[\"b\"]", "either files or modules"),
+            ("[[program]]\noutput=\"x\"\nmodules=[\"b\"]", "no output of their own"),
+            ("[[program]]\nmodules=[\"gone/*.asm\"]", "cannot read a/gone"),
+        ] {
+            let error = error_of(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn paths_become_tidy_without_the_disk() {
+        for (path, expected) in [("./a/../b", "b"), ("../a/./b", "../a/b"), ("../..", "../..")] {
+            assert_eq!(tidy(Path::new(path)), Path::new(expected));
+        }
+    }
+}

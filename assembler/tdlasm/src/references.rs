@@ -1,0 +1,167 @@
+//! Definitions and uses of names, for editors. The assembler records them as it reads, in macro
+//! texts too.
+
+use smol_str::SmolStr;
+
+use crate::listing::RelocValue;
+use crate::source::{Origin, SourceMap, Span};
+
+/// All names of a program, and all references to them.
+#[derive(Debug, Clone, Default)]
+pub struct References {
+    /// The names.
+    pub names: Vec<Name>,
+    /// The references, in no particular order. One in a macro body occurs once for each call.
+    pub entries: Vec<Reference>,
+    /// The macro texts, by their offsets in the source map.
+    pub(crate) expansions: Vec<Expansion>,
+    /// The pieces that the macro texts consist of.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// The significant part of the name, in capitals.
+    pub spelling: SmolStr,
+    /// The kind of name.
+    pub kind: NameKind,
+    /// The final value, if it is a symbol defined here.
+    pub value: Option<RelocValue>,
+    /// Whether it is exported.
+    pub exported: bool,
+    /// Whether it is a `..local`, visible only up to the next global symbol.
+    pub local: bool,
+    /// The index of its module.
+    pub module: u32,
+}
+
+/// The kind of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NameKind {
+    /// An address.
+    Label,
+    /// A number that can be reassigned.
+    Variable,
+    /// A number.
+    Constant,
+    /// A symbol of another module.
+    External,
+    /// A macro.
+    Macro,
+    /// A parameter of a macro.
+    Parameter,
+    /// An instruction, directive, register or section.
+    Language,
+    /// An undefined name.
+    Undefined,
+}
+
+/// How a name is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReferenceRole {
+    /// A definition.
+    Definition,
+    /// A declaration as external.
+    Declaration,
+    /// A use of its value or text.
+    Use,
+}
+
+/// A reference to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The index of the name.
+    pub name: u32,
+    /// The position, which can be in macro text.
+    pub span: Span,
+    /// Definition, declaration or use.
+    pub role: ReferenceRole,
+}
+
+/// The text of a macro call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expansion {
+    /// The offset of the text in the source map.
+    pub(crate) base: u32,
+    /// The index of the first piece. The pieces end where those of the next text begin.
+    pub(crate) first: u32,
+}
+
+/// A piece of the text of a macro call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    /// The offset in the text at which it begins.
+    pub(crate) at: u32,
+    /// Where it was written; `None` if the assembler generated it.
+    pub(crate) origin: Option<Span>,
+}
+
+/// Where a reference was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SourceOrigin {
+    /// The position, which is in a file.
+    pub span: Span,
+    /// Whether the whole name was written there, instead of being joined from a macro's text and
+    /// its arguments.
+    pub whole: bool,
+}
+
+impl References {
+    /// Returns where a span was written that may be in macro text. Returns `None` if the assembler
+    /// generated it.
+    pub fn written(&self, sources: &SourceMap, span: Span) -> Option<SourceOrigin> {
+        let mut found = SourceOrigin { span, whole: true };
+        while let Origin::Macro(_) = sources.source_at(found.span.start).origin {
+            let base = sources.source_at(found.span.start).base;
+            let at = self.expansions.binary_search_by_key(&base, |one| one.base).ok()?;
+            let (span, whole) = origin(base, self.pieces(at), found.span)?;
+            found = SourceOrigin { span, whole: whole && found.whole };
+        }
+        Some(found)
+    }
+
+    /// Returns the pieces of a macro text.
+    fn pieces(&self, expansion: usize) -> &[Piece] {
+        let first = |at: usize| self.expansions.get(at).map(|one| one.first as usize);
+        let end = first(expansion + 1).unwrap_or(self.pieces.len());
+        &self.pieces[first(expansion).unwrap_or(end)..end]
+    }
+}
+
+/// The maximum number of macro texts that are searched for a span of a file.
+const MAX_READINGS: usize = 64;
+
+impl References {
+    /// Returns all offsets at which the bytes written at `offsets` were read: the offsets
+    /// themselves, and those in macro texts.
+    pub fn expanded_offsets(&self, offsets: Vec<u32>) -> Vec<u32> {
+        let mut found = offsets;
+        for (index, expansion) in self.expansions.iter().enumerate() {
+            for Piece { at, origin } in self.pieces(index) {
+                let Some(origin) = origin else { continue };
+                let within = |offset: &u32| (origin.start..origin.end).contains(offset);
+                if let Some(offset) = found.iter().copied().find(within) {
+                    found.push(expansion.base + at + (offset - origin.start));
+                }
+            }
+            if found.len() > MAX_READINGS {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// Returns where the start of a span was written that is in the macro text at `base`, and whether
+/// all of it was written there.
+fn origin(base: u32, pieces: &[Piece], span: Span) -> Option<(Span, bool)> {
+    let start = span.start - base;
+    let end = span.end - base;
+    let piece = pieces.partition_point(|piece| piece.at <= start).checked_sub(1)?;
+    let Piece { at, origin } = pieces[piece];
+    let origin = origin?;
+    let first = origin.start + (start - at);
+    let last = first + (end - start);
+    Some((Span::new(first, last.min(origin.end)), last <= origin.end))
+}

@@ -1,0 +1,332 @@
+//! Source texts: how they are loaded, and the positions of their bytes.
+
+mod bounded;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+pub use bounded::{MAX_FILE, read_bounded, read_file};
+
+/// The number of lines near the previous result that are searched first.
+const NEAR: usize = 16;
+/// Estimated source bytes per line, to reserve memory.
+const BYTES_A_LINE: usize = 16;
+
+/// A range of source bytes, as offsets into the concatenation of all texts of a [`SourceMap`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// The offset of the first byte.
+    pub start: u32,
+    /// The offset after the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Creates a span from `start` up to `end`.
+    pub fn new(start: u32, end: u32) -> Self {
+        Self { start, end: end.max(start) }
+    }
+}
+
+/// Loads source files. Implement this to assemble from memory or from other storage.
+pub trait Loader {
+    /// Returns the contents of a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error that prevented the file from being read.
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Returns `true` if the file exists.
+    fn exists(&self, path: &Path) -> bool;
+}
+
+/// Loads files from disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiskLoader;
+
+impl Loader for DiskLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read_file(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+}
+
+/// Loads files from memory.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryLoader {
+    files: HashMap<PathBuf, Vec<u8>>,
+}
+
+impl MemoryLoader {
+    /// Creates an empty set of files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file, replacing one of the same name.
+    #[must_use]
+    pub fn with(mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), text.into());
+        self
+    }
+}
+
+impl Loader for MemoryLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+/// The origin of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A file named by the caller.
+    File,
+    /// A file named by the `.INSERT` at this position.
+    Insert(Span),
+    /// The text of the macro called at this position.
+    Macro(Span),
+}
+
+/// A source text and its position in the map.
+#[derive(Debug)]
+pub struct Source {
+    /// The file name as given, or the name of the macro.
+    pub name: Arc<str>,
+    /// The origin of the text.
+    pub origin: Origin,
+    /// The text, up to a CP/M end-of-file mark (1AH).
+    pub text: Arc<Vec<u8>>,
+    /// The offset of its first byte in the map.
+    pub base: u32,
+    lines: OnceLock<Vec<u32>>,
+    /// The line returned last, from 0. The next query is often near it.
+    recent: AtomicU32,
+    brackets: OnceLock<Vec<(u32, u32)>>,
+}
+
+/// Returns a name without terminal control characters and bidirectional overrides.
+#[must_use]
+pub fn visible(name: &str) -> String {
+    let escape = |one: char| match is_hidden(one) {
+        true => one.escape_default().to_string(),
+        false => one.to_string(),
+    };
+    name.chars().map(escape).collect()
+}
+
+/// Returns `true` for characters that a terminal or editor may interpret instead of display. The
+/// command-line programs have the same rule; a test compares them.
+fn is_hidden(letter: char) -> bool {
+    let code = u32::from(letter);
+    letter.is_control()
+        || matches!(code, 0x00AD | 0x061C | 0x180E | 0xFEFF | 0xFFF9..=0xFFFB)
+        || matches!(code, 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F)
+        || matches!(code, 0xE0000..=0xE007F)
+}
+
+impl Source {
+    /// Returns the name, escaped for messages.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        visible(&self.name)
+    }
+
+    /// Returns the line, from 1, that contains the byte at `offset` of this text.
+    pub fn line(&self, offset: u32) -> u32 {
+        let starts = self.lines.get_or_init(|| line_starts(&self.text));
+        let recent = self.recent.load(Ordering::Relaxed) as usize;
+        let line = line_near(starts, recent, offset)
+            .unwrap_or_else(|| starts.partition_point(|&start| start <= offset));
+        self.recent.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
+        line as u32
+    }
+
+    /// Returns the offset of the first byte of a line, counted from 1.
+    pub fn line_start(&self, line: u32) -> u32 {
+        let starts = self.lines.get_or_init(|| line_starts(&self.text));
+        starts.get(line.saturating_sub(1) as usize).copied().unwrap_or(self.text.len() as u32)
+    }
+
+    /// Returns the offset of the `]` that closes the `[` at `offset`. Brackets in comments count.
+    pub fn closing_bracket(&self, offset: u32) -> Option<u32> {
+        let pairs = self.brackets.get_or_init(|| bracket_pairs(&self.text));
+        pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
+    }
+}
+
+/// Returns the line, from 1, of the byte at `offset` if it is near line `from`, from 0.
+#[inline]
+fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
+    let begins_behind = |line: &usize| starts.get(*line).is_none_or(|start| *start > offset);
+    if begins_behind(&from) {
+        return (from.saturating_sub(NEAR)..from)
+            .rev()
+            .find(|line| starts[*line] <= offset)
+            .map(|line| line + 1);
+    }
+    (from + 1..from + 1 + NEAR).find(begins_behind)
+}
+
+/// Returns the offsets at which the lines of a text begin, whatever the line ends are.
+pub fn line_starts(text: &[u8]) -> Vec<u32> {
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'));
+    let mut starts = Vec::with_capacity(1 + text.len() / BYTES_A_LINE);
+    starts.push(0);
+    starts.extend(ends.map(|end| end as u32 + 1));
+    starts
+}
+
+/// Returns the pairs of brackets in a text by the offset of the first. Brackets in comments count.
+pub fn bracket_pairs(text: &[u8]) -> Vec<(u32, u32)> {
+    let mut open = Vec::new();
+    let mut pairs = Vec::new();
+    for at in memchr::memchr2_iter(b'[', b']', text) {
+        if text[at] == b'[' {
+            open.push(at as u32);
+        } else if let Some(start) = open.pop() {
+            pairs.push((start, at as u32));
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// A position as file, line and column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location<'a> {
+    /// The file or macro text.
+    pub source: &'a Source,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1.
+    pub column: u32,
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.base == other.base && self.name == other.name
+    }
+}
+
+impl Eq for Source {}
+
+/// All source texts of a run.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    sources: Vec<Source>,
+    end: u32,
+}
+
+impl SourceMap {
+    /// Adds a text. Returns `None` if all texts together exceed 4 GB.
+    pub fn add(&mut self, name: Arc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
+        text.truncate(memchr::memchr(0x1A, &text).unwrap_or(text.len()));
+        let base = self.end;
+        // One offset more than the text has, so that its end is not the next one's start.
+        self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
+        self.sources.push(Source {
+            name,
+            origin,
+            text: Arc::new(text),
+            base,
+            lines: OnceLock::new(),
+            recent: AtomicU32::new(0),
+            brackets: OnceLock::new(),
+        });
+        Some(self.sources.len() - 1)
+    }
+
+    /// Returns the text with this index.
+    pub fn get(&self, index: usize) -> &Source {
+        &self.sources[index]
+    }
+
+    /// Returns all texts, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter()
+    }
+
+    /// Returns the text that contains an offset of the map.
+    pub fn source_at(&self, offset: u32) -> &Source {
+        let after = self.sources.partition_point(|source| source.base <= offset);
+        &self.sources[after.saturating_sub(1)]
+    }
+
+    /// Returns file, line and column of an offset of the map.
+    pub fn location(&self, offset: u32) -> Location<'_> {
+        let source = self.source_at(offset);
+        let within = offset - source.base;
+        let line = source.line(within);
+        Location { source, line, column: within - source.line_start(line) + 1 }
+    }
+
+    /// Returns the span from an offset to the end of its line.
+    pub(crate) fn rest_of_line(&self, offset: u32) -> Span {
+        let source = self.source_at(offset);
+        let rest = &source.text[(offset - source.base) as usize..];
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        Span::new(offset, offset + length as u32)
+    }
+
+    /// Returns the bytes of a span.
+    pub fn slice(&self, span: Span) -> &[u8] {
+        let source = self.source_at(span.start);
+        let end = (span.end - source.base).min(source.text.len() as u32);
+        &source.text[(span.start - source.base).min(end) as usize..end as usize]
+    }
+
+    /// Returns file and line of an offset. For macro text, those of the end of the outermost call.
+    pub fn file_line(&self, mut offset: u32) -> (&Source, u32) {
+        let mut source = self.source_at(offset);
+        while let Origin::Macro(call) = &source.origin {
+            offset = call.end.saturating_sub(1).max(call.start);
+            source = self.source_at(offset);
+        }
+        (source, source.line(offset - source.base))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> SourceMap {
+        let mut map = SourceMap::default();
+        map.add("first".into(), Origin::File, b"other\n".to_vec());
+        map.add("second".into(), Origin::File, text.into());
+        map
+    }
+
+    #[test]
+    fn every_kind_of_line_end_counts_once() {
+        let map = source("a\r\nb\nc\rd");
+        let lines: Vec<u32> =
+            [0, 3, 5, 7].iter().map(|at| map.location(map.get(1).base + at).line).collect();
+        assert_eq!(lines, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn text_ends_at_the_cpm_mark() {
+        assert_eq!(**source("NOP\n\x1Agarbage").get(1).text, *b"NOP\n");
+    }
+
+    #[test]
+    fn brackets_pair_by_raw_counting() {
+        let map = source("]a[b[c]d]e[");
+        let found = [2, 4, 10].map(|at| map.get(1).closing_bracket(at));
+        assert_eq!(found, [Some(8), Some(6), None]);
+    }
+}

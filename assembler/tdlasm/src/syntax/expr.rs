@@ -1,0 +1,500 @@
+//! Parses expressions to postfix operations, without recursion, so that no nesting is too deep.
+//!
+//! A syntax error is an operation of its own, at the position where ZASM finds it, so that
+//! evaluation reports all errors in ZASM's order.
+
+use crate::source::Span;
+
+use super::Cursor;
+use super::lex;
+
+/// Maps names to numbers.
+pub trait Intern {
+    /// Returns the number of `name`; equal names have equal numbers.
+    fn intern(&mut self, name: &[u8]) -> u32;
+}
+
+/// The end of a text on CP/M.
+const CPM_END: u8 = 0x1A;
+
+/// One step of an expression in postfix order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// A constant.
+    Number(u16),
+    /// `.`, the address of the statement.
+    Here,
+    /// A symbol and the offset of its first letter.
+    Symbol(u32, u32),
+    /// `SYM#`: the same, and the symbol is external.
+    External(u32, u32),
+    /// Two's complement of the last value.
+    Negate,
+    /// One's complement of the last value.
+    Not,
+    /// A binary operation on the last two values.
+    Binary(BinaryOp),
+    /// The end of a parenthesis around an operation: a base that has cancelled out is dropped.
+    Group,
+    /// A syntax error, which leaves the values as they are.
+    Fault(Fault, Span),
+}
+
+/// The binary operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `<`, logical; a negative count shifts right.
+    ShiftLeft,
+    /// `>`, logical; a negative count shifts left.
+    ShiftRight,
+    /// `&`.
+    And,
+    /// `!`.
+    Or,
+    /// `^`.
+    Xor,
+    /// `*`, unsigned.
+    Multiply,
+    /// `/`, unsigned.
+    Divide,
+    /// `@`, unsigned.
+    Remainder,
+    /// `+`.
+    Add,
+    /// `-`.
+    Subtract,
+}
+
+impl BinaryOp {
+    fn from_byte(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'<' => Self::ShiftLeft,
+            b'>' => Self::ShiftRight,
+            b'&' => Self::And,
+            b'!' => Self::Or,
+            b'^' => Self::Xor,
+            b'*' => Self::Multiply,
+            b'/' => Self::Divide,
+            b'@' => Self::Remainder,
+            b'+' => Self::Add,
+            b'-' => Self::Subtract,
+            _ => return None,
+        })
+    }
+
+    /// Returns the precedence, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::ShiftLeft | Self::ShiftRight => 3,
+            Self::And | Self::Or | Self::Xor => 4,
+            Self::Multiply | Self::Divide => 5,
+            Self::Remainder => 6,
+            Self::Add | Self::Subtract => 7,
+        }
+    }
+}
+
+/// A syntax error in an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The expression ends where an operand is expected.
+    Missing,
+    /// A character that cannot begin an operand.
+    Stray,
+    /// `^` is not followed by a radix letter.
+    Radix,
+    /// A second operand follows without an operator.
+    Operator,
+    /// A parenthesis is not closed.
+    Parenthesis,
+    /// A parenthesis is not closed at the end of the line, which ZASM takes as its partner.
+    OpenLine,
+    /// A closing parenthesis has no partner.
+    Closing,
+    /// A quoted constant is not closed on its line.
+    Quote,
+    /// A number has a digit beyond its radix.
+    Digit,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Pending {
+    Negate,
+    Not,
+    Binary(BinaryOp),
+    /// An open parenthesis: the radix outside of it, and its position.
+    Open(u8, Span),
+}
+
+/// An expression. The buffers can be reused.
+#[derive(Debug, Clone, Default)]
+pub struct Expr {
+    /// The operations, empty if there was no expression.
+    pub ops: Vec<Op>,
+    /// The text that was read.
+    pub span: Span,
+    /// Whether the expression has syntax errors.
+    pub faulty: bool,
+    pending: Vec<Pending>,
+}
+
+impl Expr {
+    /// Creates an expression of one symbol.
+    pub fn symbol(name: u32, span: Span) -> Self {
+        Self { ops: vec![Op::Symbol(name, span.start)], span, ..Self::default() }
+    }
+
+    /// Creates an expression of the location counter.
+    pub fn here(span: Span) -> Self {
+        Self { ops: vec![Op::Here], span, ..Self::default() }
+    }
+
+    /// Parses the longest expression at the cursor, with the blanks before and after it.
+    pub fn parse(&mut self, cursor: &mut Cursor<'_>, radix: u8, names: &mut impl Intern) {
+        self.ops.clear();
+        self.pending.clear();
+        self.faulty = false;
+        cursor.skip_blanks();
+        let start = cursor.offset();
+        let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }
+            .run(cursor, names);
+        self.span = Span::new(start, end);
+    }
+
+    /// Returns the symbol, if the expression is a single symbol.
+    #[inline]
+    pub fn as_symbol(&self) -> Option<u32> {
+        match self.ops[..] {
+            [Op::Symbol(name, _)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the expression has no operand.
+    pub fn is_empty(&self) -> bool {
+        !self.ops.iter().any(|op| !matches!(op, Op::Fault(..)))
+    }
+
+    fn fault(&mut self, fault: Fault, span: Span) {
+        self.faulty = true;
+        self.ops.push(Op::Fault(fault, span));
+    }
+
+    fn push_pending(&mut self, pending: Pending) {
+        match pending {
+            Pending::Negate => self.ops.push(Op::Negate),
+            Pending::Not => self.ops.push(Op::Not),
+            Pending::Binary(op) => self.ops.push(Op::Binary(op)),
+            Pending::Open(..) => {}
+        }
+    }
+
+    /// Moves the pending operators that bind at least as tight as `rank` to the output.
+    fn flush(&mut self, rank: u8) {
+        while let Some(pending) = self.pending.last().copied() {
+            let tight = match pending {
+                Pending::Negate => true,
+                Pending::Not => rank >= 4,
+                Pending::Binary(op) => op.rank() <= rank,
+                Pending::Open(..) => false,
+            };
+            if !tight {
+                break;
+            }
+            self.pending.pop();
+            self.push_pending(pending);
+        }
+    }
+}
+
+struct Reading<'e> {
+    expr: &'e mut Expr,
+    radix: u8,
+    prefix: Option<u8>,
+    open: usize,
+    /// Whether anything was read, even a sign without effect.
+    has_started: bool,
+}
+
+impl Reading<'_> {
+    /// Returns the offset after the expression, before the blanks that follow it.
+    fn run(mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> u32 {
+        let mut end = cursor.offset();
+        while self.operand(cursor, names) {
+            end = cursor.offset();
+            if !self.operator(cursor, &mut end) {
+                break;
+            }
+        }
+        let at_end = matches!(cursor.peek(), Some(b'\n' | b'\r'));
+        let fault = if at_end { Fault::OpenLine } else { Fault::Parenthesis };
+        while let Some(pending) = self.expr.pending.pop() {
+            if let Pending::Open(_, span) = pending {
+                let found = if at_end { cursor.offset() } else { span.end };
+                self.expr.fault(fault, Span::new(span.start, found));
+            }
+            self.expr.push_pending(pending);
+        }
+        end
+    }
+
+    /// Reads the operator after an operand, and the parentheses closed before it. Where a
+    /// parenthesis should be closed, ZASM takes the next character as its partner.
+    #[inline]
+    fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
+        loop {
+            cursor.skip_blanks();
+            while self.closing(cursor) {
+                *end = cursor.offset();
+                cursor.skip_blanks();
+            }
+            if self.open == 0 && matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';')) {
+                return false;
+            }
+            if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
+                cursor.advance(1);
+                self.expr.flush(op.rank());
+                self.expr.pending.push(Pending::Binary(op));
+                return true;
+            }
+            *end = self.after_operand(cursor, *end);
+            cursor.skip_blanks();
+            if self.open == 0 || matches!(cursor.peek(), None | Some(b'\n' | b'\r')) {
+                return false;
+            }
+            if !cursor.eat(b')') {
+                self.expr.fault(Fault::Parenthesis, cursor.here());
+                cursor.advance(1);
+            }
+            self.close();
+            *end = cursor.offset();
+        }
+    }
+
+    /// Reads a closing parenthesis, if one follows.
+    fn closing(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        let here = cursor.here();
+        if !cursor.eat(b')') {
+            return false;
+        }
+        if self.open > 0 {
+            self.close();
+        } else {
+            self.expr.flush(u8::MAX);
+            self.expr.fault(Fault::Closing, here);
+        }
+        true
+    }
+
+    /// Reports a second operand without an operator. ZASM skips a symbol there, but not a number.
+    #[inline]
+    fn after_operand(&mut self, cursor: &mut Cursor<'_>, end: u32) -> u32 {
+        let start = cursor.offset();
+        let Some(byte) = cursor.peek() else { return end };
+        if matches!(byte, b',' | b';' | b'(' | b')' | b']' | b'\n' | b'\r' | CPM_END) {
+            return end;
+        }
+        if cursor.take(lex::symbol).is_none() {
+            self.expr.fault(Fault::Operator, cursor.here());
+            return end;
+        }
+        self.expr.fault(Fault::Operator, cursor.since(start));
+        cursor.offset()
+    }
+
+    /// Reads prefix operators and one operand.
+    fn operand(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
+        loop {
+            cursor.skip_blanks();
+            match cursor.peek() {
+                Some(b'0'..=b'9') => return self.number(cursor),
+                Some(byte) if lex::is_symbol(byte) => return self.symbol(cursor, names),
+                Some(b'\'' | b'"') => return self.quoted(cursor),
+                Some(b'-') => self.expr.pending.push(Pending::Negate),
+                Some(b'#') => self.expr.pending.push(Pending::Not),
+                Some(b'+') => {}
+                Some(b'(') => self.open(cursor.here()),
+                Some(b'^') => {
+                    self.radix_prefix(cursor);
+                    continue;
+                }
+                None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
+                Some(_) => {
+                    let at = cursor.offset();
+                    self.expr.fault(Fault::Stray, Span::new(at, at));
+                }
+            }
+            self.has_started = true;
+            cursor.advance(1);
+        }
+    }
+
+    /// Reads `^` and the letter of a radix.
+    fn radix_prefix(&mut self, cursor: &mut Cursor<'_>) {
+        let start = cursor.offset();
+        self.has_started = true;
+        if let Some(radix) = cursor.take(lex::radix_prefix) {
+            self.prefix = Some(radix);
+            return;
+        }
+        cursor.advance(1);
+        if cursor.peek().is_some_and(|byte| !lex::is_blank(byte) && !matches!(byte, b'\n' | b'\r'))
+        {
+            cursor.advance(1);
+        }
+        self.expr.fault(Fault::Radix, cursor.since(start));
+    }
+
+    fn open(&mut self, at: Span) {
+        self.expr.pending.push(Pending::Open(self.radix, at));
+        self.radix = self.prefix.take().unwrap_or(self.radix);
+        self.open += 1;
+    }
+
+    fn close(&mut self) {
+        self.expr.flush(u8::MAX);
+        if matches!(self.expr.ops.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
+            self.expr.ops.push(Op::Group);
+        }
+        if let Some(Pending::Open(radix, _)) = self.expr.pending.pop() {
+            self.radix = radix;
+        }
+        self.open -= 1;
+    }
+
+    fn missing(&mut self, cursor: &Cursor<'_>) -> bool {
+        // An empty expression is reported by the caller, if at all.
+        if self.has_started || !self.expr.ops.is_empty() {
+            self.expr.fault(Fault::Missing, cursor.here());
+            self.expr.ops.push(Op::Number(0));
+        }
+        false
+    }
+
+    fn number(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        let start = cursor.offset();
+        let radix = self.prefix.take().unwrap_or(self.radix);
+        let Some(number) = cursor.take(|input| lex::number(input, radix)) else { return false };
+        self.expr.ops.push(Op::Number(number.value));
+        if number.fault.is_some() {
+            self.expr.fault(Fault::Digit, cursor.since(start));
+        }
+        true
+    }
+
+    fn symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
+        let start = cursor.offset();
+        self.prefix = None;
+        let Some(name) = cursor.take(lex::symbol) else { return false };
+        self.expr.ops.push(if name == b"." {
+            Op::Here
+        } else if cursor.eat_behind_blanks(b'#') {
+            Op::External(names.intern(name), start)
+        } else {
+            Op::Symbol(names.intern(name), start)
+        });
+        true
+    }
+
+    fn quoted(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        let start = cursor.offset();
+        self.prefix = None;
+        let quote = cursor.peek().unwrap_or(b'\'');
+        if let Some(text) = cursor.take(lex::quoted) {
+            self.expr.ops.push(Op::Number(character_value(text, quote)));
+            return true;
+        }
+        // ZASM takes the rest of the line as the text.
+        cursor.advance(1);
+        let text = cursor.rest();
+        cursor.skip_to_line_end();
+        let length = text.len() - cursor.rest().len();
+        self.expr.ops.push(Op::Number(character_value(&text[..length], quote)));
+        self.expr.fault(Fault::Quote, cursor.since(start));
+        true
+    }
+}
+
+/// Returns the value of a quoted constant: its last two characters of 7 bits, the first in the high
+/// byte.
+fn character_value(text: &[u8], quote: u8) -> u16 {
+    let mut value = 0u16;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == quote {
+            bytes.next();
+        }
+        value = value << 8 | u16::from(byte & 0x7F);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoNames;
+
+    impl Intern for NoNames {
+        fn intern(&mut self, name: &[u8]) -> u32 {
+            u32::from(name[0])
+        }
+    }
+
+    fn parse(text: &str) -> (Expr, String) {
+        let mut cursor = Cursor::new(text.as_bytes(), text.len() as u32);
+        let mut expr = Expr::default();
+        expr.parse(&mut cursor, 10, &mut NoNames);
+        (expr, String::from_utf8_lossy(cursor.rest()).into_owned())
+    }
+
+    fn faults(text: &str) -> Vec<(Fault, u32)> {
+        let ops = parse(text).0.ops;
+        let fault = |op: &Op| match op {
+            Op::Fault(fault, span) => Some((*fault, span.start)),
+            _ => None,
+        };
+        ops.iter().filter_map(fault).collect()
+    }
+
+    #[test]
+    fn shifts_bind_tighter_than_logic_and_that_tighter_than_multiplication() {
+        use BinaryOp::{And, Multiply, ShiftLeft};
+        use Op::{Binary, Number};
+        assert_eq!(
+            parse("1*2&3<4").0.ops,
+            [Number(1), Number(2), Number(3), Number(4)]
+                .into_iter()
+                .chain([ShiftLeft, And, Multiply].map(Binary))
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn an_index_parenthesis_is_not_part_of_the_expression() {
+        let (expr, rest) = parse("(1+2)(X)");
+        assert_eq!((expr.ops.len(), rest.as_str(), expr.faulty), (4, "(X)", false));
+    }
+
+    #[test]
+    fn deep_nesting_needs_no_deep_stack() {
+        let text = "(".repeat(100_000) + "7" + &")".repeat(100_000);
+        assert_eq!(parse(&text).0.ops, [Op::Number(7)]);
+    }
+
+    #[test]
+    fn faults_are_found_where_they_are() {
+        assert_eq!(faults("5+"), [(Fault::Missing, 2)]);
+        assert_eq!(faults("(5"), [(Fault::Parenthesis, 0)]);
+        assert_eq!(faults("5)"), [(Fault::Closing, 1)]);
+        assert_eq!(faults("'A"), [(Fault::Quote, 0)]);
+        assert_eq!(faults("9//2"), [(Fault::Stray, 2)]);
+        assert_eq!(parse("").0.ops, []);
+    }
+
+    #[test]
+    fn a_second_symbol_is_read_over_and_a_second_number_is_not() {
+        assert_eq!((faults("A B,C"), parse("A B,C").1), (vec![(Fault::Operator, 2)], ",C".into()));
+        assert_eq!((faults("1 2"), parse("1 2").1), (vec![(Fault::Operator, 2)], "2".into()));
+    }
+}

@@ -1,0 +1,243 @@
+//! Lexer: nom parsers over bytes, since sources need not be UTF-8.
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_till, take_while, take_while1};
+use nom::character::complete::{char, one_of};
+use nom::combinator::recognize;
+use nom::multi::many0_count;
+use nom::sequence::{delimited, preceded};
+use nom::{IResult, Parser};
+
+use super::work;
+
+/// The result of a parser. A mismatch needs no reason, since the caller knows what it expected.
+pub type Parsed<'t, T> = IResult<&'t [u8], T, ()>;
+
+/// The codes of the characters of symbols in TDL's 40-character set: 0 for all others, `.` is 39.
+pub const RADIX40: [u8; 256] = radix40();
+
+const fn radix40() -> [u8; 256] {
+    let mut codes = [0; 256];
+    let mut i = 0;
+    while i < 10 {
+        codes[b'0' as usize + i] = 1 + i as u8;
+        i += 1;
+    }
+    i = 0;
+    while i < 26 {
+        codes[b'A' as usize + i] = 11 + i as u8;
+        codes[b'a' as usize + i] = 11 + i as u8;
+        i += 1;
+    }
+    codes[b'$' as usize] = 37;
+    codes[b'%' as usize] = 38;
+    codes[b'.' as usize] = 39;
+    codes
+}
+
+/// Returns `true` if a byte can be part of a symbol.
+#[inline]
+pub fn is_symbol(byte: u8) -> bool {
+    RADIX40[usize::from(byte)] != 0
+}
+
+/// Returns `true` for space, tab and form feed.
+#[inline]
+pub fn is_blank(byte: u8) -> bool {
+    byte <= b' ' && matches!(byte, b' ' | b'\t' | 0x0C)
+}
+
+/// The end of a line: CR LF, LF or CR.
+pub fn line_end(input: &[u8]) -> Parsed<'_, ()> {
+    alt((tag("\r\n"), tag("\n"), tag("\r"))).map(|_: &[u8]| ()).parse_complete(input)
+}
+
+/// A comment, without the line's end.
+pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
+    preceded(char(';'), take_till(|byte| matches!(byte, b'\n' | b'\r'))).parse_complete(input)
+}
+
+/// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
+#[inline]
+pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let length = input.iter().position(|byte| !is_symbol(*byte)).unwrap_or(input.len());
+    match input.first() {
+        Some(first) if length > 0 && !first.is_ascii_digit() => {
+            let (name, rest) = input.split_at(length);
+            Ok((rest, name))
+        }
+        _ => Err(nom::Err::Error(())),
+    }
+}
+
+/// A quoted constant: the text between the quotes, in which the quote itself is doubled.
+pub fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
+    fn within<'t>(quote: &'static str, end: char) -> impl Fn(&'t [u8]) -> Parsed<'t, &'t [u8]> {
+        move |input| {
+            let plain =
+                take_while1(move |byte| byte != end as u8 && !matches!(byte, b'\n' | b'\r'));
+            let text = recognize(many0_count(alt((plain, tag(quote)))));
+            delimited(char(end), text, char(end)).parse_complete(input)
+        }
+    }
+    alt((within("''", '\''), within("\"\"", '"'))).parse_complete(input)
+}
+
+/// A text between two equal delimiters of any kind, which can contain line ends.
+pub fn delimited_text(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let delimiter = *input.first().ok_or(nom::Err::Error(()))?;
+    let end = memchr::memchr(delimiter, &input[1..]);
+    work::count(end.unwrap_or(input.len()));
+    let end = end.ok_or(nom::Err::Error(()))?;
+    Ok((&input[end + 2..], &input[1..=end]))
+}
+
+/// Returns the brackets outside of comments and quoted constants, with their offsets.
+pub fn live_brackets(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = text.get(at).copied() {
+            let (here, rest) = (at, &text[at..]);
+            work::count(1);
+            at += match byte {
+                b';' => memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()),
+                b'\'' | b'"' => match quoted(rest) {
+                    Ok((behind, _)) => rest.len() - behind.len(),
+                    Err(_) => 1,
+                },
+                _ => 1,
+            };
+            if matches!(byte, b'[' | b']') {
+                return Some((here, byte));
+            }
+        }
+        None
+    })
+}
+
+/// A radix operator: `^` and one of B O Q D H.
+pub fn radix_prefix(input: &[u8]) -> Parsed<'_, u8> {
+    preceded(char('^'), one_of("bBoOqQdDhH"))
+        .map(|letter| radix_of(letter as u8).unwrap_or(10))
+        .parse_complete(input)
+}
+
+/// Returns the radix of a radix letter or point.
+pub fn radix_of(letter: u8) -> Option<u8> {
+    match letter.to_ascii_uppercase() {
+        b'B' => Some(2),
+        b'O' | b'Q' => Some(8),
+        b'D' | b'.' => Some(10),
+        b'H' => Some(16),
+        _ => None,
+    }
+}
+
+/// A number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number {
+    /// The value modulo 65536.
+    pub value: u16,
+    /// The error in its digits.
+    pub fault: Option<NumberFault>,
+}
+
+/// An error in the digits of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberFault {
+    /// A digit that the radix lacks. The value is that of the digits before it.
+    Digit,
+}
+
+/// A number: a digit, then letters, digits and points, of which the last may name the radix.
+///
+/// Digits are read up to the first one that the radix lacks. That is no error if it is a letter
+/// that names the current radix (`10.5` is 10): ZASM ignores what follows such a letter.
+pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
+    let Some((first @ b'0'..=b'9', behind)) = input.split_first() else {
+        return Err(nom::Err::Error(()));
+    };
+    // Most numbers are a single digit.
+    let digit = first - b'0';
+    if digit < radix && !behind.first().copied().is_some_and(in_number) {
+        return Ok((behind, Number { value: digit.into(), fault: None }));
+    }
+    let length = input.iter().position(|byte| !in_number(*byte)).unwrap_or(input.len());
+    let (run, rest) = input.split_at(length);
+    let last = run[run.len() - 1];
+    let digits_too = radix == 16 && matches!(last | 0x20, b'b' | b'd');
+    let suffix = radix_of(last).filter(|_| !digits_too);
+    let by = suffix.unwrap_or(radix);
+    let digits = if suffix.is_some() { &run[..run.len() - 1] } else { run };
+    Ok((rest, value_of(digits, by)))
+}
+
+fn in_number(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'.'
+}
+
+#[inline]
+fn value_of(run: &[u8], radix: u8) -> Number {
+    let mut value = 0u16;
+    for byte in run {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'.' => u8::MAX,
+            letter => (letter | 0x20) - b'a' + 10,
+        };
+        if digit >= radix {
+            let swallowed = radix_of(*byte) == Some(radix);
+            return Number { value, fault: (!swallowed).then_some(NumberFault::Digit) };
+        }
+        value = value.wrapping_mul(u16::from(radix)).wrapping_add(u16::from(digit));
+    }
+    Number { value, fault: None }
+}
+
+/// Blanks, perhaps none.
+pub fn blanks(input: &[u8]) -> Parsed<'_, &[u8]> {
+    take_while(is_blank).parse_complete(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symbol_does_not_begin_with_a_digit() {
+        assert_eq!(symbol(b"O.O%1 x"), Ok((&b" x"[..], &b"O.O%1"[..])));
+        assert!(symbol(b"1A").is_err());
+    }
+
+    #[test]
+    fn a_letter_is_a_digit_in_radix_16_and_a_suffix_elsewhere() {
+        let value = |text: &'static str, radix| number(text.as_bytes(), radix).unwrap().1.value;
+        assert_eq!((value("10B", 10), value("10B", 16)), (2, 0x10B));
+        assert_eq!((value("19D", 8), value("0BDH", 16)), (19, 0xBD));
+        assert_eq!((value("10.", 16), value("70000", 10)), (10, 0x1170));
+    }
+
+    #[test]
+    fn what_follows_the_letter_of_the_radix_in_use_is_swallowed() {
+        let number = |text: &'static str, radix| number(text.as_bytes(), radix).unwrap().1;
+        for (text, radix, value) in [("100B101B", 10, 4), ("10.5", 10, 10), ("1..", 10, 1)] {
+            assert_eq!(number(text, radix), Number { value, fault: None }, "{text}");
+        }
+        for (text, radix, value) in [("14B", 10, 1), ("101B1", 10, 101), ("10.5", 16, 16)] {
+            let fault = Some(NumberFault::Digit);
+            assert_eq!(number(text, radix), Number { value, fault }, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_doubled_quote_stands_for_itself() {
+        assert_eq!(quoted(b"'A''B'+1"), Ok((&b"+1"[..], &b"A''B"[..])));
+        assert_eq!(quoted(b"''''"), Ok((&b""[..], &b"''"[..])));
+        assert!(quoted(b"'A\n'").is_err());
+    }
+
+    #[test]
+    fn a_delimited_text_ends_at_the_next_delimiter() {
+        assert_eq!(delimited_text(b"/a\nb/c/"), Ok((&b"c/"[..], &b"a\nb"[..])));
+    }
+}

@@ -1,0 +1,24 @@
+//! Tests of the library, linked once.
+
+mod checksum;
+mod dwarf;
+mod idioms;
+mod layers;
+mod link;
+mod listing;
+mod manual;
+mod object;
+mod opcode_table;
+mod opcodes;
+mod oracle;
+mod oracle_listings;
+mod oracle_objects;
+mod oracle_passes;
+mod oracle_whole;
+mod robustness;
+mod roundtrip;
+mod spoilt;
+#[cfg(feature = "system-tests")]
+mod system;
+mod tdl_object;
+mod vectors;

@@ -1,0 +1,77 @@
+//! The original assembler's answers to 5,500 programs: the same code, the same letters on the same
+//! lines, or a place in the table of differences, `tests/data/oracle/differences.tsv`.
+//!
+//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` writes the table anew. The test fails when a
+//! program differs that the table has not, and when one is listed that no longer differs.
+
+pub(crate) mod cells;
+mod program;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use program::{Program, programs};
+
+/// The reasons for which a program may be in the table. None is silent: a user meets a message.
+const REASONS: [&str; 4] = ["end", "faulty-code", "hex-externals", "letters"];
+/// At least so many programs that the original takes without error are the same here.
+const CLEAN: (usize, usize) = (2453, 2461);
+/// At least so many programs with errors have the same letters on the same lines and the same code.
+const FAULTY: (usize, usize) = (2752, 2813);
+
+fn table() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/differences.tsv")
+}
+
+/// The programs that differ, by their names, with the reason.
+fn differences(programs: &[Program]) -> BTreeMap<String, &'static str> {
+    let differs = |one: &Program| Some((one.id.clone(), one.difference()?));
+    programs.iter().filter_map(differs).collect()
+}
+
+#[test]
+fn every_program_is_as_on_the_original_or_in_the_table_of_differences() {
+    let found = differences(&programs());
+    let lines = found.iter().map(|(id, reason)| format!("{reason}\t{id}\n"));
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort();
+    if std::env::var_os("TDLASM_BLESS").is_some() {
+        std::fs::write(table(), lines.concat()).expect("the table can be written");
+    }
+    let listed = std::fs::read_to_string(table()).expect("the table of differences");
+    let listed: Vec<&str> = listed.lines().collect();
+    let found_lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    let new: Vec<_> = found_lines.iter().filter(|line| !listed.contains(line)).collect();
+    let gone: Vec<_> = listed.iter().filter(|line| !found_lines.contains(line)).collect();
+    assert!(new.is_empty(), "programs that differ and are not listed: {new:?}");
+    assert!(gone.is_empty(), "programs that are listed and do not differ: {gone:?}");
+}
+
+#[test]
+fn the_table_has_few_reasons_and_most_programs_are_the_same() {
+    let programs = programs();
+    let found = differences(&programs);
+    let unknown: Vec<_> = found.iter().filter(|(_, one)| !REASONS.contains(one)).collect();
+    assert!(unknown.is_empty(), "reasons that LANGUAGE.md does not have: {unknown:?}");
+    let same = |clean: bool| {
+        let kind = programs.iter().filter(|one| one.fatal.is_none() && one.is_clean() == clean);
+        let all = kind.clone().count();
+        (kind.filter(|one| !found.contains_key(&one.id)).count(), all)
+    };
+    for (least, (count, all)) in [(CLEAN, same(true)), (FAULTY, same(false))] {
+        assert_eq!(all, least.1);
+        assert!(count >= least.0, "{count} of {all} are the same, at least {} were", least.0);
+    }
+}
+
+#[test]
+fn the_language_manual_explains_each_reason() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LANGUAGE.md");
+    let manual = std::fs::read_to_string(manual).expect("the manual");
+    for reason in REASONS {
+        assert!(
+            manual.contains(&format!("| `{reason}` |")),
+            "LANGUAGE.md does not explain {reason}"
+        );
+    }
+}

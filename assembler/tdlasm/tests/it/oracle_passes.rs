@@ -1,0 +1,140 @@
+//! Programs that one reading is enough for, with faults or without, have the same result when they
+//! are read twice.
+
+use std::io::Read;
+
+use seeded_fuzz::{Seeds, each};
+use tdlasm::Options;
+use tdlasm::asm::{Assembly, run};
+use tdlasm::diag::{Code, render};
+use tdlasm::source::MemoryLoader;
+
+const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
+/// At least so many of them need one reading only.
+const READ_ONCE: usize = 2_000;
+/// At least so many of the spoilt ones have an error and need one reading.
+const SPOILT_READ_ONCE: usize = 700;
+const SPOILT: u64 = 3_000;
+/// Pieces of faults, and of what two readings see otherwise than one.
+const WORDS: [&[u8]; 22] = [
+    b"\n MVI \n",
+    b"\n LXI H,NONE\n",
+    b"\n .WORD NONE,NONE,..NO\n",
+    b"\n JRNZ LAB\n",
+    b"\n .BYTE FWD,-500,9*LAB\n",
+    b"\nFWD: NOP\n",
+    b"\nNONE\n",
+    b"\n .IF1,[ NOP ]\n",
+    b"\n .IFDEF NONE,[ NOP ]\n",
+    b"\n .IFNDEF FWD,[ NONE ]\n",
+    b"\n .DEFINE NONE[Q]=[ MVI A,Q\n ]\n",
+    b"\n NONE LAB,\n",
+    b"\n .OPSYN .BYTE,NONE\n",
+    b"\n .SYN FWD,LAB\n",
+    b"\n .INTERN NONE\n",
+    b"\n .LOC 0FFFEH\n",
+    b"\n .RADIX 16\n",
+    b"\n .PRGEND\n",
+    b"\n .BLKB NONE\n",
+    b"\n .ASCII 'A'[FWD",
+    b"\n .WORD SUB,B,.PROG.\n",
+    b"\nSUB: NOP\nB==5\n",
+];
+
+fn sources() -> Vec<String> {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(PROGRAMS).read_to_string(&mut text).expect("a text");
+    let source = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        record["source"].as_str().expect("a program").to_owned()
+    };
+    text.lines().map(source).collect()
+}
+
+fn assembled(source: &str, two_passes: bool, references: bool) -> Assembly {
+    let loader = MemoryLoader::new().with("p.asm", source);
+    let single_pass_diagnostics = true;
+    let options = Options {
+        force_two_passes: two_passes,
+        single_pass_diagnostics,
+        references,
+        ..Options::default()
+    };
+    run(&loader, &["p.asm".into()], &options)
+}
+
+/// Each place of a name in a text: the place, what the name is, and its role there.
+fn mentions(found: &Assembly) -> Vec<String> {
+    let names = &found.references.names;
+    let shown = found.references.entries.iter().map(|one| {
+        let text = found.sources.source_at(one.span.start);
+        let at = one.span.start - text.base;
+        format!("{} {at} {:?} {:?}", text.name, names[one.name as usize], one.role)
+    });
+    let mut shown: Vec<String> = shown.collect();
+    // Two readings note some places once that one notes twice.
+    shown.sort();
+    shown.dedup();
+    shown
+}
+
+fn shown(found: &Assembly) -> String {
+    render::human(&found.diagnostics, &found.sources, false)
+}
+
+/// The result of a program that is read once, which is compared with that of two readings.
+fn compare(source: &str) -> Option<Assembly> {
+    let once = assembled(source, false, true);
+    let without_names = assembled(source, false, false);
+    assert_eq!(once.used_two_passes, without_names.used_two_passes, "{source}");
+    assert_eq!(shown(&once), shown(&without_names), "{source}");
+    if once.used_two_passes {
+        return None;
+    }
+    let twice = assembled(source, true, true);
+    assert!(twice.used_two_passes);
+    assert_eq!(shown(&once), shown(&twice), "{source}");
+    assert_eq!(once.zasm_error_count, twice.zasm_error_count, "{source}");
+    assert_eq!(once.modules, twice.modules, "{source}");
+    assert_eq!(once.messages, twice.messages, "{source}");
+    assert_eq!(mentions(&once), mentions(&twice), "{source}");
+    Some(once)
+}
+
+#[test]
+fn a_program_that_is_read_twice_without_need_is_the_same() {
+    let count = sources().iter().filter(|source| compare(source).is_some()).count();
+    assert!(count >= READ_ONCE, "{count}");
+}
+
+#[test]
+fn so_is_one_that_is_spoilt() {
+    let sources = sources();
+    let inputs: Vec<&[u8]> = sources.iter().map(String::as_bytes).collect();
+    let mut count = 0;
+    each(&Seeds { inputs: &inputs, words: &WORDS }, SPOILT, |bytes| {
+        let source = String::from_utf8_lossy(bytes);
+        let once = compare(&source);
+        count += usize::from(once.is_some_and(|once| once.has_errors()));
+    });
+    assert!(count >= SPOILT_READ_ONCE, "{count}");
+}
+
+#[test]
+fn a_symbol_with_the_name_of_an_instruction_takes_two_readings_above_its_definition() {
+    assert!(compare("\t.WORD SUB\nSUB:\tNOP\n\t.END\n").is_none());
+    assert!(compare("\t.WORD SUB\n\t.EXTERN SUB\n\t.END\n").is_none());
+    assert!(compare("\t.WORD SUB\n\tNOP\n\t.END\n").is_some());
+}
+
+#[test]
+fn what_takes_two_readings_hides_no_message_of_the_second() {
+    let empty = "\t.ASCII\n\t.END\n";
+    let count = |text: &str| {
+        let found = assembled(text, false, false).diagnostics;
+        found.iter().filter(|one| one.code == Code::Empty).count()
+    };
+    for before in ["", "A1=5\n\t.SYN A1,.\n", "A1=5\nA1==5\n"] {
+        assert_eq!(count(&format!("{before}{empty}")), 1, "{before}");
+    }
+}

@@ -1,0 +1,3 @@
+//! Comparisons with GNU binutils for the Z80, which `.ci` builds.
+
+mod gnu;

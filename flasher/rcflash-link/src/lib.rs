@@ -1,0 +1,28 @@
+//! A request/reply link to a Z80 board over a serial line: sequence numbers, deadlines, bounded
+//! retries, and pipelining up to the board's receive window. On top of it: uploads to RAM
+//! ([`loader`]), writes of flash ([`flash`]), reads and comparisons ([`inspect`]), and the client
+//! of the debug kernel ([`kernel`]).
+//!
+//! [`Link`] works over any [`rcflash_transport::Transport`]; see [`Link::request`] for an example.
+
+#![deny(clippy::cast_possible_truncation)]
+
+mod chip;
+mod error;
+mod exit;
+pub mod flash;
+pub mod inspect;
+pub mod kernel;
+mod link;
+pub mod loader;
+mod narrow;
+mod queue;
+mod rtt;
+mod stats;
+mod traffic;
+
+pub use error::LinkError;
+pub use link::Link;
+pub use queue::{Completion, ReplyClassifier, ReplyStatus, RequestId, RequestSpec};
+pub use stats::{LinkStats, RetryCounts};
+pub use traffic::{RecentTraffic, escape_bytes};

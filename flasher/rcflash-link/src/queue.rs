@@ -1,0 +1,459 @@
+//! The queue of requests in flight: matches replies to requests and decides which to retry.
+//!
+//! The board replies in order, so a reply also means that every request sent before it was lost.
+
+use std::collections::VecDeque;
+
+use firmware_wire::{ERROR, ErrorCode, Frame, PayloadTooLong, REPLY, Reply, Request, kind};
+use rcflash_transport::time::{Duration, Instant};
+
+use crate::error::LinkError;
+use crate::stats::{RetryCause, RetryCounts};
+
+/// The number of timeouts after which a request fails.
+pub(super) const MAX_TIMEOUTS: u32 = 3;
+
+/// The state of the replies to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyStatus {
+    /// More replies are expected.
+    Incomplete,
+    /// All replies have arrived.
+    Complete,
+    /// The last reply has arrived, but earlier ones are missing.
+    PartMissing,
+}
+
+/// Returns whether the replies received so far complete a request.
+pub type ReplyClassifier = fn(&[Reply]) -> ReplyStatus;
+
+/// A request, and the limits of its reply.
+#[derive(Debug, Clone)]
+pub struct RequestSpec {
+    /// Names the operation in errors, as in "no reply while uploading".
+    pub operation: &'static str,
+    /// The request.
+    pub request: Request,
+    /// The time that the board may take in addition to the time on the line.
+    pub processing_time: Duration,
+    /// The maximum number of frames in the reply.
+    pub max_frames: usize,
+    /// Decides when the reply is complete.
+    pub classify: ReplyClassifier,
+}
+
+impl RequestSpec {
+    /// Creates a request that has a single reply.
+    #[must_use]
+    pub fn new(operation: &'static str, request: Request, processing_time: Duration) -> Self {
+        Self {
+            operation,
+            request,
+            processing_time,
+            max_frames: 1,
+            classify: |_| ReplyStatus::Complete,
+        }
+    }
+}
+
+/// Identifies a request of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub(super) u64);
+
+/// A completed request: its replies, or the error that ended it.
+#[derive(Debug)]
+pub struct Completion {
+    /// The id that [`crate::Link::submit`] returned.
+    pub id: RequestId,
+    /// The replies, or the error.
+    pub replies: Result<Vec<Reply>, LinkError>,
+    /// Its sequence number.
+    pub seq: u8,
+    /// The number of retries, by cause.
+    pub retries: RetryCounts,
+    /// The time from its first transmission to its end, by the transport's clock.
+    pub elapsed: Duration,
+}
+
+/// A request that has not completed.
+pub(super) struct PendingRequest {
+    pub(super) id: RequestId,
+    pub(super) operation: &'static str,
+    pub(super) seq: u8,
+    kind: u8,
+    pub(super) line: Vec<u8>,
+    /// The timeout of its reply if no other request is in flight.
+    pub(super) timeout: Duration,
+    max_frames: usize,
+    classify: ReplyClassifier,
+    replies: Vec<Reply>,
+    pub(super) timeouts: u32,
+    pub(super) retries: RetryCounts,
+    pub(super) first_sent: Instant,
+}
+
+impl PendingRequest {
+    pub(super) fn new(
+        id: RequestId,
+        seq: u8,
+        spec: &RequestSpec,
+        timeout: Duration,
+        now: Instant,
+    ) -> Result<Self, PayloadTooLong> {
+        let kind = spec.request.kind();
+        let line = spec.request.frame(seq)?.encode();
+        Ok(Self {
+            id,
+            operation: spec.operation,
+            seq,
+            kind,
+            line,
+            timeout,
+            max_frames: spec.max_frames,
+            classify: spec.classify,
+            replies: Vec::new(),
+            timeouts: 0,
+            retries: RetryCounts::default(),
+            first_sent: now,
+        })
+    }
+
+    /// Returns `true` if a frame of this type can be a reply to this request.
+    fn accepts_reply(&self, answer: u8) -> bool {
+        let is_end = self.kind == kind::POSITION && answer == kind::POSITION_END + REPLY;
+        answer == self.kind + REPLY || answer == ERROR || is_end
+    }
+}
+
+/// A transmission of a request; a retry is another one.
+struct Transmission {
+    seq: u8,
+    bytes: usize,
+    timeout: Duration,
+}
+
+/// What the link must do after a frame or a timeout.
+pub(super) enum QueueAction {
+    /// Send the request with this sequence number again.
+    Retry(u8, RetryCause),
+    /// Report the end of a request.
+    Complete(Box<PendingRequest>, Result<Vec<Reply>, LinkError>),
+    /// Count a frame that matches no request.
+    Unmatched,
+}
+
+/// All requests in flight.
+pub(super) struct RequestQueue {
+    pending: VecDeque<PendingRequest>,
+    /// The transmissions that the board has not replied to, as far as is known.
+    queue: VecDeque<Transmission>,
+    /// When the board last replied, or when the first request was sent to an idle board.
+    last_progress: Instant,
+}
+
+impl RequestQueue {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { pending: VecDeque::new(), queue: VecDeque::new(), last_progress: now }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Returns the number of bytes in flight.
+    pub(super) fn bytes(&self) -> usize {
+        self.queue.iter().map(|sent| sent.bytes).sum()
+    }
+
+    pub(super) fn add(&mut self, pending: PendingRequest) {
+        self.pending.push_back(pending);
+    }
+
+    pub(super) fn find(&mut self, seq: u8) -> Option<&mut PendingRequest> {
+        self.pending.iter_mut().find(|pending| pending.seq == seq)
+    }
+
+    pub(super) fn take(&mut self, seq: u8) -> Option<PendingRequest> {
+        let index = self.pending.iter().position(|pending| pending.seq == seq)?;
+        self.pending.remove(index)
+    }
+
+    /// Returns the operation of the oldest request.
+    pub(super) fn operation(&self) -> &'static str {
+        self.pending.front().map_or("listening", |pending| pending.operation)
+    }
+
+    /// Records a transmission of a request.
+    pub(super) fn transmitted(&mut self, seq: u8, now: Instant) {
+        if self.queue.is_empty() {
+            self.last_progress = now;
+        }
+        if let Some(pending) = self.find(seq) {
+            pending.replies.clear();
+            let bytes = pending.line.len();
+            let timeout = pending.timeout;
+            self.queue.push_back(Transmission { seq, bytes, timeout });
+        }
+    }
+
+    /// Returns the deadline of the next reply: the time of the oldest pending request and of all
+    /// transmissions before it, plus the line time of all bytes in flight, computed by `line`.
+    pub(super) fn deadline(&self, line: impl Fn(usize) -> Duration) -> Instant {
+        let mut timeout = line(self.bytes());
+        for sent in &self.queue {
+            timeout += sent.timeout;
+            if self.pending.iter().any(|pending| pending.seq == sent.seq) {
+                break;
+            }
+        }
+        self.last_progress + timeout
+    }
+
+    /// Handles a valid frame.
+    pub(super) fn on_frame(&mut self, frame: &Frame, now: Instant) -> Vec<QueueAction> {
+        if let Some(cause) = damage(frame) {
+            self.last_progress = now;
+            return self.retry_front(cause).into_iter().collect();
+        }
+        let mut actions = Vec::new();
+        if let Some(index) = self.queue.iter().position(|sent| sent.seq == frame.seq) {
+            self.last_progress = now;
+            // Replies arrive in the order of the requests. So every earlier transmission, or its
+            // reply, was lost, and waiting for its deadline would only cost time.
+            for _ in 0..index {
+                actions.extend(self.retry_front(RetryCause::Missing));
+            }
+        }
+        actions.extend(self.add_reply(frame));
+        actions
+    }
+
+    /// Handles a missed deadline: all requests in flight are retried. The caller gives up the
+    /// oldest when its timeouts reach [`MAX_TIMEOUTS`].
+    pub(super) fn on_timeout(&mut self) -> Vec<QueueAction> {
+        // The board replies in order, so only the first pending request can have timed out.
+        // Cancelled requests ahead of it count towards the deadline only.
+        let first = self
+            .queue
+            .iter()
+            .find_map(|sent| self.pending.iter().position(|pending| pending.seq == sent.seq));
+        // After a timeout the board's state is unknown, so the queue is treated as empty. A late
+        // reply may then match a retried request. That is harmless: both carry the same sequence
+        // number, and the second reply is unmatched.
+        self.queue.clear();
+        let mut actions = Vec::new();
+        // Only this one: counting a timeout for each would fail a whole window after three
+        // timeouts that one request has caused.
+        if let Some(pending) = self.pending.get_mut(first.unwrap_or(0)) {
+            pending.timeouts += 1;
+        }
+        let retry = |pending: &PendingRequest| QueueAction::Retry(pending.seq, RetryCause::Timeout);
+        actions.extend(self.pending.iter().map(retry));
+        actions
+    }
+
+    /// Adds a reply to its request and returns the resulting action; `None` if more replies are
+    /// expected.
+    fn add_reply(&mut self, frame: &Frame) -> Option<QueueAction> {
+        let is_ours = |pending: &PendingRequest| pending.accepts_reply(frame.kind);
+        let Some(pending) = self.find(frame.seq).filter(|pending| is_ours(pending)) else {
+            return Some(QueueAction::Unmatched);
+        };
+        let operation = pending.operation;
+        match Reply::parse(frame.kind, &frame.payload) {
+            Ok(Reply::Error(error)) => {
+                self.finish(frame.seq, Err(LinkError::Refused { operation, error }))
+            }
+            Err(error) => {
+                self.finish(frame.seq, Err(LinkError::unexpected_reply(operation, error)))
+            }
+            Ok(reply) => {
+                pending.replies.push(reply);
+                match (pending.classify)(&pending.replies) {
+                    ReplyStatus::Incomplete if pending.replies.len() < pending.max_frames => None,
+                    ReplyStatus::Complete => {
+                        let replies = std::mem::take(&mut pending.replies);
+                        self.finish(frame.seq, Ok(replies))
+                    }
+                    // A frame of several is missing. The board stores none of them, so the request
+                    // is retried; `transmitted` then drops the replies that did arrive.
+                    _ => self.retry_front(RetryCause::Missing),
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, seq: u8, replies: Result<Vec<Reply>, LinkError>) -> Option<QueueAction> {
+        if self.queue.front().is_some_and(|sent| sent.seq == seq) {
+            self.queue.pop_front();
+        }
+        Some(QueueAction::Complete(Box::new(self.take(seq)?), replies))
+    }
+
+    /// Removes the oldest transmission, whose reply can't arrive any more, and retries its request.
+    fn retry_front(&mut self, cause: RetryCause) -> Option<QueueAction> {
+        let seq = self.queue.pop_front()?.seq;
+        let is_repeated = self.queue.iter().any(|sent| sent.seq == seq);
+        let waits = self.find(seq).is_some();
+        (waits && !is_repeated).then_some(QueueAction::Retry(seq, cause))
+    }
+}
+
+/// Returns the cause if the frame reports that a request arrived corrupted.
+fn damage(frame: &Frame) -> Option<RetryCause> {
+    match Reply::parse(frame.kind, &frame.payload) {
+        Ok(Reply::Error(error)) if error.code == ErrorCode::Damaged => {
+            Some(RetryCause::CorruptedAtBoard)
+        }
+        Ok(Reply::Error(error)) if error.code == ErrorCode::Overrun => Some(RetryCause::Overrun),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time that every request here may take.
+    const TIME: Duration = Duration::from_millis(10);
+
+    /// A flight of requests, sent in this order; their sequence numbers count from 1.
+    fn queue(requests: &[Request], max_frames: usize, classify: ReplyClassifier) -> RequestQueue {
+        let now = Instant::now();
+        let mut queue = RequestQueue::new(now);
+        for (seq, request) in (1..).zip(requests) {
+            let spec = RequestSpec {
+                max_frames,
+                classify,
+                ..RequestSpec::new("asking", request.clone(), TIME)
+            };
+            let pending = PendingRequest::new(RequestId(seq.into()), seq, &spec, TIME, now);
+            queue.add(pending.expect("it fits a frame"));
+            queue.transmitted(seq, now);
+        }
+        queue
+    }
+
+    fn identify(count: usize) -> RequestQueue {
+        queue(&vec![Request::Identify; count], 1, |_| ReplyStatus::Complete)
+    }
+
+    fn hear(queue: &mut RequestQueue, seq: u8, kind: u8, payload: &[u8]) -> Vec<&'static str> {
+        let frame = Frame::new(seq, kind, payload.to_vec()).expect("it fits");
+        told(queue.on_frame(&frame, Instant::now()))
+    }
+
+    /// Outcomes in words.
+    fn told(actions: Vec<QueueAction>) -> Vec<&'static str> {
+        let word = |outcome| match outcome {
+            QueueAction::Retry(_, RetryCause::Timeout) => "silence",
+            QueueAction::Retry(_, RetryCause::CorruptedAtBoard) => "damaged",
+            QueueAction::Retry(_, RetryCause::Overrun) => "overrun",
+            QueueAction::Retry(_, RetryCause::Missing) => "missing",
+            QueueAction::Complete(_, Ok(_)) => "finished",
+            QueueAction::Complete(_, Err(_)) => "failed",
+            QueueAction::Unmatched => "stray",
+        };
+        actions.into_iter().map(word).collect()
+    }
+
+    fn damaged(code: ErrorCode) -> [u8; 4] {
+        [code.code(), 0, 0, 0]
+    }
+
+    const SQUARES: u8 = kind::POSITION + REPLY;
+    const END: u8 = kind::POSITION_END + REPLY;
+    const CRC: u8 = kind::CRC + REPLY;
+
+    fn position(max_frames: usize, classify: ReplyClassifier) -> RequestQueue {
+        queue(&[Request::Position { squares: [0; 32] }], max_frames, classify)
+    }
+
+    #[test]
+    fn only_a_position_is_ended_by_the_end_of_a_position() {
+        let end = [0; 8];
+        let mut asked = position(6, |_| ReplyStatus::Complete);
+        assert_eq!(hear(&mut asked, 1, END, &end), ["finished"]);
+        assert_eq!(hear(&mut identify(1), 1, END, &end), ["stray"]);
+        let mut asked = position(6, |_| ReplyStatus::Complete);
+        assert_eq!(hear(&mut asked, 1, CRC, &[0, 0]), ["stray"]);
+    }
+
+    #[test]
+    fn an_answer_of_more_frames_than_it_may_have_is_asked_for_again() {
+        let mut asked = position(3, |_| ReplyStatus::Incomplete);
+        for _ in 0..2 {
+            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        }
+        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+    }
+
+    #[test]
+    fn an_answer_with_parts_missing_is_asked_for_again() {
+        let mut asked = position(6, |_| ReplyStatus::PartMissing);
+        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+    }
+
+    #[test]
+    fn frames_from_before_a_request_was_sent_again_do_not_count() {
+        let classify: ReplyClassifier = |replies| match replies.len() {
+            0..3 => ReplyStatus::Incomplete,
+            3 => ReplyStatus::Complete,
+            _ => ReplyStatus::PartMissing,
+        };
+        let mut asked = position(6, classify);
+        assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        assert_eq!(told(asked.on_timeout()), ["silence"]);
+        asked.transmitted(1, Instant::now());
+        for _ in 0..2 {
+            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        }
+        assert_eq!(hear(&mut asked, 1, END, &[0; 8]), ["finished"]);
+    }
+
+    #[test]
+    fn damage_is_told_by_its_cause() {
+        let causes = [(ErrorCode::Damaged, "damaged"), (ErrorCode::Overrun, "overrun")];
+        for (code, cause) in causes {
+            assert_eq!(hear(&mut identify(2), 0, ERROR, &damaged(code)), [cause]);
+        }
+        assert_eq!(hear(&mut identify(2), 1, ERROR, &damaged(ErrorCode::UnknownType)), ["failed"]);
+    }
+
+    #[test]
+    fn what_is_under_way_again_is_not_repeated_once_more() {
+        let mut asked = identify(2);
+        asked.transmitted(1, Instant::now());
+        // The first sending is lost, its repetition still under way.
+        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
+        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
+        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
+        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
+    }
+
+    #[test]
+    fn silence_counts_for_the_request_that_was_waited_for_and_repeats_all() {
+        let mut asked = identify(3);
+        asked.queue.rotate_left(1); // the first was sent again
+        assert_eq!(told(asked.on_timeout()), ["silence"; 3]);
+        let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
+        assert_eq!(timeouts, [0, 1, 0]);
+        assert_eq!(asked.bytes(), 0, "nothing is taken to be under way");
+    }
+
+    #[test]
+    fn the_deadline_is_that_of_the_first_that_waits_behind_all_before_it() {
+        let mut asked = identify(3);
+        let none = |_| Duration::ZERO;
+        assert_eq!(asked.deadline(none) - asked.last_progress, TIME);
+        asked.take(1); // given up, but the board still works on it
+        assert_eq!(asked.deadline(none) - asked.last_progress, 2 * TIME);
+        let line = |bytes| Duration::from_micros(bytes as u64);
+        let bytes = asked.bytes() as u64;
+        assert!(bytes > 0);
+        assert_eq!(
+            asked.deadline(line) - asked.last_progress,
+            2 * TIME + Duration::from_micros(bytes)
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! Recognises who is at the other end by the end of its last words: the prompts of the stock
+//! monitors.
+
+use std::fmt;
+
+/// A program that may be at the other end of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// The Small Computer Monitor.
+    Scm,
+    /// RomWBW's boot loader.
+    RomwbwLoader,
+    /// RomWBW's debug monitor.
+    RomwbwMonitor,
+    /// A Microsoft BASIC of the family 4.7, ready or in its start dialogue.
+    Basic,
+    /// CP/M or what looks like it.
+    Cpm,
+    /// A receiver of XMODEM that waits for a file.
+    XmodemReceiver,
+    /// The factory's CP/M monitor by G. Searle.
+    CpmMonitor,
+    /// This project's own monitor or application.
+    Ours,
+}
+
+impl Peer {
+    /// Method of loading a program there.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Scm => "try --via scm",
+            Self::RomwbwLoader | Self::RomwbwMonitor => "try --via romwbw",
+            Self::Basic => "try --via basic",
+            Self::Cpm => "try --via xmodem, or start the monitor there",
+            Self::XmodemReceiver => "try --via xmodem, or press Ctrl-X there",
+            Self::CpmMonitor => "boot CP/M there (X), then try --via xmodem",
+            Self::Ours => "try --via monitor",
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scm => "the Small Computer Monitor",
+            Self::RomwbwLoader => "RomWBW's boot loader",
+            Self::RomwbwMonitor => "RomWBW's debug monitor",
+            Self::Basic => "a ROM BASIC",
+            Self::Cpm => "CP/M",
+            Self::XmodemReceiver => "an XMODEM receiver",
+            Self::CpmMonitor => "the factory's CP/M monitor",
+            Self::Ours => "this project's monitor",
+        })
+    }
+}
+
+/// The questions of a BASIC that was just started.
+pub(super) const MEMORY_TOP: &str = "Memory top? ";
+pub(super) const HOW_TO_START: [&str; 2] = ["Cold or warm start (C or W)? ", "(C|W) ? "];
+
+/// Returns the program whose words end like this; `None` for words of nobody known.
+///
+/// ```
+/// use rcflash_monitors::{Peer, recognise};
+/// assert_eq!(recognise(b"\r\n8E>"), Some(Peer::RomwbwMonitor));
+/// assert_eq!(recognise(b"\r\nA>"), Some(Peer::Cpm));
+/// assert_eq!(recognise(b"hello"), None);
+/// ```
+#[must_use]
+pub fn recognise(heard: &[u8]) -> Option<Peer> {
+    let text = String::from_utf8_lossy(heard);
+    // Our banner is a line of its own; in a dump the same text stands at the end of a row.
+    if text.split(['\r', '\n']).any(|line| line.starts_with("Sargon ")) {
+        return Some(Peer::Ours);
+    }
+    let last = text.rsplit(['\r', '\n']).next().unwrap_or_default();
+    let before = text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default();
+    match last {
+        "*" => Some(Peer::Scm),
+        _ if is_boot_loader(last) => Some(Peer::RomwbwLoader),
+        ">" if is_cpm_monitor(&text) => Some(Peer::CpmMonitor),
+        _ if is_romwbw_monitor(last) => Some(Peer::RomwbwMonitor),
+        _ if is_cpm(last) => Some(Peer::Cpm),
+        _ if is_start_question(last) => Some(Peer::Basic),
+        "" if before == "Ok" => Some(Peer::Basic),
+        _ if is_receiver(heard) => Some(Peer::XmodemReceiver),
+        _ => None,
+    }
+}
+
+fn is_start_question(last: &str) -> bool {
+    last.ends_with(MEMORY_TOP) || HOW_TO_START.iter().any(|question| last.ends_with(question))
+}
+
+/// `Boot [H=Help]: `, and the older `Boot: (C)PM, ... or Disk Unit # ===> `.
+fn is_boot_loader(last: &str) -> bool {
+    (last.starts_with("Boot") && last.ends_with(": ")) || last.ends_with("===> ")
+}
+
+/// `8E>`, the bank in hexadecimal, or `>` alone in older ones. Bank numbers begin with a digit:
+/// `A0>` is CP/M's.
+fn is_romwbw_monitor(last: &str) -> bool {
+    match last.strip_suffix('>').map(str::as_bytes) {
+        Some([]) => true,
+        Some([first, second]) => first.is_ascii_digit() && second.is_ascii_hexdigit(),
+        _ => false,
+    }
+}
+
+/// The monitor with the same prompt as RomWBW 2.9: a key with a question mark, the end of a load,
+/// or the banner.
+fn is_cpm_monitor(text: &str) -> bool {
+    let before = text.trim_end_matches('>').trim_end();
+    let line = before.rsplit(['\r', '\n']).next().unwrap_or_default();
+    matches!(line.as_bytes(), [_, b'?'])
+        || line == "Load complete."
+        || before.ends_with("Type ? for options")
+}
+
+/// `A>`, and with the user's number `A0>` or `A15>`, as ZCPR and CP/M 3 have it.
+fn is_cpm(last: &str) -> bool {
+    let Some(drive) = last.strip_suffix('>').map(|text| text.trim_end_matches(':')) else {
+        return false;
+    };
+    let mut letters = drive.chars();
+    letters.next().is_some_and(|drive| drive.is_ascii_uppercase() && drive <= 'P')
+        && letters.as_str().len() <= 2
+        && letters.all(|digit| digit.is_ascii_digit())
+}
+
+/// A last line of nothing but calls for a block: NAK, `C`, or XM 12.5's `CK`.
+fn is_receiver(heard: &[u8]) -> bool {
+    let last = heard.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    matches!(last, [0x15 | b'C', ..]) && last.iter().all(|byte| matches!(byte, 0x15 | b'C' | b'K'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_prompt_of_the_records_is_known() {
+        let cases: &[(&[u8], Peer)] = &[
+            (b"\r\n*", Peer::Scm),
+            (b"*", Peer::Scm),
+            (b"Ready\r\n\r\n*", Peer::Scm),
+            (b"\r\n\r\nSmall Computer Monitor - RC2014\r\n*", Peer::Scm),
+            (b"\r\nRCBus [RCZ80_std] Boot Loader\r\n\r\nBoot [H=Help]: ", Peer::RomwbwLoader),
+            (
+                b"\r\nBoot: (C)PM, (Z)System, (M)onitor,\r\n      (L)ist disks, or Disk Unit # \
+                ===> ",
+                Peer::RomwbwLoader,
+            ),
+            (b"\r\n8E>", Peer::RomwbwMonitor),
+            (b"\r\r\nUNKNOWN COMMAND.\r\n>", Peer::RomwbwMonitor),
+            (b"\r\n>", Peer::RomwbwMonitor),
+            (b"\r\r\nB>", Peer::Cpm),
+            (b"\r\nA0>", Peer::Cpm),
+            (b"\r\nB12:>", Peer::Cpm),
+            (b"\x0cZ80 SBC By Grant Searle\r\n\r\nMemory top? ", Peer::Basic),
+            (b"Cold or warm start (C or W)? ", Peer::Basic),
+            (b"z88dk - feilipu\r\n\r\nCold | Warm start (C|W) ? ", Peer::Basic),
+            (b"32382 Bytes free\r\nOk\r\n", Peer::Basic),
+            (b"W?\r\n>", Peer::CpmMonitor),
+            (b"Load complete.\r\n\r\n>", Peer::CpmMonitor),
+            (b"\x15", Peer::XmodemReceiver),
+            (b"CCC", Peer::XmodemReceiver),
+            (b"To cancel: Ctrl-X, pause, Ctrl-X\r\nCKCK", Peer::XmodemReceiver),
+            (b"START TRANSFER OF YOUR UPDATE IMAGE OR ROM\r\n\x15", Peer::XmodemReceiver),
+            (b"\r\nSargon board monitor 1, build 12345678\r\n", Peer::Ours),
+            (b"\r\n8480: 53 61 72 67 6F 6E 20 31  Sargon 1\r\n8E>", Peer::RomwbwMonitor),
+        ];
+        for (heard, peer) in cases {
+            assert_eq!(recognise(heard), Some(*peer), "{}", String::from_utf8_lossy(heard));
+        }
+    }
+
+    #[test]
+    fn words_and_noise_are_nobodys() {
+        for heard in [&b""[..], b"\r\n", b"hello", b"\xff\x00\x93>", b"\r\nQ>", b"Ok", b"* * "] {
+            assert_eq!(recognise(heard), None, "{heard:?}");
+        }
+    }
+}

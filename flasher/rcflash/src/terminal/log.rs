@@ -1,0 +1,32 @@
+//! The record of sessions: a file that only grows.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tdlasm::calendar::utc;
+
+/// A file that is added to. Nothing is held back, so that it is whole however the session ends.
+#[derive(Debug)]
+pub(crate) struct Log(File);
+
+impl Log {
+    /// Opens a file at its end, and begins a session in it with a line that says when and with
+    /// whom.
+    ///
+    /// # Errors
+    /// The file can't be made or written.
+    pub(crate) fn open(path: &Path, with: &str) -> io::Result<Self> {
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        let is_new = file.metadata()?.len() == 0;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let gap = if is_new { "" } else { "\n" };
+        file.write_all(format!("{gap}--- {} UTC, {with}\n", utc(now)).as_bytes())?;
+        Ok(Self(file))
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+}

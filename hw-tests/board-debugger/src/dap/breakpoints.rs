@@ -1,0 +1,250 @@
+//! The breakpoints that a client has set: each request replaces those of its kind.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::queries::{ResponseBody, body, reference, source_name, source_of};
+use super::types::{BreakpointLocations, BreakpointStatus, RequestedBreakpoint, SetBreakpoints};
+use crate::commands::parse_watch;
+use crate::location::{self, Location};
+use crate::{
+    Breakpoint, BreakpointId, Condition, Debugger, HaltReason, HitCondition, Watchpoint,
+    WatchpointId,
+};
+
+/// Most lines of one request for locations.
+const MAX_LOCATION_LINES: u32 = 10_000;
+
+/// The breakpoints of a client, by the kind of request; those of lines by their file.
+#[derive(Debug, Default)]
+pub(super) struct ClientBreakpoints {
+    breaks: HashMap<Kind, Vec<BreakpointId>>,
+    watches: Vec<WatchpointId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Kind {
+    Lines(String),
+    Functions,
+    Instructions,
+}
+
+/// The conditions of a breakpoint.
+struct BreakpointRules {
+    condition: Option<Condition>,
+    hits: HitCondition,
+}
+
+impl BreakpointRules {
+    fn of(debugger: &Debugger, wanted: &RequestedBreakpoint) -> Result<Self, String> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let parse = |text: String| {
+            Condition::parse(&text, debugger.code()).map_err(|error| error.to_string())
+        };
+        let condition = given(&wanted.condition).map(parse).transpose()?;
+        let hits =
+            given(&wanted.hit_condition).map(|text| HitCondition::parse(&text)).transpose()?;
+        Ok(Self { condition, hits: hits.unwrap_or_default() })
+    }
+}
+
+impl ClientBreakpoints {
+    pub(super) fn set_lines(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &SetBreakpoints,
+    ) -> ResponseBody {
+        let file = source_name(debugger, &wanted.source).ok_or("which source?")?;
+        // Two ways to name a file are one file, whose breakpoints replace each other.
+        let file = debugger.code().file_named(&file).map_or(file.clone(), str::to_owned);
+        self.clear(debugger, &Kind::Lines(file.clone()));
+        let mut set =
+            |one| self.set_line(debugger, &file, one).unwrap_or_else(BreakpointStatus::refused);
+        let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
+        Ok(json!({ "breakpoints": body(&answers)? }))
+    }
+
+    fn set_line(
+        &mut self,
+        debugger: &mut Debugger,
+        file: &str,
+        wanted: &RequestedBreakpoint,
+    ) -> Result<BreakpointStatus, String> {
+        let rules = BreakpointRules::of(debugger, wanted)?;
+        let line = wanted.line.unwrap_or(0).max(1);
+        let Location { addresses, adjusted } = location::on_line(debugger, file, line)?;
+        addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
+        let id = self.set(debugger, Kind::Lines(file.to_owned()), &addresses, &rules);
+        let first = addresses.first().copied();
+        let line = first.and_then(|at| Some(debugger.code().line_at(at)?.place.line));
+        let source = Some(source_of(debugger, file));
+        let instruction_reference = first.map(reference);
+        let at = BreakpointStatus {
+            id,
+            source,
+            line,
+            instruction_reference,
+            ..BreakpointStatus::default()
+        };
+        Ok(BreakpointStatus { verified: true, message: adjusted, ..at })
+    }
+
+    pub(super) fn set_functions(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &SetBreakpoints,
+    ) -> ResponseBody {
+        self.set_named(debugger, wanted, &Kind::Functions, |one| one.name.as_deref())
+    }
+
+    pub(super) fn set_instructions(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &SetBreakpoints,
+    ) -> ResponseBody {
+        self.set_named(debugger, wanted, &Kind::Instructions, |one| {
+            one.instruction_reference.as_deref()
+        })
+    }
+
+    /// Breakpoints on labels or addresses.
+    fn set_named(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &SetBreakpoints,
+        kind: &Kind,
+        name: fn(&RequestedBreakpoint) -> Option<&str>,
+    ) -> ResponseBody {
+        self.clear(debugger, kind);
+        let mut answers = Vec::new();
+        for one in &wanted.breakpoints {
+            let set = self.set_at(debugger, kind, name(one).unwrap_or_default(), one);
+            answers.push(set.unwrap_or_else(BreakpointStatus::refused));
+        }
+        Ok(json!({ "breakpoints": body(&answers)? }))
+    }
+
+    fn set_at(
+        &mut self,
+        debugger: &mut Debugger,
+        kind: &Kind,
+        name: &str,
+        wanted: &RequestedBreakpoint,
+    ) -> Result<BreakpointStatus, String> {
+        let rules = BreakpointRules::of(debugger, wanted)?;
+        let at = location::address(debugger, name)?.wrapping_add(wanted.offset as u16);
+        debugger.can_set_breakpoint(at)?;
+        let id = self.set(debugger, kind.clone(), &[at], &rules);
+        let made = debugger.code().line_at(at);
+        Ok(BreakpointStatus {
+            id,
+            verified: true,
+            source: made.map(|line| source_of(debugger, &line.place.file)),
+            line: made.map(|line| line.place.line),
+            instruction_reference: Some(reference(at)),
+            ..BreakpointStatus::default()
+        })
+    }
+
+    pub(super) fn set_data(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &SetBreakpoints,
+    ) -> ResponseBody {
+        for id in std::mem::take(&mut self.watches) {
+            debugger.stops.remove_watchpoint(id);
+        }
+        let mut set = |one| self.watch(debugger, one).unwrap_or_else(BreakpointStatus::refused);
+        let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
+        Ok(json!({ "breakpoints": body(&answers)? }))
+    }
+
+    fn watch(
+        &mut self,
+        debugger: &mut Debugger,
+        wanted: &RequestedBreakpoint,
+    ) -> Result<BreakpointStatus, String> {
+        if wanted.condition.is_some() || wanted.hit_condition.is_some() {
+            return Err("a data breakpoint takes no condition".to_owned());
+        }
+        debugger.can_set_watchpoint()?;
+        let watch = parse_watch(debugger, wanted.data_id.as_deref().unwrap_or_default())?;
+        let kind = wanted.access_type.as_deref().unwrap_or("write");
+        let reads = kind != "write";
+        let writes = kind != "read";
+        let id = debugger.stops.add_watchpoint(Watchpoint { reads, writes, ..watch });
+        self.watches.push(id);
+        Ok(BreakpointStatus { id: Some(id), verified: true, ..BreakpointStatus::default() })
+    }
+
+    /// The lines of a range that have instructions.
+    pub(super) fn locations(debugger: &Debugger, wanted: &BreakpointLocations) -> ResponseBody {
+        let file = source_name(debugger, &wanted.source).ok_or("which source?")?;
+        let most = wanted.line.saturating_add(MAX_LOCATION_LINES);
+        let last = wanted.end_line.unwrap_or(wanted.line).min(most);
+        let code = debugger.code();
+        let has_code = |line: &u32| code.breakable(&file, *line).is_some_and(|(at, _)| at == *line);
+        let lines = (wanted.line..=last).filter(has_code);
+        let lines: Vec<Value> = lines.map(|line| json!({ "line": line })).collect();
+        Ok(json!({ "breakpoints": lines }))
+    }
+
+    fn clear(&mut self, debugger: &mut Debugger, kind: &Kind) {
+        for id in self.breaks.remove(kind).unwrap_or_default() {
+            debugger.stops.remove_breakpoint(id);
+        }
+    }
+
+    /// Sets a breakpoint at each of the addresses; returns the number of the first, by which the
+    /// client knows them.
+    fn set(
+        &mut self,
+        debugger: &mut Debugger,
+        kind: Kind,
+        addresses: &[u16],
+        rules: &BreakpointRules,
+    ) -> Option<BreakpointId> {
+        let ids = self.breaks.entry(kind).or_default();
+        let mut first = None;
+        for at in addresses {
+            let condition = rules.condition.clone();
+            let one = Breakpoint { condition, hits: rules.hits, ..Breakpoint::at(*at) };
+            let id = debugger.stops.add_breakpoint(one);
+            ids.push(id);
+            first = first.or(Some(id));
+        }
+        first
+    }
+
+    /// The protocol's reason for a stop at a breakpoint, by the kind of it.
+    pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
+        let here = here(debugger);
+        let is_of = |kind: &Kind| {
+            let ids = self.breaks.get(kind);
+            ids.is_some_and(|ids| ids.iter().any(|id| here.contains(id)))
+        };
+        if is_of(&Kind::Functions) {
+            "function breakpoint"
+        } else if is_of(&Kind::Instructions) {
+            "instruction breakpoint"
+        } else {
+            "breakpoint"
+        }
+    }
+}
+
+/// The numbers of the breakpoints that stopped the board.
+pub(super) fn hits(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
+    match halt {
+        HaltReason::Breakpoint => here(debugger),
+        HaltReason::Watchpoint(hit) => vec![hit.id],
+        _ => Vec::new(),
+    }
+}
+
+/// The breakpoints where the board stands.
+fn here(debugger: &Debugger) -> Vec<BreakpointId> {
+    let pc = debugger.registers().pc;
+    debugger.stops.breakpoints().filter(|(_, one)| one.address == pc).map(|(id, _)| id).collect()
+}

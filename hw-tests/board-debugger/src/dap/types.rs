@@ -1,0 +1,404 @@
+//! Requests and bodies of the Debug Adapter Protocol (1.65), as far as the adapter uses them.
+//!
+//! Fields have the protocol's own names through serde, and its units and meanings
+//! (microsoft.github.io/debug-adapter-protocol).
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A request as it comes.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Request {
+    pub(super) seq: i64,
+    pub(super) command: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl Request {
+    /// The arguments in the form that the command has.
+    ///
+    /// # Errors
+    /// Returns a message that names what is missing or of another type.
+    pub(super) fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let given = self.arguments.clone();
+        let given = if given.is_null() { Value::Object(serde_json::Map::new()) } else { given };
+        serde_json::from_value(given)
+            .map_err(|error| format!("the arguments of {} make no sense: {error}", self.command))
+    }
+}
+
+/// A response or an event as it goes out.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Message<'a> {
+    Response {
+        seq: u64,
+        request_seq: i64,
+        command: &'a str,
+        success: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        #[serde(skip_serializing_if = "Value::is_null")]
+        body: Value,
+    },
+    Event {
+        seq: u64,
+        event: &'a str,
+        #[serde(skip_serializing_if = "Value::is_null")]
+        body: Value,
+    },
+}
+
+/// The features of the adapter; what is not named it has not.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "the protocol has a flag for each feature")]
+pub(super) struct Capabilities {
+    supports_configuration_done_request: bool,
+    supports_conditional_breakpoints: bool,
+    supports_hit_conditional_breakpoints: bool,
+    supports_function_breakpoints: bool,
+    supports_instruction_breakpoints: bool,
+    supports_data_breakpoints: bool,
+    supports_data_breakpoint_bytes: bool,
+    supports_step_back: bool,
+    supports_stepping_granularity: bool,
+    supports_read_memory_request: bool,
+    supports_write_memory_request: bool,
+    supports_disassemble_request: bool,
+    supports_evaluate_for_hovers: bool,
+    supports_set_variable: bool,
+    supports_terminate_request: bool,
+    supports_delayed_stack_trace_loading: bool,
+    supports_breakpoint_locations_request: bool,
+}
+
+impl Capabilities {
+    pub(super) const ALL: Self = Self {
+        supports_configuration_done_request: true,
+        supports_conditional_breakpoints: true,
+        supports_hit_conditional_breakpoints: true,
+        supports_function_breakpoints: true,
+        supports_instruction_breakpoints: true,
+        supports_data_breakpoints: true,
+        supports_data_breakpoint_bytes: true,
+        supports_step_back: true,
+        supports_stepping_granularity: true,
+        supports_read_memory_request: true,
+        supports_write_memory_request: true,
+        supports_disassemble_request: true,
+        supports_evaluate_for_hovers: true,
+        supports_set_variable: true,
+        supports_terminate_request: true,
+        supports_delayed_stack_trace_loading: true,
+        supports_breakpoint_locations_request: true,
+    };
+}
+
+/// Arguments of `initialize`, as far as the adapter could not do what they say.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Client {
+    lines_start_at1: Option<bool>,
+    columns_start_at1: Option<bool>,
+    path_format: Option<String>,
+}
+
+impl Client {
+    /// Checks that a client counts and names as the adapter does.
+    ///
+    /// # Errors
+    /// Returns a message that names the argument which says otherwise.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let counts =
+            [("linesStartAt1", self.lines_start_at1), ("columnsStartAt1", self.columns_start_at1)];
+        for (name, given) in counts {
+            if given == Some(false) {
+                return Err(format!("{name} is false, but this adapter counts from 1"));
+            }
+        }
+        match self.path_format.as_deref() {
+            None | Some("path") => Ok(()),
+            Some(_) => Err("pathFormat must be \"path\"".to_owned()),
+        }
+    }
+}
+
+/// Arguments of `launch`: a position and a square, or a program.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchArguments {
+    /// A position, in FEN.
+    pub fen: Option<String>,
+    /// The square of it, such as `e4`.
+    pub square: Option<String>,
+    /// A program instead: source, ELF or Intel HEX.
+    pub program: Option<String>,
+    /// The board's profile.
+    pub board: Option<String>,
+    /// A real board, by the debug kernel: its name in the rig file, device or address.
+    pub port: Option<String>,
+    /// The rig file.
+    pub rig: Option<String>,
+    /// MAME's board by the debug kernel: the machine, or an empty text for the profile's first.
+    pub mame: Option<String>,
+    /// A file for a transcript of the line.
+    pub record: Option<String>,
+    /// A transcript that is to be gone through without a board.
+    pub replay: Option<String>,
+    /// The evaluator's behaviour.
+    pub behaviour: Option<String>,
+    /// A folder with routines in place of ours.
+    pub sargon_dir: Option<String>,
+    /// The layout of a program that is assembled.
+    pub layout: Option<String>,
+    /// Symbols that are defined before its first line, `NAME` or `NAME=VALUE`.
+    #[serde(default)]
+    pub define: Vec<String>,
+    /// Folders where inserted files are.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// A symbol file.
+    pub symbols: Option<String>,
+    /// Entry of the program: a label or a number.
+    pub entry: Option<String>,
+    /// Seconds of the board's time within which it must come to the call.
+    pub within: Option<f64>,
+    /// Whether to stop before the first instruction of a program; if not given, yes.
+    pub stop_on_entry: Option<bool>,
+}
+
+/// A source file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Source {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source_reference: Option<u64>,
+}
+
+/// A breakpoint as requested: a place of the kind that its request is about, and what all kinds may
+/// have.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestedBreakpoint {
+    pub(super) line: Option<u32>,
+    pub(super) name: Option<String>,
+    pub(super) instruction_reference: Option<String>,
+    #[serde(default)]
+    pub(super) offset: i64,
+    pub(super) data_id: Option<String>,
+    pub(super) access_type: Option<String>,
+    pub(super) condition: Option<String>,
+    pub(super) hit_condition: Option<String>,
+}
+
+/// Arguments of the requests that set breakpoints, each of which replaces those of its kind.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct SetBreakpoints {
+    #[serde(default)]
+    pub(super) source: Source,
+    #[serde(default)]
+    pub(super) breakpoints: Vec<RequestedBreakpoint>,
+}
+
+/// A breakpoint as it was set.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BreakpointStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<u32>,
+    pub(super) verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) instruction_reference: Option<String>,
+}
+
+impl BreakpointStatus {
+    pub(super) fn refused(message: String) -> Self {
+        Self { message: Some(message), reason: Some("failed"), ..Self::default() }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BreakpointLocations {
+    #[serde(default)]
+    pub(super) source: Source,
+    pub(super) line: u32,
+    pub(super) end_line: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DataInfo {
+    pub(super) variables_reference: Option<u64>,
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) as_address: bool,
+    pub(super) bytes: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StackTrace {
+    #[serde(default)]
+    pub(super) start_frame: usize,
+    #[serde(default)]
+    pub(super) levels: usize,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Variables {
+    pub(super) variables_reference: u64,
+    #[serde(default)]
+    pub(super) start: usize,
+    #[serde(default)]
+    pub(super) count: usize,
+}
+
+/// A variable as it is shown.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) value: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) evaluate_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) memory_reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<Hint>,
+    pub(super) variables_reference: u64,
+}
+
+/// The attributes of a variable, such as `readOnly`.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Hint {
+    pub(super) attributes: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetVariable {
+    pub(super) variables_reference: u64,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Evaluate {
+    pub(super) expression: String,
+    pub(super) context: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SourceText {
+    #[serde(default)]
+    pub(super) source: Source,
+    pub(super) source_reference: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Disassemble {
+    pub(super) memory_reference: String,
+    #[serde(default)]
+    pub(super) offset: i64,
+    #[serde(default)]
+    pub(super) instruction_offset: i64,
+    pub(super) instruction_count: usize,
+}
+
+/// An instruction of a disassembly.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DisassembledInstruction {
+    pub(super) address: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) instruction_bytes: String,
+    pub(super) instruction: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) symbol: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) location: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<&'static str>,
+}
+
+impl DisassembledInstruction {
+    /// An entry in place of an instruction that lies outside memory.
+    pub(super) fn filler() -> Self {
+        // -1 is the address that VS Code passes over; the protocol leaves it open.
+        let address = "-1".to_owned();
+        let presentation_hint = Some("invalid");
+        Self { address, presentation_hint, ..Self::default() }
+    }
+}
+
+/// Arguments of `readMemory` and `writeMemory`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Memory {
+    pub(super) memory_reference: String,
+    #[serde(default)]
+    pub(super) offset: i64,
+    #[serde(default)]
+    pub(super) count: usize,
+    #[serde(default)]
+    pub(super) data: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Step {
+    #[serde(default)]
+    pub(super) granularity: String,
+}
+
+/// A frame of the stack.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StackFrame {
+    pub(super) id: usize,
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<Source>,
+    pub(super) line: u32,
+    pub(super) column: u32,
+    pub(super) instruction_pointer_reference: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presentation_hint: Option<&'static str>,
+}
+
+/// The body of `stopped`.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Stopped {
+    pub(super) reason: &'static str,
+    pub(super) thread_id: u64,
+    pub(super) all_threads_stopped: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) hit_breakpoint_ids: Vec<u32>,
+}

@@ -1,0 +1,372 @@
+//! The state of a board under a debugger, and how one step changes it.
+
+use std::cell::RefCell;
+
+use board_simulator::{Access, BoardModel, QueueLine, Registers, StepOutcome};
+use firmware::code::CodeMap;
+
+use super::calls::{Call, CallStack};
+use super::exec::HaltReason;
+use super::history::{History, Snapshot};
+use super::stops::{StepAccesses, StopPoints, WatchHit};
+use super::target::Target;
+
+/// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
+/// debugger, set breakpoints and send bytes.
+pub type ShouldStop<'a> = &'a mut dyn FnMut(&mut Debugger) -> bool;
+
+/// A board under a debugger: a simulated board, or a target with a simulated twin.
+pub struct Debugger {
+    pub(super) board: BoardModel<QueueLine>,
+    code: CodeMap,
+    /// The breakpoints and watchpoints.
+    pub stops: StopPoints,
+    pub(super) history: History,
+    pub(super) step_count: u64,
+    calls: CallStack,
+    /// The return address of the current interrupt service. A breakpoint there was checked before
+    /// the interrupt.
+    interrupted_pc: Option<u16>,
+    /// Whether the breakpoint at PC was checked before an interrupt.
+    pub(super) breakpoint_already_hit: bool,
+    /// The number of recorded inputs that the board has received since the start of its history.
+    inputs_delivered: usize,
+    pub(super) accesses: RefCell<Vec<Access>>,
+    /// The registers before the last step, for watchpoints on registers.
+    pub(super) before: Registers,
+    /// `true` during a reverse search, while the state is not one to show.
+    pub(super) in_reverse_search: bool,
+    origin: Option<Snapshot>,
+    /// The target, if there is one; `board` is its twin then.
+    pub(super) target: Option<Box<Target>>,
+}
+
+impl Debugger {
+    /// Creates a debugger for a simulated board; the history begins now.
+    #[must_use]
+    pub fn new(board: BoardModel<QueueLine>, code: CodeMap) -> Self {
+        let mut debugger = Self {
+            board,
+            code,
+            stops: StopPoints::default(),
+            history: History::new(),
+            step_count: 0,
+            calls: CallStack::default(),
+            interrupted_pc: None,
+            breakpoint_already_hit: false,
+            inputs_delivered: 0,
+            accesses: RefCell::new(Vec::new()),
+            before: Registers::default(),
+            in_reverse_search: false,
+            origin: None,
+            target: None,
+        };
+        debugger.origin = Some(debugger.snapshot());
+        debugger
+    }
+
+    /// Creates a debugger for a target; `twin` is a simulated board in the same state.
+    pub(super) fn on_target(twin: BoardModel<QueueLine>, code: CodeMap, target: Target) -> Self {
+        let mut debugger = Self::new(twin, code);
+        debugger.target = Some(Box::new(target));
+        debugger
+    }
+
+    /// The source lines and symbols of the programs.
+    #[must_use]
+    pub fn code(&self) -> &CodeMap {
+        &self.code
+    }
+
+    /// The target, unless its twin is shown.
+    pub(super) fn live_target(&self) -> Option<&Target> {
+        self.target.as_deref().filter(|target| target.twin.present.is_none())
+    }
+
+    fn live_target_mut(&mut self) -> Option<&mut Target> {
+        self.target.as_deref_mut().filter(|target| target.twin.present.is_none())
+    }
+
+    /// Returns `true` if the state shown is that of a target's simulated twin.
+    #[must_use]
+    pub fn is_twin(&self) -> bool {
+        self.target.is_some() && self.live_target().is_none()
+    }
+
+    /// The last error of the target.
+    #[must_use]
+    pub fn last_error(&self) -> Option<String> {
+        self.target.as_ref().and_then(|target| target.last_error())
+    }
+
+    /// Checks that a breakpoint can be set at an address.
+    ///
+    /// # Errors
+    /// Returns the reason if not: on a target, breakpoints need RAM.
+    pub fn can_set_breakpoint(&self, address: u16) -> Result<(), String> {
+        self.live_target().map_or(Ok(()), |target| target.can_set_breakpoint(address))
+    }
+
+    /// Checks that watchpoints are supported.
+    ///
+    /// # Errors
+    /// Returns the reason if not: a target has none.
+    pub fn can_set_watchpoint(&self) -> Result<(), String> {
+        let problem = "the kernel on a board can't watch memory, ports or registers; `who` finds \
+                       the last change of a byte on the board's twin";
+        self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
+    }
+
+    /// Checks that registers and memory can be modified now.
+    ///
+    /// # Errors
+    /// Returns the reason if not: the history of a twin is read-only.
+    pub fn can_modify(&self) -> Result<(), String> {
+        let problem = "this is the history of the board's twin, which is read-only: run forward to \
+                       the present first";
+        if self.is_twin() { Err(problem.to_owned()) } else { Ok(()) }
+    }
+
+    /// The registers of the processor.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        self.live_target().map_or_else(|| self.board.registers(), Target::registers)
+    }
+
+    /// T-states since power-up; on a target, those that the program has run, measured by the
+    /// line's clock.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        self.live_target().map_or_else(|| self.board.clock(), Target::clock)
+    }
+
+    /// Processor clock in Hz.
+    #[must_use]
+    pub fn clock_hz(&self) -> u64 {
+        self.board.clock_hz()
+    }
+
+    /// Instructions and waits since the debugger was created.
+    #[must_use]
+    pub fn step_count(&self) -> u64 {
+        self.step_count
+    }
+
+    /// A byte of memory, read without a bus cycle.
+    #[must_use]
+    pub fn peek(&self, address: u16) -> u8 {
+        self.live_target()
+            .map_or_else(|| self.board.bus().peek(address), |target| target.peek(address))
+    }
+
+    /// The word at an address, low byte first.
+    #[must_use]
+    pub fn peek_word(&self, address: u16) -> u16 {
+        u16::from_le_bytes([self.peek(address), self.peek(address.wrapping_add(1))])
+    }
+
+    /// Returns `count` bytes of memory, wrapping at FFFFH.
+    #[must_use]
+    pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
+        match self.live_target() {
+            Some(target) => target.dump(address, count),
+            None => self.board.bus().dump(address, count),
+        }
+    }
+
+    /// Returns `true` during a reverse search, while the state is not one to show.
+    #[must_use]
+    pub fn is_searching(&self) -> bool {
+        self.in_reverse_search
+    }
+
+    /// Sets the registers. Discards the history, as [`Self::poke`] does.
+    pub fn set_registers(&mut self, registers: &Registers) {
+        match self.live_target_mut() {
+            Some(target) => target.set_registers(registers),
+            None => self.change_simulated(|board| board.set_registers(registers)),
+        }
+    }
+
+    /// Writes to memory, ROM included. Discards the history, which does not lead to the new state.
+    pub fn poke(&mut self, address: u16, bytes: &[u8]) {
+        match self.live_target_mut() {
+            Some(target) => target.poke(address, bytes),
+            None => self.change_simulated(|board| board.bus_mut().load(address, bytes)),
+        }
+    }
+
+    /// Modifies the simulated board and discards the history.
+    pub(super) fn change_simulated(&mut self, change: impl FnOnce(&mut BoardModel<QueueLine>)) {
+        change(&mut self.board);
+        self.history.clear();
+        self.inputs_delivered = 0;
+    }
+
+    /// Sends bytes to the board. After a reverse command this discards the input recorded later.
+    ///
+    /// # Errors
+    /// Returns the bytes during a reverse search and while a twin is shown, when there is no input.
+    pub fn send<'b>(&mut self, bytes: &'b [u8]) -> Result<(), &'b [u8]> {
+        if self.in_reverse_search || self.is_twin() {
+            return Err(bytes);
+        }
+        match self.live_target_mut() {
+            Some(target) => target.send(bytes),
+            None => self.send_simulated(bytes),
+        }
+        Ok(())
+    }
+
+    /// Sends bytes to the simulated board.
+    pub(super) fn send_simulated(&mut self, bytes: &[u8]) {
+        self.history.record_input(self.step_count, self.inputs_delivered, bytes);
+    }
+
+    /// All output of the board since the debugger was created, up to the current step.
+    #[must_use]
+    pub fn output(&self) -> &[u8] {
+        self.target.as_ref().map_or(&self.board.line().from_board, |target| target.output())
+    }
+
+    /// The open calls, innermost first: those observed, then those guessed from the stack.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Call> {
+        match self.live_target() {
+            Some(_) => self.list_calls(&CallStack::default()),
+            None => self.list_calls(&self.calls),
+        }
+    }
+
+    fn list_calls(&self, calls: &CallStack) -> Vec<Call> {
+        calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
+    }
+
+    /// The number of open calls that were observed.
+    pub(super) fn depth(&self) -> usize {
+        self.calls.depth()
+    }
+
+    /// Restores the state in which the debugger was created. Breakpoints stay.
+    pub fn restart(&mut self) {
+        self.stops.reset_hit_counts();
+        if let Some(target) = &mut self.target {
+            target.restart();
+        }
+        if let Some(origin) = self.origin.take() {
+            self.restore(&origin);
+            self.origin = Some(origin);
+            self.history = History::new();
+        }
+    }
+
+    /// Executes one step, and takes a snapshot before it if one is due.
+    pub(super) fn step_recorded(&mut self) -> StepOutcome {
+        let registers = self.registers();
+        let opcode = self.peek(registers.pc);
+        if self.history.is_snapshot_due(self.step_count) {
+            self.history.push(self.snapshot());
+        }
+        // A replay delivers each input before the same step, or it would diverge. After the
+        // snapshot, whose count is of the inputs delivered before it.
+        while let Some(bytes) = self.history.due(self.step_count, self.inputs_delivered) {
+            self.board.line_mut().to_board.extend(bytes);
+            self.inputs_delivered += 1;
+        }
+        let was_served = self.board.in_service();
+        let turn = self.board.step_recorded(&self.accesses);
+        // The steps of an idle board are not counted: input sent to it later would come at a
+        // different step in a replay.
+        if turn != StepOutcome::Idle {
+            self.step_count += 1;
+        }
+        self.before = registers;
+        if turn == StepOutcome::Executed {
+            self.record_call(&registers, opcode, was_served);
+        }
+        turn
+    }
+
+    fn record_call(&mut self, before: &Registers, opcode: u8, was_served: bool) {
+        let now = self.registers();
+        let accepted = self.board.accepted_interrupt();
+        if accepted && !was_served {
+            self.interrupted_pc = Some(before.pc);
+        }
+        // The interrupted instruction has not run: reaching it again is not a second hit.
+        let returned = was_served && !self.board.in_service();
+        self.breakpoint_already_hit =
+            returned && self.interrupted_pc.take_if(|at| *at == now.pc).is_some();
+        self.calls.record(before, &now, opcode, accepted);
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            step: self.step_count,
+            board: self.board.clone(),
+            calls: self.calls.clone(),
+            interrupted_pc: self.interrupted_pc,
+            breakpoint_already_hit: self.breakpoint_already_hit,
+            inputs_delivered: self.inputs_delivered,
+        }
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        self.board = snapshot.board.clone();
+        self.step_count = snapshot.step;
+        self.calls = snapshot.calls.clone();
+        self.interrupted_pc = snapshot.interrupted_pc;
+        self.breakpoint_already_hit = snapshot.breakpoint_already_hit;
+        self.inputs_delivered = snapshot.inputs_delivered;
+    }
+
+    /// Restores the last snapshot at or before `step`; returns the step of the snapshot.
+    pub(super) fn rewind(&mut self, step: u64) -> Option<u64> {
+        // Moved out, since `restore` borrows all of the debugger.
+        let history = std::mem::take(&mut self.history);
+        let snapshot = history.before(step);
+        let found = snapshot.map(|snapshot| {
+            self.restore(snapshot);
+            snapshot.step
+        });
+        self.history = history;
+        found
+    }
+
+    /// Returns the reason to halt after a step, if there is one. Counts the hit of a breakpoint.
+    pub(super) fn halt_reason(&mut self, turn: StepOutcome) -> Option<HaltReason> {
+        if turn != StepOutcome::Executed {
+            return None;
+        }
+        if let Some(hit) = self.watch_hit() {
+            return Some(HaltReason::Watchpoint(hit));
+        }
+        let stops = !self.breakpoint_already_hit && self.is_stopped_by_breakpoint();
+        stops.then_some(HaltReason::Breakpoint)
+    }
+
+    /// Returns `true` if a breakpoint at PC stops the board. Counts the hit.
+    pub(super) fn is_stopped_by_breakpoint(&mut self) -> bool {
+        let registers = self.registers();
+        let mut stops = std::mem::take(&mut self.stops);
+        let is_stopped = stops.record_arrival(&registers, &|at| self.peek(at));
+        self.stops = stops;
+        is_stopped
+    }
+
+    /// The watchpoint that the last step accessed.
+    pub(super) fn watch_hit(&self) -> Option<WatchHit> {
+        let accesses = self.accesses.borrow();
+        let after = self.registers();
+        self.stops.watch_hit(&StepAccesses {
+            accesses: &accesses,
+            before: &self.before,
+            after: &after,
+        })
+    }
+
+    /// The length of the instruction at an address, in bytes; 1 if the bytes are no instruction.
+    pub(crate) fn length(&self, address: u16) -> u16 {
+        tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
+    }
+}

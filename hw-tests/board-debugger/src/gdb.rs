@@ -1,0 +1,303 @@
+//! gdb's remote serial protocol ("Debugging with GDB", appendix E), for a gdb with Z80 support.
+//!
+//! It has thirteen 16-bit registers and needs no target description. Breakpoints do not modify
+//! memory.
+
+mod connections;
+mod packet;
+
+use std::io;
+
+use super::commands::{self, CommandOutcome};
+use super::debugger::Debugger;
+use super::debugger::ShouldStop;
+use super::exec::ExecCommand;
+use super::exec::HaltReason;
+use super::registers;
+use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
+use board_simulator::{AccessKind, Registers};
+
+pub use connections::{GdbConnection, accept_connections};
+pub use packet::{Client, Stream};
+
+use packet::{Packet, bytes, hex, text_of};
+
+/// Maximum packet size, reported in the reply to `qSupported`.
+const MAX_PACKET: usize = 0x1000;
+/// Bytes of all registers.
+const REGISTER_BYTES: usize = 26;
+
+/// The end of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// gdb detached or disconnected, and may reconnect.
+    Detached,
+    /// gdb sent `k` (kill).
+    Killed,
+}
+
+/// Serves gdb until it detaches, kills the session or disconnects.
+///
+/// # Errors
+/// Returns the error of the line to gdb if it fails.
+pub fn serve(debugger: &mut Debugger, client: &mut Client<'_>) -> io::Result<SessionEnd> {
+    let mut session = Session { debugger, client, acknowledges: true };
+    while let Some(packet) = session.client.receive(session.acknowledges, MAX_PACKET)? {
+        let packet = match packet {
+            Packet::Whole(packet) => packet,
+            // Reply with an error text, which gdb shows. Asking for retransmission would not help:
+            // the packet is too long.
+            Packet::TooLong(length) => {
+                session.send(&format!(
+                    "E.a packet has {length} bytes, and {MAX_PACKET} are the most that is read"
+                ))?;
+                continue;
+            }
+        };
+        match packet.as_slice() {
+            b"k" => return Ok(SessionEnd::Killed),
+            b"D" => {
+                session.send("OK")?;
+                return Ok(SessionEnd::Detached);
+            }
+            packet => {
+                let reply = session.handle_packet(packet)?;
+                session.send(&reply)?;
+                // What gdb sent before it saw our answer is still acknowledged.
+                session.acknowledges &= packet != b"QStartNoAckMode";
+            }
+        }
+    }
+    Ok(SessionEnd::Detached)
+}
+
+struct Session<'a, 's> {
+    debugger: &'a mut Debugger,
+    client: &'a mut Client<'s>,
+    acknowledges: bool,
+}
+
+impl Session<'_, '_> {
+    fn send(&mut self, text: &str) -> io::Result<()> {
+        self.client.send(text)
+    }
+
+    /// Returns the reply to a packet; an empty reply means "not supported".
+    fn handle_packet(&mut self, packet: &[u8]) -> io::Result<String> {
+        let text = String::from_utf8_lossy(packet);
+        let rest = text.get(1..).unwrap_or_default();
+        Ok(match packet.first() {
+            Some(b'?') => "S05".to_owned(),
+            Some(b'g') => registers_text(&self.debugger.registers()),
+            Some(b'G' | b'P' | b'M') if let Err(problem) = self.debugger.can_modify() => {
+                refused(&problem)
+            }
+            Some(b'G') => self.set_registers(rest),
+            Some(b'p') => self.register(rest),
+            Some(b'P') => self.set_register(rest),
+            Some(b'm') => self.read_memory(rest),
+            Some(b'M') => self.write_memory(rest),
+            Some(b'Z') => self.stop(rest, true),
+            Some(b'z') => self.stop(rest, false),
+            Some(b'H' | b'T') => "OK".to_owned(),
+            Some(b'c' | b's' | b'b') => self.run(&text),
+            Some(b'q') if text.starts_with("qRcmd,") => return self.monitor(&text[6..]),
+            Some(b'q' | b'Q') => query(&text),
+            _ => String::new(),
+        })
+    }
+
+    fn run(&mut self, text: &str) -> String {
+        let motion = match text {
+            "c" => ExecCommand::Continue,
+            "s" => ExecCommand::Step,
+            "bs" => ExecCommand::ReverseStep,
+            "bc" => ExecCommand::ReverseContinue,
+            _ => return String::new(),
+        };
+        let Self { debugger, client, .. } = self;
+        let halt = debugger.run(motion, &mut |_| client.is_interrupted());
+        self.halt_text(halt)
+    }
+
+    fn halt_text(&self, halt: HaltReason) -> String {
+        match halt {
+            HaltReason::Watchpoint(hit) => self.watch_text(hit),
+            HaltReason::HistoryStart => "T05replaylog:begin;".to_owned(),
+            HaltReason::Paused => "S02".to_owned(),
+            HaltReason::TwinCaughtUp => "T05replaylog:end;".to_owned(),
+            HaltReason::Step
+            | HaltReason::Breakpoint
+            | HaltReason::Idle
+            | HaltReason::TargetError => "S05".to_owned(),
+        }
+    }
+
+    /// gdb wants the kind of the watchpoint that it set, not that of the access; of ports and
+    /// registers, which only `monitor watch` can watch, it knows nothing.
+    fn watch_text(&self, hit: WatchHit) -> String {
+        let watch = self.debugger.stops.watchpoints().find(|(id, _)| *id == hit.id);
+        let both = watch.is_some_and(|(_, watch)| watch.reads && watch.writes);
+        let WatchTrigger::Access(access) = hit.event else { return "S05".to_owned() };
+        let kind = match access.kind {
+            AccessKind::In | AccessKind::Out => return "S05".to_owned(),
+            _ if both => "awatch",
+            AccessKind::Write => "watch",
+            AccessKind::Read => "rwatch",
+        };
+        format!("T05{kind}:{:04x};", access.address)
+    }
+
+    /// `monitor COMMAND`: a command of the debugger; its text goes to gdb's console.
+    fn monitor(&mut self, digits: &str) -> io::Result<String> {
+        let Some(line) = bytes(digits) else { return Ok(error()) };
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let Self { debugger, client, .. } = self;
+        let ask: ShouldStop<'_> = &mut |_| client.is_interrupted();
+        let said = match commands::execute(debugger, &line, ask) {
+            Ok(CommandOutcome::Quit) => "`detach` or `kill` ends the session".to_owned(),
+            Ok(done) => commands::report(debugger, &done),
+            Err(message) => message,
+        };
+        // Registers that gdb has kept are old after a command that moved the board.
+        self.send(&format!("O{}", text_of(&format!("{said}\n"))))?;
+        Ok("OK".to_owned())
+    }
+
+    fn set_registers(&mut self, text: &str) -> String {
+        let Some(bytes) = bytes(text).filter(|bytes| bytes.len() == REGISTER_BYTES) else {
+            return error();
+        };
+        let mut registers = self.debugger.registers();
+        for (number, value) in bytes.chunks(2).enumerate() {
+            put(&mut registers, number, u16::from_le_bytes([value[0], value[1]]));
+        }
+        self.debugger.set_registers(&registers);
+        "OK".to_owned()
+    }
+
+    fn register(&mut self, text: &str) -> String {
+        let number = hex(text.as_bytes()).unwrap_or(u64::MAX) as usize;
+        let all = registers_text(&self.debugger.registers());
+        all.get(number.saturating_mul(4)..)
+            .and_then(|rest| rest.get(..4))
+            .map_or_else(error, str::to_owned)
+    }
+
+    fn set_register(&mut self, text: &str) -> String {
+        let parts = text.split_once('=');
+        let number = parts.and_then(|(number, _)| hex(number.as_bytes()));
+        let value = parts.and_then(|(_, value)| bytes(value)).filter(|value| value.len() == 2);
+        let (Some(number @ 0..=12), Some(value)) = (number, value) else { return error() };
+        let mut registers = self.debugger.registers();
+        put(&mut registers, number as usize, u16::from_le_bytes([value[0], value[1]]));
+        self.debugger.set_registers(&registers);
+        "OK".to_owned()
+    }
+
+    /// Memory up to FFFFH; fewer bytes than asked for tell gdb where it ends.
+    fn read_memory(&mut self, text: &str) -> String {
+        let Some((address, count)) = parse_address_range(text) else { return error() };
+        let left = 0x1_0000 - usize::from(address);
+        let count = count.min(MAX_PACKET / 2).min(left);
+        self.debugger.dump(address, count).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn write_memory(&mut self, text: &str) -> String {
+        let parts = text
+            .split_once(':')
+            .and_then(|(place, data)| Some((parse_address_range(place)?, bytes(data)?)));
+        match parts {
+            Some(((address, count), data))
+                if count == data.len() && usize::from(address) + count <= 0x1_0000 =>
+            {
+                self.debugger.poke(address, &data);
+                "OK".to_owned()
+            }
+            _ => error(),
+        }
+    }
+
+    /// `Z` and `z`: breakpoints (0, 1) and watchpoints on writes, reads and both (2, 3, 4).
+    fn stop(&mut self, text: &str, set: bool) -> String {
+        let Some((kind, place)) = text.split_once(',') else { return error() };
+        let Some((address, count)) = parse_address_range(place) else { return error() };
+        let refusal = match kind {
+            "0" | "1" => self.debugger.can_set_breakpoint(address),
+            _ => self.debugger.can_set_watchpoint(),
+        };
+        if let (true, Err(problem)) = (set, refusal) {
+            return refused(&problem);
+        }
+        let stops = &mut self.debugger.stops;
+        match kind {
+            "0" | "1" => {
+                stops.remove_breakpoints_at(address);
+                if set {
+                    stops.add_breakpoint(Breakpoint::at(address));
+                }
+            }
+            "2" | "3" | "4" => {
+                let count = count.clamp(1, 0xFFFF) as u16;
+                let what = WatchTarget::Memory;
+                let writes = kind != "3";
+                let watch = Watchpoint { what, first: address, count, reads: kind != "2", writes };
+                stops.remove_matching_watchpoints(&watch);
+                if set {
+                    stops.add_watchpoint(watch);
+                }
+            }
+            _ => return String::new(),
+        }
+        "OK".to_owned()
+    }
+}
+
+fn query(text: &str) -> String {
+    match text.split([':', ';']).next() {
+        Some("qSupported") => {
+            format!("PacketSize={MAX_PACKET:x};ReverseStep+;ReverseContinue+;QStartNoAckMode+")
+        }
+        Some("QStartNoAckMode") => "OK".to_owned(),
+        Some("qAttached") => "1".to_owned(),
+        Some("qC") => "QC1".to_owned(),
+        Some("qfThreadInfo") => "m1".to_owned(),
+        Some("qsThreadInfo") => "l".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// An error whose text gdb shows.
+fn refused(problem: &str) -> String {
+    format!("E.{problem}")
+}
+
+fn error() -> String {
+    "E01".to_owned()
+}
+
+/// All registers in gdb's order, each low byte first.
+fn registers_text(registers: &Registers) -> String {
+    let pairs = registers::PAIRS.map(|name| registers::register(registers, name).unwrap_or(0));
+    let ir = u16::from(registers.i) << 8 | u16::from(registers.r);
+    let all = pairs.into_iter().chain([ir]);
+    all.map(|value| format!("{:02x}{:02x}", value & 0xFF, value >> 8)).collect()
+}
+
+/// Sets a register by its number in gdb's order.
+fn put(registers: &mut Registers, number: usize, value: u16) {
+    match registers::PAIRS.get(number) {
+        Some(name) => {
+            registers::set_register(registers, name, value);
+        }
+        None => [registers.i, registers.r] = value.to_be_bytes(),
+    }
+}
+
+/// `ADDRESS,LENGTH`, in hexadecimal digits; what follows a second comma or a semicolon is passed
+/// over. An address of more than sixteen bits is none.
+fn parse_address_range(text: &str) -> Option<(u16, usize)> {
+    let mut parts = text.split([',', ';']);
+    let address = u16::try_from(hex(parts.next()?.as_bytes())?).ok()?;
+    Some((address, hex(parts.next()?.as_bytes())? as usize))
+}

@@ -1,0 +1,104 @@
+//! The recorded history of a board: snapshots, from which any other step is reached by replaying
+//! forward, and the input in between.
+
+use super::calls::CallStack;
+use board_simulator::{BoardModel, QueueLine};
+
+/// Steps between two snapshots at first.
+const INITIAL_INTERVAL_STEPS: u64 = 2_000;
+/// Maximum number of steps between two snapshots, which bounds the time of a reverse step.
+const MAX_INTERVAL_STEPS: u64 = 128_000;
+const MAX_SNAPSHOTS: usize = 64;
+
+/// A copy of the board, and the debugger's state that belongs to it.
+pub(super) struct Snapshot {
+    pub(super) step: u64,
+    pub(super) board: BoardModel<QueueLine>,
+    pub(super) calls: CallStack,
+    pub(super) interrupted_pc: Option<u16>,
+    pub(super) breakpoint_already_hit: bool,
+    /// The number of inputs delivered before this step.
+    pub(super) inputs_delivered: usize,
+}
+
+/// Bytes delivered to the board before a step.
+struct RecordedInput {
+    step: u64,
+    bytes: Vec<u8>,
+}
+
+/// Snapshots in ascending order of steps, and the recorded input.
+pub(super) struct History {
+    snapshots: Vec<Snapshot>,
+    interval: u64,
+    inputs: Vec<RecordedInput>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl History {
+    pub(super) fn new() -> Self {
+        Self { snapshots: Vec::new(), interval: INITIAL_INTERVAL_STEPS, inputs: Vec::new() }
+    }
+
+    /// Returns `true` if a snapshot is to be taken at this step.
+    pub(super) fn is_snapshot_due(&self, step: u64) -> bool {
+        self.snapshots.last().is_none_or(|last| step >= last.step + self.interval)
+    }
+
+    /// Adds a snapshot. Beyond `MAX_SNAPSHOTS` the one is dropped that leaves the smallest gap in
+    /// relation to its age: snapshots stay dense in the recent past, where most reverse commands
+    /// end.
+    pub(super) fn push(&mut self, snapshot: Snapshot) {
+        let now = snapshot.step;
+        self.snapshots.push(snapshot);
+        if self.snapshots.len() <= MAX_SNAPSHOTS {
+            return;
+        }
+        let cost = |at: &usize| {
+            let gap = self.snapshots[at + 1].step - self.snapshots[at - 1].step;
+            let age = now - self.snapshots[*at].step;
+            gap.saturating_mul(1024) / age.max(1)
+        };
+        // The first and the last snapshot bound the history and stay.
+        if let Some(at) = (1..self.snapshots.len() - 1).min_by_key(cost) {
+            self.snapshots.remove(at);
+        }
+        self.interval = (self.interval + self.interval / 8).min(MAX_INTERVAL_STEPS);
+    }
+
+    /// The last snapshot at or before `step`.
+    pub(super) fn before(&self, step: u64) -> Option<&Snapshot> {
+        let after = self.snapshots.partition_point(|snapshot| snapshot.step <= step);
+        self.snapshots.get(after.checked_sub(1)?)
+    }
+
+    /// The first step of the history.
+    pub(super) fn start(&self) -> Option<u64> {
+        self.snapshots.first().map(|snapshot| snapshot.step)
+    }
+
+    /// Discards the history: after a change by the user a replay would not reach the new state.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Records bytes to be delivered before `step`, after `delivered` inputs. Discards inputs and
+    /// snapshots after that: a reverse command has made them obsolete.
+    pub(super) fn record_input(&mut self, step: u64, delivered: usize, bytes: &[u8]) {
+        self.inputs.truncate(delivered);
+        self.snapshots
+            .retain(|snapshot| snapshot.step <= step && snapshot.inputs_delivered <= delivered);
+        self.inputs.push(RecordedInput { step, bytes: bytes.to_vec() });
+    }
+
+    /// Returns the next input if it is due at `step`, after `delivered` inputs.
+    pub(super) fn due(&self, step: u64, delivered: usize) -> Option<&[u8]> {
+        let next = self.inputs.get(delivered).filter(|input| input.step <= step)?;
+        Some(&next.bytes)
+    }
+}

@@ -1,0 +1,70 @@
+//! A debugger, profiler and coverage tool for Z80 programs on a simulated board, with reverse
+//! execution. A real board is debugged through the debug kernel; a simulated twin that receives the
+//! same input executes its reverse commands.
+//!
+//! [`Machine`] is a board with its programs. [`Debugger`] runs [`ExecCommand`]s and reports a
+//! [`HaltReason`]; [`commands`] parses the command language. The front ends are thin: [`gdb`]
+//! serves gdb's remote protocol, [`dap`] the Debug Adapter Protocol, and `view` draws a terminal.
+//!
+//! ```
+//! use board_debugger::{Debugger, ExecCommand, HaltReason, LoadedProgram, open_program};
+//! use firmware::code::KnownProgram;
+//! use firmware::profile::Profile;
+//!
+//! let profile = Profile::named("rc2014-classic")?;
+//! let mut known = KnownProgram::default();
+//! known.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0; // INR A
+//! twice let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+//! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Step);
+//! assert_eq!(debugger.registers().pc, 0x8001); assert_eq!(debugger.run(ExecCommand::ReverseStep,
+//! &mut |_| false), HaltReason::Step); assert_eq!(debugger.registers().pc, 0x8000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calls;
+pub mod commands;
+mod condition;
+pub mod dap;
+mod debugger;
+mod diagnose;
+mod dwarf;
+mod exec;
+pub mod gdb;
+mod history;
+mod location;
+mod machine;
+mod opcodes;
+pub mod profiling;
+mod program;
+mod registers;
+mod render;
+mod session;
+mod stepper;
+mod stops;
+mod target;
+mod target_exec;
+#[cfg(feature = "view")]
+pub mod view;
+
+pub use calls::Call;
+pub use condition::{Condition, ConditionError, parse_number};
+pub use debugger::{Debugger, ShouldStop};
+pub use diagnose::{Diagnosis, FirstFault, diagnose};
+pub use exec::{ExecCommand, HaltReason};
+pub use machine::Machine;
+pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
+pub use registers::{
+    FLAGS, PAIRS, REGISTERS, RegisterRole, canonical_name, flag_letters, register, set_register,
+    xchng_register_roles,
+};
+pub use render::{Instruction, board_text, describe, instruction_at, pieces};
+pub use session::{
+    DebugSession, EntryOutcome, SessionError, board_with_program, open_at_exchange,
+    open_for_position, open_position_on_target, open_program, open_program_on_target,
+    run_to_exchange, run_with_timeout,
+};
+pub use stops::{
+    Breakpoint, BreakpointId, HitCondition, StopPoints, WatchHit, WatchTarget, WatchTrigger,
+    Watchpoint, WatchpointId,
+};
+pub use target::{DebugKernel, KernelError, TargetError};

@@ -1,0 +1,12 @@
+//! Classes of opcodes that stepping and profiling need to recognise.
+
+/// Returns `true` for CALL, conditional CALL and RST.
+#[must_use]
+pub(crate) fn is_call(opcode: u8) -> bool {
+    opcode == 0xCD || matches!(opcode & 0xC7, 0xC4 | 0xC7)
+}
+
+/// Returns `true` for RET, conditional RET, and the prefix of RETI and RETN.
+pub(crate) fn is_return(opcode: u8) -> bool {
+    opcode == 0xC9 || opcode & 0xC7 == 0xC0 || opcode == 0xED
+}

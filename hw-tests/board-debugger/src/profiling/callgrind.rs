@@ -1,0 +1,98 @@
+//! Profiles in callgrind's format (valgrind's manual, "Callgrind Format Specification"), for
+//! KCachegrind and callgrind_annotate. The event is the T-state.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::profile::full_name;
+use super::step_counter::StepCounter;
+use firmware::code::CodeMap;
+
+/// Costs and calls of a routine.
+#[derive(Default)]
+struct Routine {
+    /// T-states by file and line.
+    lines: BTreeMap<(String, u32), u64>,
+    /// Entries of other routines: by routine, how often, and their T-states with callees.
+    entries: BTreeMap<u16, Entry>,
+}
+
+#[derive(Default)]
+struct Entry {
+    site: u16,
+    calls: u64,
+    total: u64,
+}
+
+/// The profile as text.
+#[must_use]
+pub fn callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
+    let mut routines: BTreeMap<u16, Routine> = BTreeMap::new();
+    let mut all = 0;
+    for at in code.all_instructions().into_keys() {
+        let t_states = meter.at(at).t_states;
+        if t_states > 0 {
+            let owner = meter.regions().owner(at).unwrap_or(at);
+            let lines = &mut routines.entry(owner).or_default().lines;
+            *lines.entry(place(code, at)).or_default() += t_states;
+            all += t_states;
+        }
+    }
+    add_entries(meter, 0, &mut routines);
+    let mut text = format!(
+        "# callgrind format\nversion: 1\ncreator: hw-tests {}\ncmd: {}\npositions: line\n\
+         events: Tstates\nsummary: {all}\n",
+        env!("CARGO_PKG_VERSION"),
+        command.replace(char::is_control, " "),
+    );
+    for (at, routine) in &routines {
+        write_routine(&mut text, code, *at, routine);
+    }
+    text
+}
+
+/// Adds the entries below a node of the call tree to the routines that they were made from.
+fn add_entries(meter: &StepCounter, number: usize, routines: &mut BTreeMap<u16, Routine>) {
+    let calls = meter.calls();
+    let node = calls.node(number);
+    for callee in &node.callees {
+        let entered = calls.node(*callee);
+        // What was entered from nowhere has no caller to be shown under.
+        if number != 0 {
+            let entries = &mut routines.entry(node.routine).or_default().entries;
+            let entry = entries.entry(entered.routine).or_default();
+            entry.site = entered.site;
+            entry.calls += entered.calls;
+            entry.total += calls.total(*callee);
+        }
+        add_entries(meter, *callee, routines);
+    }
+}
+
+fn write_routine(text: &mut String, code: &CodeMap, at: u16, routine: &Routine) {
+    let (file, first) = place(code, at);
+    let _ = writeln!(text, "\nfl={file}\nfn={}", full_name(code, at));
+    let mut current = file;
+    for ((file, line), t_states) in &routine.lines {
+        if *file != current {
+            let _ = writeln!(text, "fi={file}");
+            current.clone_from(file);
+        }
+        let _ = writeln!(text, "{line} {t_states}");
+    }
+    for (callee, Entry { site, calls, total }) in &routine.entries {
+        let (callee_file, callee_line) = place(code, *callee);
+        let (_, line) = code.line_at(*site).map_or((String::new(), first), |_| place(code, *site));
+        let name = full_name(code, *callee);
+        // A routine that was only run into in its middle was entered all the same.
+        let calls = (*calls).max(1);
+        let _ = writeln!(text, "cfl={callee_file}\ncfn={name}\ncalls={calls} {callee_line}");
+        let _ = writeln!(text, "{line} {total}");
+    }
+}
+
+/// File and line of an address; line 0 if it has none.
+fn place(code: &CodeMap, at: u16) -> (String, u32) {
+    let line = code.line_at(at);
+    line.map_or(("???".to_owned(), 0), |line| (line.place.file.to_string(), line.place.line))
+}

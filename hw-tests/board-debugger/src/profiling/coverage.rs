@@ -1,0 +1,213 @@
+//! Which lines and branches of the Z80 code have run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::step_counter::StepCounter;
+use firmware::code::CodeMap;
+
+/// Lines and branches that have run, over any number of boards and builds.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Each line that made instructions, by file and number.
+    lines: BTreeMap<(String, u32), Line>,
+}
+
+/// A line, its instructions numbered from 0.
+#[derive(Debug, Clone, Default)]
+struct Line {
+    /// Whether in some build all its instructions have run, and whether any has.
+    all_ran: bool,
+    any_ran: bool,
+    /// The number of times its first instruction ran.
+    runs: u64,
+    /// Its instructions on condition: how often each went on, and how often elsewhere.
+    branches: BTreeMap<usize, [u64; 2]>,
+}
+
+/// The figures of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileCoverage {
+    /// The file.
+    pub file: String,
+    /// Lines that made instructions.
+    pub lines: usize,
+    /// Those of them of which every instruction has run.
+    pub covered: usize,
+    /// Ways out of instructions on condition: two of each.
+    pub branches: usize,
+    /// Those that were taken.
+    pub taken: usize,
+    /// The lines of which some instruction has not run.
+    pub missed: Vec<u32>,
+    /// The lines with a way out that was not taken.
+    pub partial: Vec<u32>,
+}
+
+impl Coverage {
+    /// Adds the counts of a board.
+    pub fn add(&mut self, meter: &StepCounter, code: &CodeMap) {
+        for made in code.lines().filter(|line| line.is_code) {
+            let key = (made.place.file.to_string(), made.place.line);
+            let line = self.lines.entry(key).or_default();
+            let instructions = code.instructions(made);
+            let ran = |at: u16| meter.at(at).runs > 0;
+            line.all_ran |= instructions.iter().all(|(at, _)| ran(*at));
+            line.any_ran |= instructions.iter().any(|(at, _)| ran(*at));
+            line.runs += instructions.first().map_or(0, |(at, _)| meter.at(*at).runs);
+            for (number, (at, decoded)) in instructions.iter().enumerate() {
+                let clocks = decoded.form.clocks;
+                let count = meter.at(*at);
+                if clocks.taken != clocks.not_taken || is_jump(decoded.form.zilog) {
+                    let [on, away] = line.branches.entry(number).or_default();
+                    *on += count.runs - count.jumps;
+                    *away += count.jumps;
+                }
+            }
+        }
+    }
+
+    /// The figures of each file.
+    #[must_use]
+    pub fn files(&self) -> Vec<FileCoverage> {
+        let mut files: BTreeMap<&str, FileCoverage> = BTreeMap::new();
+        for ((file, number), line) in &self.lines {
+            let entry = files.entry(file).or_insert_with(|| FileCoverage::of(file));
+            entry.lines += 1;
+            if line.all_ran {
+                entry.covered += 1
+            } else {
+                entry.missed.push(*number)
+            }
+            entry.branches += 2 * line.branches.len();
+            let taken = line.branches.values().flatten().filter(|taken| **taken > 0).count();
+            entry.taken += taken;
+            if line.any_ran && taken < 2 * line.branches.len() {
+                entry.partial.push(*number);
+            }
+        }
+        files.into_values().collect()
+    }
+
+    /// The figures as a tracefile of lcov, for genhtml and editors: `DA` counts the runs of a
+    /// line's first instruction, 0 if some instruction of it never ran; `BRDA` the ways out of its
+    /// instructions on condition. `path` gives the path of a file's text.
+    #[must_use]
+    pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
+        let mut text = String::from("TN:\n");
+        let files: BTreeSet<&str> = self.lines.keys().map(|(file, _)| file.as_str()).collect();
+        for figures in self.files() {
+            let Some(file) = files.get(figures.file.as_str()) else { continue };
+            let _ = writeln!(text, "SF:{}", path(file));
+            for ((_, number), line) in self.lines.range(in_file(file)) {
+                line.write_branches(&mut text, *number);
+            }
+            let FileCoverage { lines, covered, branches, taken, .. } = figures;
+            let _ = writeln!(text, "BRF:{branches}\nBRH:{taken}");
+            for ((_, number), line) in self.lines.range(in_file(file)) {
+                let runs = if line.all_ran { line.runs.max(1) } else { 0 };
+                let _ = writeln!(text, "DA:{number},{runs}");
+            }
+            let _ = writeln!(text, "LF:{lines}\nLH:{covered}\nend_of_record");
+        }
+        text
+    }
+}
+
+/// The keys of a file's lines.
+fn in_file(file: &str) -> std::ops::RangeInclusive<(String, u32)> {
+    (file.to_owned(), 0)..=(file.to_owned(), u32::MAX)
+}
+
+impl Line {
+    fn write_branches(&self, text: &mut String, number: u32) {
+        for (block, ways) in &self.branches {
+            for (way, taken) in ways.iter().enumerate() {
+                // A dash says that the instruction was never reached, so that neither way could be
+                // taken.
+                let taken = if self.any_ran { taken.to_string() } else { "-".to_owned() };
+                let _ = writeln!(text, "BRDA:{number},{block},{way},{taken}");
+            }
+        }
+    }
+}
+
+impl FileCoverage {
+    fn of(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            lines: 0,
+            covered: 0,
+            branches: 0,
+            taken: 0,
+            missed: Vec::new(),
+            partial: Vec::new(),
+        }
+    }
+
+    /// All files together.
+    #[must_use]
+    pub fn total(files: &[Self]) -> Self {
+        let sum = |figure: fn(&Self) -> usize| files.iter().map(figure).sum();
+        Self {
+            lines: sum(|one| one.lines),
+            covered: sum(|one| one.covered),
+            branches: sum(|one| one.branches),
+            taken: sum(|one| one.taken),
+            ..Self::of("all")
+        }
+    }
+
+    /// Lines covered, in percent.
+    #[must_use]
+    pub fn percent(&self) -> f64 {
+        percent(self.covered, self.lines)
+    }
+}
+
+/// JP on condition, whose times do not tell it from JP.
+fn is_jump(zilog: &str) -> bool {
+    zilog.starts_with("JP ") && zilog.contains(',')
+}
+
+/// A table of files, for people, and what did not run.
+#[must_use]
+pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
+    let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
+    for one in files.iter().chain([&FileCoverage::total(files)]) {
+        let FileCoverage { file, lines, covered, branches, taken, .. } = one;
+        let of_lines = one.percent();
+        let of_branches = percent(*taken, *branches);
+        let _ = writeln!(
+            text,
+            "{lines:5}  {covered:7}  {of_lines:6.1}  {branches:8}  {taken:6}  {of_branches:6.1}  {file}"
+        );
+    }
+    for (title, lines) in
+        [("not run", missed as fn(&FileCoverage) -> &[u32]), ("one way only", partial)]
+    {
+        for one in files.iter().filter(|one| !lines(one).is_empty()) {
+            for line in lines(one) {
+                let known = code.iter().map(|map| map.text(&one.file));
+                let source = known.filter_map(|text| text.get(*line as usize - 1)).next();
+                let source = source.map_or("", |source| source.trim());
+                let _ = writeln!(text, "{title}: {}:{line}: {source}", one.file);
+            }
+        }
+    }
+    text
+}
+
+fn missed(one: &FileCoverage) -> &[u32] {
+    &one.missed
+}
+
+fn partial(one: &FileCoverage) -> &[u32] {
+    &one.partial
+}
+
+fn percent(part: usize, all: usize) -> f64 {
+    if all == 0 { 100.0 } else { part as f64 * 100.0 / all as f64 }
+}

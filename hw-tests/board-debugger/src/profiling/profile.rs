@@ -1,0 +1,197 @@
+//! T-states spent by routine and by line.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+use super::step_counter::StepCounter;
+use firmware::code::CodeMap;
+
+/// T-states of a routine.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct RoutineTime {
+    /// Its name.
+    pub name: String,
+    /// The number of times it was called, jumped to or run into at its beginning.
+    pub calls: u64,
+    /// T-states in its own instructions.
+    pub own: u64,
+    /// T-states from its entries to their returns, with all that it called, jumped to or ran into.
+    pub total: u64,
+}
+
+/// T-states of a line.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct LineTime {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The number of times its first instruction ran.
+    pub runs: u64,
+    /// T-states of all its instructions.
+    pub t_states: u64,
+}
+
+/// The routines that ran, the one with most T-states of its own first.
+#[must_use]
+pub fn routines(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
+    let mut entered = HashMap::new();
+    add_calls(meter, 0, &mut Vec::new(), &mut entered);
+    let mut found: BTreeMap<u16, RoutineTime> = BTreeMap::new();
+    for address in code.all_instructions().into_keys() {
+        let start = meter.regions().owner(address).unwrap_or(address);
+        let routine = found.entry(start).or_insert_with(|| {
+            let Entries { calls, total } = entered.get(&start).copied().unwrap_or_default();
+            RoutineTime { name: full_name(code, start), calls, own: 0, total }
+        });
+        routine.own += meter.at(address).t_states;
+    }
+    let mut all: Vec<_> = found.into_values().filter(|one| one.own + one.total > 0).collect();
+    all.sort_by(|a, b| b.own.cmp(&a.own).then_with(|| a.name.cmp(&b.name)));
+    all
+}
+
+/// All entries of a routine.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entries {
+    calls: u64,
+    total: u64,
+}
+
+/// The name of a routine, with its file if other files may have one of that name.
+pub(super) fn full_name(code: &CodeMap, address: u16) -> String {
+    let name = code.name_of(address);
+    match (code.label(address), code.line_at(address)) {
+        (Some(label), _) if label.exported => name,
+        (_, Some(line)) => format!("{name} ({})", line.place.file),
+        _ => name,
+    }
+}
+
+/// Adds the calls and T-states of a node and all below it; a routine within itself is counted once.
+fn add_calls(
+    meter: &StepCounter,
+    number: usize,
+    above: &mut Vec<u16>,
+    all: &mut HashMap<u16, Entries>,
+) {
+    let node = meter.calls().node(number);
+    if number != 0 {
+        let entry = all.entry(node.routine).or_default();
+        entry.calls += node.calls;
+        if !above.contains(&node.routine) {
+            entry.total += meter.calls().total(number);
+        }
+    }
+    above.push(node.routine);
+    for callee in &node.callees {
+        add_calls(meter, *callee, above, all);
+    }
+    above.pop();
+}
+
+/// The lines that ran, the one with most T-states first.
+#[must_use]
+pub fn lines(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
+    let mut found: BTreeMap<(&str, u32), LineTime> = BTreeMap::new();
+    for line in code.lines().filter(|line| line.is_code) {
+        let key = (&*line.place.file, line.place.line);
+        let time = found.entry(key).or_insert_with(|| LineTime {
+            file: key.0.to_owned(),
+            line: key.1,
+            runs: 0,
+            t_states: 0,
+        });
+        time.runs += meter.at(line.address).runs;
+        let all = code.instructions(line);
+        time.t_states += all.iter().map(|(at, _)| meter.at(*at).t_states).sum::<u64>();
+    }
+    let mut all: Vec<LineTime> = found.into_values().filter(|line| line.runs > 0).collect();
+    all.sort_by(|a, b| {
+        b.t_states.cmp(&a.t_states).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+    });
+    all
+}
+
+/// A table of the routines, for people.
+#[must_use]
+pub fn routine_table(routines: &[RoutineTime]) -> String {
+    let all: u64 = routines.iter().map(|one| one.own).sum();
+    let mut text =
+        String::from("own T-states   part    with callees       calls  T a call  routine\n");
+    for RoutineTime { name, calls, own, total } in routines {
+        let part = percent(*own, all);
+        let each =
+            total.checked_div(*calls).map_or_else(|| "-".to_owned(), |each| each.to_string());
+        let _ = writeln!(text, "{own:12}  {part:5.1}  {total:14}  {calls:10}  {each:>8}  {name}");
+    }
+    let _ = writeln!(text, "{all:12}  100.0 %");
+    text
+}
+
+/// A table of the routines of two programs, for people: T-states of their own for each of `count`
+/// positions, and how much the second has of the first's.
+#[must_use]
+pub fn compared_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
+    let own = |at: usize, name: &str| {
+        let of = times[at].iter().find(|one| one.name == name);
+        of.map_or(0, |one| one.own)
+    };
+    let names_of = |at: usize| times[at].iter().map(|one| one.name.as_str());
+    let all: BTreeSet<&str> = names_of(0).chain(names_of(1)).collect();
+    let mut rows: Vec<_> = all.into_iter().map(|name| (own(0, name), own(1, name), name)).collect();
+    rows.sort_by_key(|&(one, other, name)| (Reverse(one.max(other)), name));
+    let sum = |at: usize| times[at].iter().map(|one| one.own).sum();
+    rows.push((sum(0), sum(1), "all"));
+    let [first, second] = names;
+    let mut text = format!("{first:>12}  {second:>12}   part  routine (T-states a position)\n");
+    let each = |own: u64| own / (count.max(1) as u64);
+    for (one, other, name) in rows {
+        let part = match one {
+            0 => "-".to_owned(),
+            _ => format!("{:.1} %", percent(other, one)),
+        };
+        let _ = writeln!(text, "{:12}  {:12}  {part:>8}  {name}", each(one), each(other));
+    }
+    text
+}
+
+/// A table of the first lines of a profile, for people.
+#[must_use]
+pub fn line_table(lines: &[LineTime], most: usize, code: &CodeMap) -> String {
+    let all: u64 = lines.iter().map(|one| one.t_states).sum();
+    let mut text = String::from("    T-states   part        runs  line\n");
+    for LineTime { file, line, runs, t_states } in lines.iter().take(most) {
+        let source = code.text(file).get(*line as usize - 1).map_or("", |line| line.trim());
+        let part = percent(*t_states, all);
+        let _ = writeln!(text, "{t_states:12}  {part:5.1}  {runs:10}  {file}:{line}  {source}");
+    }
+    text
+}
+
+/// A file's text with the T-states and runs of each line before it; lines that made no instruction
+/// have none, and those that never ran a dash.
+#[must_use]
+pub fn annotated(file: &str, meter: &StepCounter, code: &CodeMap) -> String {
+    let times = lines(meter, code);
+    let of_line: HashMap<u32, &LineTime> =
+        times.iter().filter(|one| one.file == file).map(|one| (one.line, one)).collect();
+    let made = |line: u32| {
+        code.lines().any(|one| one.is_code && &*one.place.file == file && one.place.line == line)
+    };
+    let mut text = format!("{file}\n    T-states        runs\n");
+    for (line, source) in (1..).zip(code.text(file)) {
+        let figures = match of_line.get(&line) {
+            Some(time) => format!("{:12}  {:10}", time.t_states, time.runs),
+            None if made(line) => format!("{:>12}  {:>10}", "-", 0),
+            None => " ".repeat(24),
+        };
+        let _ = writeln!(text, "{}", format!("{figures}  {line:4}  {source}").trim_end());
+    }
+    text
+}
+
+fn percent(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
+}

@@ -1,0 +1,64 @@
+//! Maps each instruction to its routine.
+//!
+//! A routine reaches from a label that is exported or called to the next one, as far as the bytes
+//! go without a gap.
+
+use std::collections::BTreeSet;
+
+use crate::opcodes::is_call;
+use firmware::code::CodeMap;
+
+/// The routines of the programs on a board.
+#[derive(Debug, Clone)]
+pub struct RoutineMap {
+    /// For each address of an instruction, the first one of its routine.
+    owners: Vec<Option<u16>>,
+}
+
+impl Default for RoutineMap {
+    /// No routine is known.
+    fn default() -> Self {
+        Self { owners: vec![None; 0x1_0000] }
+    }
+}
+
+impl RoutineMap {
+    /// The routines that labels and calls show.
+    #[must_use]
+    pub fn of(code: &CodeMap) -> Self {
+        let instructions = code.all_instructions();
+        let exported = |at: &u16| code.label(*at).is_some_and(|one| one.exported && one.is_code);
+        let mut starts: BTreeSet<u16> = instructions.keys().copied().filter(exported).collect();
+        for at in instructions.keys() {
+            starts.extend(called(code, *at));
+        }
+        let mut regions = Self::default();
+        let mut current = None;
+        let mut end = None;
+        for (at, decoded) in &instructions {
+            // Behind a gap another module begins, which is not a part of the routine before it.
+            if starts.contains(at) || end != Some(u32::from(*at)) {
+                current = Some(*at);
+            }
+            regions.owners[usize::from(*at)] = current;
+            end = Some(u32::from(*at) + decoded.length as u32);
+        }
+        regions
+    }
+
+    /// The first instruction of the routine that an instruction belongs to.
+    #[must_use]
+    pub fn owner(&self, address: u16) -> Option<u16> {
+        self.owners[usize::from(address)]
+    }
+}
+
+/// The address that an instruction calls.
+fn called(code: &CodeMap, at: u16) -> Option<u16> {
+    let byte = |offset: u16| code.byte(at.wrapping_add(offset));
+    let opcode = byte(0).filter(|opcode| is_call(*opcode))?;
+    if opcode & 0xC7 == 0xC7 {
+        return Some(u16::from(opcode & 0x38));
+    }
+    Some(u16::from_le_bytes([byte(1)?, byte(2)?]))
+}

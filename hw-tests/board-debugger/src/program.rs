@@ -1,0 +1,248 @@
+//! Any program on a simulated board: assembled here, or read from an ELF or Intel HEX file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use firmware::build::BuildError;
+use firmware::code::{KnownProgram, Label};
+use firmware::profile::Profile;
+use tdlasm::image::{HexError, parse_intel_hex};
+use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
+use tdlasm::module::SectionKind;
+use tdlasm::object::{ObjectError, read_executable};
+use tdlasm::project::{Project, ProjectError};
+use tdlasm::source::DiskLoader;
+use tdlasm::{AssembleError, Options, assemble};
+
+use super::condition::parse_number;
+use super::dwarf;
+
+/// Endings of files that hold a program already.
+const ELF: [&str; 3] = ["elf", "out", "axf"];
+const HEX: [&str; 3] = ["hex", "ihx", "ihex"];
+/// Endings of files that are to be assembled.
+const SOURCE: [&str; 4] = ["asm", "z80", "mac", "tdl"];
+
+/// A program of the user's, and how it is to be put on a board.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramFile {
+    /// The file: source, ELF executable or Intel HEX, by its ending.
+    pub path: PathBuf,
+    /// The layout for source that is assembled; without it `.PROG.` begins where the board's RAM
+    /// does.
+    pub layout: Option<PathBuf>,
+    /// Symbols that are defined before the first line of source.
+    pub defines: Vec<(String, u16)>,
+    /// Folders where inserted files are, besides beside the file.
+    pub include: Vec<PathBuf>,
+    /// A file of symbols, `VALUE NAME` a line, for a program without its own.
+    pub symbols: Option<PathBuf>,
+    /// Entry of the program, a label or a number, if the file does not say or
+    /// says otherwise.
+    pub entry: Option<String>,
+}
+
+/// Error returned if a program can't be put on a board.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// A file can't be read.
+    #[error("can't read {file}: {1}", file = .0.display())]
+    Read(PathBuf, io::Error),
+    /// The ending of the file is none that is known.
+    #[error(
+        "{file}: the ending tells no kind of program; source ends in .asm, and programs in .elf \
+         or .hex",
+        file = .0.display()
+    )]
+    Kind(PathBuf),
+    /// The source has errors; the text shows them.
+    #[error("the program does not assemble:\n{0}")]
+    Assembly(AssembleError),
+    /// The linker found errors.
+    #[error("{file}: the program does not link:\n{1}", file = .0.display())]
+    Link(PathBuf, LinkErrors),
+    /// The layout is wrong.
+    #[error("{file}: {1}", file = .0.display())]
+    Layout(PathBuf, LayoutError),
+    /// The file is no ELF executable for the Z80.
+    #[error("{file}: {1}", file = .0.display())]
+    Elf(PathBuf, ObjectError),
+    /// The file is no Intel HEX.
+    #[error("{file}: {1}", file = .0.display())]
+    Hex(PathBuf, HexError),
+    /// A line of a symbol file is not understood.
+    #[error(
+        "{file}:{1}: a line is an address in hexadecimal digits and a name, such as: 8003 START",
+        file = .0.display()
+    )]
+    Symbol(PathBuf, usize),
+    /// The program has no bytes.
+    #[error("{file}: the program has no bytes", file = .0.display())]
+    Empty(PathBuf),
+    /// The entry is neither a label nor a number.
+    #[error("the program has no label {0} to begin at")]
+    NoEntry(String),
+    /// The project file that holds for the source can't be used.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// The monitor can't be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// A program that was read, and the warnings of the assembler.
+pub struct LoadedProgram {
+    pub(super) known: KnownProgram,
+    /// Its entry address.
+    pub entry: u16,
+    /// The assembler's warnings, as text.
+    pub warnings: String,
+}
+
+impl LoadedProgram {
+    /// A program that was linked by the caller.
+    #[must_use]
+    pub fn new(known: KnownProgram, entry: u16) -> Self {
+        Self { known, entry, warnings: String::new() }
+    }
+}
+
+impl ProgramFile {
+    /// Reads the program, or assembles and links it.
+    ///
+    /// # Errors
+    /// Returns `ProgramError` if a file can't be read, or if there are errors in it.
+    pub fn load(&self, profile: &Profile) -> Result<LoadedProgram, ProgramError> {
+        let ending = self.path.extension().unwrap_or_default().to_string_lossy();
+        let is_one_of = |known: &[&str]| known.iter().any(|one| ending.eq_ignore_ascii_case(one));
+        let mut warnings = String::new();
+        let (known, entry) = if is_one_of(&SOURCE) {
+            self.assemble(profile, &mut warnings)?
+        } else if is_one_of(&ELF) {
+            self.elf()?
+        } else if is_one_of(&HEX) {
+            self.hex()?
+        } else {
+            return Err(ProgramError::Kind(self.path.clone()));
+        };
+        let empty = || ProgramError::Empty(self.path.clone());
+        let (first, _) = known.image.bounds().ok_or_else(empty)?;
+        let entry = self.chosen_entry(&known)?.or(entry).unwrap_or(first);
+        Ok(LoadedProgram { known, entry, warnings })
+    }
+
+    fn chosen_entry(&self, known: &KnownProgram) -> Result<Option<u16>, ProgramError> {
+        let Some(text) = &self.entry else { return Ok(None) };
+        let symbol = || known.symbols.get(&text.to_ascii_uppercase()).copied();
+        let value = parse_number(text).or_else(symbol);
+        value.map(Some).ok_or_else(|| ProgramError::NoEntry(text.clone()))
+    }
+
+    fn assemble(
+        &self,
+        profile: &Profile,
+        warnings: &mut String,
+    ) -> Result<(KnownProgram, Option<u16>), ProgramError> {
+        // A file that is missing is a matter of files, not an error in source.
+        read(&self.path)?;
+        let mut options = Options {
+            defines: self.defines.clone(),
+            include_dirs: self.include.clone(),
+            lines: true,
+            ..Options::default()
+        };
+        let mut files = vec![self.path.clone()];
+        if let Some(path) = Project::find(&self.path) {
+            let project = Project::read(&path)?;
+            let program = project.program_of(&self.path);
+            project.add_to(&mut options, program);
+            files = program.map_or(files, |program| program.files.clone());
+        }
+        let assembly = assemble(&DiskLoader, &files, &options).map_err(ProgramError::Assembly)?;
+        let program = link(&assembly.modules, &self.layout(profile)?)
+            .map_err(|errors| ProgramError::Link(self.path.clone(), errors))?;
+        *warnings = tdlasm::diag::render::human(&assembly.diagnostics, &assembly.sources, false);
+        Ok((KnownProgram::from(&program), program.entry))
+    }
+
+    fn layout(&self, profile: &Profile) -> Result<Layout, ProgramError> {
+        let Some(path) = &self.layout else { return Ok(ram_layout(profile)) };
+        let text = String::from_utf8_lossy(&read(path)?).into_owned();
+        Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
+    }
+
+    fn elf(&self) -> Result<(KnownProgram, Option<u16>), ProgramError> {
+        let bytes = read(&self.path)?;
+        let elf =
+            read_executable(&bytes).map_err(|error| ProgramError::Elf(self.path.clone(), error))?;
+        let lines = dwarf::lines(&bytes);
+        let mut known = KnownProgram { image: elf.image, lines, ..KnownProgram::default() };
+        add_symbols(&mut known, elf.symbols);
+        add_symbols(&mut known, self.symbol_file()?);
+        Ok((known, elf.entry))
+    }
+
+    fn hex(&self) -> Result<(KnownProgram, Option<u16>), ProgramError> {
+        let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
+        let (image, entry) =
+            parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
+        let mut known = KnownProgram { image, ..KnownProgram::default() };
+        add_symbols(&mut known, self.symbol_file()?);
+        Ok((known, entry))
+    }
+
+    /// The symbols of the symbol file, or of the file beside the program that ends in `.sym`.
+    fn symbol_file(&self) -> Result<Vec<(u16, String)>, ProgramError> {
+        let beside = self.path.with_extension("sym");
+        let path = match &self.symbols {
+            Some(path) => path.clone(),
+            None if beside.is_file() => beside,
+            None => return Ok(Vec::new()),
+        };
+        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
+        let mut symbols = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split(';').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                let wrong = || ProgramError::Symbol(path.clone(), number);
+                symbols.push(symbol(line).ok_or_else(wrong)?);
+            }
+        }
+        Ok(symbols)
+    }
+}
+
+/// `VALUE NAME`.
+fn symbol(line: &str) -> Option<(u16, String)> {
+    let (value, name) = line.split_once(char::is_whitespace)?;
+    let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16).ok()?;
+    Some((value, name.trim().to_owned()))
+}
+
+/// Adds the symbols of a file, which does not say who may use them.
+fn add_symbols(known: &mut KnownProgram, symbols: Vec<(u16, String)>) {
+    let has_lines = !known.lines.is_empty();
+    for (value, name) in symbols {
+        let name = name.to_ascii_uppercase();
+        let has_line = known.lines.iter().any(|line| line.address == value);
+        let is_code = if has_lines { has_line } else { known.image.byte(value).is_some() };
+        known.symbols.entry(name.clone()).or_insert(value);
+        known.labels.push((value, Label { name, exported: !has_lines, is_code }));
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
+    std::fs::read(path).map_err(|error| ProgramError::Read(path.to_owned(), error))
+}
+
+/// The layout of applications for RAM: everything from where the board's RAM begins, one section
+/// after the other.
+#[must_use]
+pub fn ram_layout(profile: &Profile) -> Layout {
+    let ram = profile.ram;
+    let size = u32::from(ram.end) - u32::from(ram.start) + 1;
+    let region = Region { name: "ram".into(), start: ram.start, size, fill: 0 };
+    let rule = |section| Rule { section, module: None, region: "ram".into(), align: 1 };
+    let rules = [SectionKind::Prog, SectionKind::Data, SectionKind::Blank].map(rule);
+    Layout { regions: vec![region], rules: rules.into(), ..Layout::default() }
+}

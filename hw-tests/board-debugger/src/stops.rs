@@ -1,0 +1,282 @@
+//! Breakpoints with conditions and hit counts, and watchpoints on memory, ports and registers.
+
+use std::collections::BTreeMap;
+
+use super::condition::Condition;
+use super::registers::{canonical_name, register};
+use board_simulator::{Access, AccessKind, Registers};
+
+/// The number of a breakpoint, unique within a session.
+pub type BreakpointId = u32;
+/// The number of a watchpoint, unique within a session.
+pub type WatchpointId = u32;
+
+/// Which hits of a breakpoint halt the board. A hit counts if the condition holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HitCondition {
+    /// Every hit.
+    #[default]
+    Every,
+    /// This hit, numbered from 1, and all later ones.
+    From(u32),
+    /// Only this hit.
+    Only(u32),
+    /// Every hit whose number is a multiple of this.
+    EveryNth(u32),
+}
+
+impl HitCondition {
+    /// Parses `5`, `>= 5`, `== 5` or `% 5`.
+    ///
+    /// # Errors
+    /// Returns a message that shows the forms.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (kind, number): (fn(u32) -> Self, &str) = match text {
+            _ if text.starts_with(">=") => (Self::From, &text[2..]),
+            _ if text.starts_with("==") => (Self::Only, &text[2..]),
+            _ if text.starts_with('%') => (Self::EveryNth, &text[1..]),
+            _ => (Self::From, text),
+        };
+        let number = number.trim().parse().ok().filter(|number| *number > 0);
+        number
+            .map(kind)
+            .ok_or_else(|| format!("'{text}' is no hit count; it is like 5, >= 5, == 5 or % 5"))
+    }
+
+    fn counts(self, passage: u32) -> bool {
+        match self {
+            Self::Every => true,
+            Self::From(first) => passage >= first,
+            Self::Only(one) => passage == one,
+            Self::EveryNth(step) => passage.is_multiple_of(step.max(1)),
+        }
+    }
+}
+
+/// A breakpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breakpoint {
+    /// The address before whose instruction the board halts.
+    pub address: u16,
+    /// The condition for a hit to count.
+    pub condition: Option<Condition>,
+    /// Which hits halt the board.
+    pub hits: HitCondition,
+    /// The number of its passages with the condition holding, since it was set or the board
+    /// was restarted.
+    pub hit_count: u32,
+}
+
+impl Breakpoint {
+    /// A breakpoint for each passage of an address.
+    #[must_use]
+    pub fn at(address: u16) -> Self {
+        Self { address, condition: None, hits: HitCondition::Every, hit_count: 0 }
+    }
+
+    fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
+        let condition = self.condition.as_ref();
+        self.address == registers.pc && condition.is_none_or(|one| one.value(registers, read) != 0)
+    }
+}
+
+/// What a watchpoint watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchTarget {
+    /// Memory.
+    Memory,
+    /// Ports, told apart by the low byte of their address.
+    Ports,
+    /// A register, by the name that [`register`] takes.
+    Register(&'static str),
+}
+
+/// A watchpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watchpoint {
+    /// Which kind of thing is watched.
+    pub what: WatchTarget,
+    /// First address or port.
+    pub first: u16,
+    /// Bytes or ports, at least 1.
+    pub count: u16,
+    /// Whether reading counts; a register's is not seen.
+    pub reads: bool,
+    /// Whether writing counts; of a register, another value.
+    pub writes: bool,
+}
+
+impl Watchpoint {
+    /// A watchpoint for writes to memory.
+    #[must_use]
+    pub fn writes(first: u16, count: u16) -> Self {
+        Self { what: WatchTarget::Memory, first, count, reads: false, writes: true }
+    }
+
+    /// A watchpoint for another value of a register; `None` if there is none of that name.
+    #[must_use]
+    pub fn register(name: &str) -> Option<Self> {
+        let what = WatchTarget::Register(canonical_name(name)?);
+        Some(Self { what, first: 0, count: 1, reads: false, writes: true })
+    }
+
+    fn matches(&self, access: &Access) -> bool {
+        let (kind, writes) = match access.kind {
+            AccessKind::Read => (WatchTarget::Memory, false),
+            AccessKind::Write => (WatchTarget::Memory, true),
+            AccessKind::In => (WatchTarget::Ports, false),
+            AccessKind::Out => (WatchTarget::Ports, true),
+        };
+        // What answers at a port is told by the low byte; the high one is whatever was on the bus.
+        let is_port = kind == WatchTarget::Ports;
+        let address = if is_port { access.address & 0xFF } else { access.address };
+        let wanted = if writes { self.writes } else { self.reads };
+        kind == self.what && wanted && address.wrapping_sub(self.first) < self.count
+    }
+}
+
+/// The access that touched a watchpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchHit {
+    /// The watchpoint; 0 for none that was set.
+    pub id: WatchpointId,
+    /// The event.
+    pub event: WatchTrigger,
+}
+
+/// The access to something that is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchTrigger {
+    /// A bus cycle.
+    Access(Access),
+    /// A register has another value.
+    Register {
+        /// Its name.
+        name: &'static str,
+        /// Its value before the instruction.
+        before: u16,
+        /// Its value after the instruction.
+        after: u16,
+    },
+}
+
+/// The accesses of an instruction, for watchpoints.
+pub(super) struct StepAccesses<'a> {
+    pub(super) accesses: &'a [Access],
+    pub(super) before: &'a Registers,
+    pub(super) after: &'a Registers,
+}
+
+/// All breakpoints and watchpoints of a session.
+#[derive(Debug, Clone, Default)]
+pub struct StopPoints {
+    breaks: BTreeMap<BreakpointId, Breakpoint>,
+    watches: BTreeMap<WatchpointId, Watchpoint>,
+    next: u32,
+}
+
+impl StopPoints {
+    /// Stops before the instruction at an address, if the condition holds and the passage counts.
+    pub fn add_breakpoint(&mut self, one: Breakpoint) -> BreakpointId {
+        self.next += 1;
+        self.breaks.insert(self.next, one);
+        self.next
+    }
+
+    /// Removes a breakpoint; returns `false` if there is none with this number.
+    pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
+        self.breaks.remove(&id).is_some()
+    }
+
+    /// Removes the breakpoints at an address.
+    pub fn remove_breakpoints_at(&mut self, address: u16) {
+        self.breaks.retain(|_, one| one.address != address);
+    }
+
+    /// Whether there is a breakpoint at an address.
+    #[must_use]
+    pub fn has_breakpoint(&self, address: u16) -> bool {
+        self.breaks.values().any(|one| one.address == address)
+    }
+
+    /// The breakpoints, in the order in which they were set.
+    pub fn breakpoints(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
+        self.breaks.iter().map(|(id, one)| (*id, one))
+    }
+
+    /// Stops after the instruction that touches something.
+    pub fn add_watchpoint(&mut self, watch: Watchpoint) -> WatchpointId {
+        self.next += 1;
+        self.watches.insert(self.next, watch);
+        self.next
+    }
+
+    /// Removes a watchpoint; returns `false` if there is none with this number.
+    pub fn remove_watchpoint(&mut self, id: WatchpointId) -> bool {
+        self.watches.remove(&id).is_some()
+    }
+
+    /// Removes all watchpoints equal to this one.
+    pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
+        self.watches.retain(|_, one| one != watch);
+    }
+
+    /// The watchpoints, in the order in which they were set.
+    pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
+        self.watches.iter().map(|(id, one)| (*id, one))
+    }
+
+    /// Removes all breakpoints and watchpoints.
+    pub fn clear(&mut self) {
+        self.breaks.clear();
+        self.watches.clear();
+    }
+
+    /// Resets all hit counts to 0.
+    pub(super) fn reset_hit_counts(&mut self) {
+        for one in self.breaks.values_mut() {
+            one.hit_count = 0;
+        }
+    }
+
+    /// Counts a hit of each breakpoint at PC; returns `true` if one of them halts the board.
+    pub(super) fn record_arrival(
+        &mut self,
+        registers: &Registers,
+        read: &dyn Fn(u16) -> u8,
+    ) -> bool {
+        let mut stops = false;
+        for one in self.breaks.values_mut().filter(|one| one.holds(registers, read)) {
+            one.hit_count = one.hit_count.saturating_add(1);
+            stops |= one.hits.counts(one.hit_count);
+        }
+        stops
+    }
+
+    /// Returns `true` if a breakpoint's condition holds at PC. Does not count a hit: in a reverse
+    /// search the number of the hit is unknown.
+    pub(super) fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
+        self.breaks.values().any(|one| one.holds(registers, read))
+    }
+
+    /// The first watchpoint that the step accessed.
+    pub(super) fn watch_hit(&self, seen: &StepAccesses<'_>) -> Option<WatchHit> {
+        self.watches.iter().find_map(|(id, watch)| {
+            let event = match watch.what {
+                WatchTarget::Register(name) => changed(name, seen)?,
+                _ => {
+                    let access = seen.accesses.iter().find(|access| watch.matches(access))?;
+                    WatchTrigger::Access(*access)
+                }
+            };
+            Some(WatchHit { id: *id, event })
+        })
+    }
+}
+
+fn changed(name: &'static str, seen: &StepAccesses<'_>) -> Option<WatchTrigger> {
+    let before = register(seen.before, name)?;
+    let after = register(seen.after, name)?;
+    (before != after).then_some(WatchTrigger::Register { name, before, after })
+}

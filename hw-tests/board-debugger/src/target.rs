@@ -1,0 +1,262 @@
+//! A board on which the debug kernel runs a program.
+//!
+//! Memory is read on demand while the program is halted, and cached until it resumes. A target has
+//! no history: reverse commands run on its simulated twin (`twin`).
+
+mod kernel;
+mod program;
+mod twin;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use board_simulator::Registers;
+use firmware_wire::{Cause, HeldState};
+use host_platform::time::Instant;
+
+pub use kernel::{DebugKernel, KernelError};
+pub use program::TargetError;
+pub(super) use program::TargetProgram;
+pub(super) use twin::{Twin, TwinEvent};
+
+/// Bytes read at once: enough for a row of a memory pane, and a few milliseconds on the line.
+pub(super) const BLOCK_BYTES: u16 = 64;
+/// The first address of the kernel's memory.
+const KERNEL: u16 = 0xF000;
+
+/// Symbols of the interrupt service that halts a running program: zeros on the line make it return
+/// to `hold`, where the program stops (`firmware/z80/place.asm`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BreakInSymbols {
+    /// `PLACE`: the address at which the program is held.
+    pub(super) hold: u16,
+    /// `FOUND`: the word with the PC of the interrupted program.
+    pub(super) saved_pc: u16,
+    /// `ASKED`: the flag to clear before the service can halt the program again.
+    pub(super) requested: u16,
+}
+
+/// A board with the debug kernel.
+pub(super) struct Target {
+    pub(super) kernel: RefCell<Box<dyn DebugKernel>>,
+    pub(super) program: TargetProgram,
+    pub(super) held: HeldState,
+    pub(super) running: bool,
+    pub(super) resumed_at: Instant,
+    /// T-states that the program has run, by the line's clock.
+    t_states: u64,
+    clock_hz: u64,
+    memory: RefCell<BTreeMap<u16, Vec<u8>>>,
+    /// All output of the program.
+    output: Vec<u8>,
+    /// Input that is sent when the program resumes.
+    pub(super) unsent: Vec<u8>,
+    last_error: RefCell<Option<String>>,
+    pub(super) twin: Twin,
+}
+
+impl Target {
+    /// Loads the kernel and `program`, which is halted at its entry.
+    ///
+    /// # Errors
+    /// Returns `TargetError` if the board does not accept them.
+    pub(super) fn start(
+        program: TargetProgram,
+        mut kernel: Box<dyn DebugKernel>,
+        clock_hz: u64,
+    ) -> Result<Self, TargetError> {
+        let held = program.start(kernel.as_mut())?;
+        Ok(Self {
+            resumed_at: kernel.now(),
+            kernel: RefCell::new(kernel),
+            program,
+            held,
+            running: false,
+            t_states: 0,
+            clock_hz,
+            memory: RefCell::new(BTreeMap::new()),
+            output: Vec::new(),
+            unsent: Vec::new(),
+            last_error: RefCell::new(None),
+            twin: Twin::default(),
+        })
+    }
+
+    pub(super) fn registers(&self) -> Registers {
+        registers(&self.held)
+    }
+
+    pub(super) fn set_registers(&mut self, to: &Registers) {
+        self.held = with_registers(&self.held, to);
+        let set = self.kernel.borrow_mut().set(&self.held);
+        self.record_error(set);
+        self.twin.events.push(TwinEvent::RegistersSet(*to));
+    }
+
+    /// Returns bytes of memory; zeros while the program runs, when memory can't be read.
+    pub(super) fn dump(&self, address: u16, count: usize) -> Vec<u8> {
+        (0..count).map(|at| self.peek(address.wrapping_add(at as u16))).collect()
+    }
+
+    pub(super) fn peek(&self, address: u16) -> u8 {
+        let block = address & !(BLOCK_BYTES - 1);
+        let byte = |bytes: &Vec<u8>| bytes[usize::from(address - block)];
+        if let Some(bytes) = self.memory.borrow().get(&block) {
+            return byte(bytes);
+        }
+        if self.running {
+            return 0;
+        }
+        match self.kernel.borrow_mut().read(block, BLOCK_BYTES.into()) {
+            Ok(bytes) => {
+                let value = byte(&bytes);
+                self.memory.borrow_mut().insert(block, bytes);
+                value
+            }
+            Err(error) => {
+                *self.last_error.borrow_mut() = Some(error.to_string());
+                0
+            }
+        }
+    }
+
+    pub(super) fn poke(&mut self, address: u16, bytes: &[u8]) {
+        let written = self.kernel.borrow_mut().write(address, bytes);
+        self.record_error(written);
+        self.memory.borrow_mut().clear();
+        self.twin.events.push(TwinEvent::MemoryWritten(address, bytes.to_vec()));
+    }
+
+    /// Sends bytes to the program, at once or as soon as it resumes.
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        if self.running {
+            let sent = self.kernel.borrow_mut().send(bytes);
+            self.record_error(sent);
+            self.twin.events.push(TwinEvent::Sent(bytes.to_vec()));
+        } else {
+            self.unsent.extend(bytes);
+        }
+    }
+
+    pub(super) fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// T-states that the program has run, measured by the line's clock.
+    pub(super) fn clock(&self) -> u64 {
+        self.t_states + if self.running { self.t_states_since() } else { 0 }
+    }
+
+    fn t_states_since(&self) -> u64 {
+        let time = self.kernel.borrow().now().saturating_duration_since(self.resumed_at);
+        (time.as_secs_f64() * self.clock_hz as f64) as u64
+    }
+
+    /// Checks that RST 6 can be written to an address.
+    pub(super) fn can_set_breakpoint(&self, address: u16) -> Result<(), String> {
+        if address >= KERNEL {
+            return Err(format!("{address:04X}H belongs to the debug kernel"));
+        }
+        if self.running {
+            return Ok(()); // resuming reports an address that is not RAM
+        }
+        let original = self.peek(address);
+        let mut kernel = self.kernel.borrow_mut();
+        let changed = kernel.write(address, &[!original]);
+        match kernel.write(address, &[original]).and(changed) {
+            Err(KernelError::NotWritable(_)) => Err(not_writable(address)),
+            other => other.map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Reloads and restarts the program, through the monitor.
+    pub(super) fn restart(&mut self) {
+        if self.running {
+            *self.last_error.borrow_mut() =
+                Some("the program is running: stop it first".to_owned());
+            return;
+        }
+        let restarted = self.program.start(self.kernel.get_mut().as_mut());
+        let restarted = restarted.map(|held| {
+            self.record_halt(held);
+            (self.t_states, self.unsent) = (0, Vec::new());
+            self.output.clear();
+            self.twin = Twin::default();
+        });
+        self.record_error(restarted);
+    }
+
+    /// Records the state of a program that has just halted.
+    pub(super) fn record_halt(&mut self, held: HeldState) {
+        if self.running {
+            self.t_states += self.t_states_since();
+        }
+        self.running = false;
+        self.held = held;
+        self.memory.get_mut().clear();
+        self.receive_output();
+    }
+
+    /// Collects the output of the program.
+    pub(super) fn receive_output(&mut self) {
+        let output = self.kernel.get_mut().take_output();
+        self.output.extend(output);
+    }
+
+    fn record_error<E: std::fmt::Display>(&self, result: Result<(), E>) {
+        if let Err(error) = result {
+            *self.last_error.borrow_mut() = Some(error.to_string());
+        }
+    }
+
+    /// The last error of the kernel or the line.
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.last_error.borrow().clone()
+    }
+
+    pub(super) fn clear_error(&self) {
+        *self.last_error.borrow_mut() = None;
+    }
+
+    pub(super) fn set_error(&self, problem: impl Into<String>) {
+        *self.last_error.borrow_mut() = Some(problem.into());
+    }
+
+    /// Returns `true` if zeros on the line halted the program, and sets PC to where they
+    /// interrupted it.
+    pub(super) fn was_interrupted(&mut self) -> Result<bool, KernelError> {
+        let Some(BreakInSymbols { hold, saved_pc, requested }) = self.program.break_in else {
+            return Ok(false);
+        };
+        if self.held.cause != Cause::Restart || self.registers().pc != hold {
+            return Ok(false);
+        }
+        let kernel = self.kernel.get_mut();
+        let at = kernel.read(saved_pc, 2)?;
+        kernel.write(requested, &[0])?;
+        self.held.words[1] = u16::from_le_bytes([at[0], at[1]]);
+        kernel.set(&self.held)?;
+        Ok(true)
+    }
+}
+
+pub(super) fn not_writable(address: u16) -> String {
+    format!(
+        "{address:04X}H keeps no RST: it is ROM, or no memory is there; the kernel stops programs \
+         in RAM"
+    )
+}
+
+/// The registers of a halted program.
+fn registers(held: &HeldState) -> Registers {
+    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = held.words;
+    let HeldState { i, r, .. } = *held;
+    Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r }
+}
+
+/// The state with its registers replaced.
+fn with_registers(held: &HeldState, to: &Registers) -> HeldState {
+    let Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r } = *to;
+    let words = [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt];
+    HeldState { words, i, r, ..*held }
+}

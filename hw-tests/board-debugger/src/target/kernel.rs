@@ -1,0 +1,89 @@
+//! The interface of the debug kernel, independent of the line to it.
+
+use firmware_wire::HeldState;
+use host_platform::time::{Duration, Instant};
+
+/// A connection to the debug kernel on a board.
+pub trait DebugKernel: Send {
+    /// Loads the kernel through the monitor and starts it. Called again, it restarts the kernel.
+    /// The monitor loads `image` to the address `loaded`.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the kernel does not start.
+    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<HeldState, KernelError>;
+
+    /// Returns control to the monitor.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn leave(&mut self) -> Result<(), KernelError>;
+
+    /// The line's clock, which is simulated time on a simulated board.
+    fn now(&self) -> Instant;
+
+    /// Takes the bytes that the program has sent since the last call.
+    fn take_output(&mut self) -> Vec<u8>;
+
+    /// Sets the registers of the halted program.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn set(&mut self, state: &HeldState) -> Result<(), KernelError>;
+
+    /// Reads `count` bytes of memory.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn read(&mut self, address: u16, count: usize) -> Result<Vec<u8>, KernelError>;
+
+    /// Writes bytes to memory and verifies them.
+    ///
+    /// # Errors
+    /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
+    /// the line fails.
+    fn write(&mut self, address: u16, bytes: &[u8]) -> Result<(), KernelError>;
+
+    /// Resumes the halted program with breakpoints at `addresses`. `number` is the number of the
+    /// halt ([`HeldState::number`]).
+    ///
+    /// # Errors
+    /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
+    /// the line fails.
+    fn go(&mut self, number: u8, addresses: &[u16]) -> Result<(), KernelError>;
+
+    /// Waits, after [`Self::go`], until bytes sent to the board reach the program.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn pause(&mut self) -> Result<(), KernelError>;
+
+    /// Waits until the program halts; returns `None` if it does not within `timeout`.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn wait(&mut self, timeout: Duration) -> Result<Option<HeldState>, KernelError>;
+
+    /// Sends zeros, which make the program's interrupt service halt it; returns `None` if it does
+    /// not halt.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn break_in(&mut self) -> Result<Option<HeldState>, KernelError>;
+
+    /// Sends bytes to the program.
+    ///
+    /// # Errors
+    /// Returns `KernelError` if the line fails.
+    fn send(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
+}
+
+/// Error returned by a [`DebugKernel`].
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// An address is ROM, or has no memory.
+    #[error("{0:04X}H does not keep what is written")]
+    NotWritable(u16),
+    /// The line failed or the kernel does not reply.
+    #[error("{0}")]
+    Line(String),
+}

@@ -1,0 +1,287 @@
+//! Running a target: the debug kernel resumes the program with RST 6 written to each address at
+//! which it is to halt.
+
+mod catch_up;
+mod predict_next;
+
+use std::time::Duration;
+
+use board_simulator::Registers;
+use firmware_wire::{HeldState, MAX_HELD};
+
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
+use super::opcodes::is_call;
+use super::target::{KernelError, TwinEvent, not_writable};
+use predict_next::{NextState, predict_next};
+
+/// How often the caller is polled while the program runs.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The opcode of RST 6, which a program may also contain itself.
+const RST_6: u8 = 0xF7;
+
+impl Debugger {
+    /// Runs a forward command on the target.
+    pub(crate) fn run_on_target(
+        &mut self,
+        command: ExecCommand,
+        should_stop: ShouldStop<'_>,
+    ) -> HaltReason {
+        if let Some(target) = &self.target {
+            target.clear_error();
+        }
+        let mut stepper = TargetStepper { debugger: self, should_stop };
+        let halt = match command {
+            ExecCommand::Step => stepper.step(),
+            ExecCommand::StepOver => stepper.step_over(),
+            ExecCommand::StepLine => stepper.step_line(false),
+            ExecCommand::StepLineInto => stepper.step_line(true),
+            ExecCommand::StepOut => stepper.step_out(),
+            ExecCommand::RunTo(address) => stepper.go(Some(address)),
+            _ => stepper.go(None),
+        };
+        match halt {
+            Ok(halt) | Err(halt) => halt,
+        }
+    }
+}
+
+/// Runs one command on a target.
+struct TargetStepper<'a, 'b> {
+    debugger: &'a mut Debugger,
+    should_stop: ShouldStop<'b>,
+}
+
+/// `Err` ends the command with a reason to halt.
+type ExecResult<T> = Result<T, HaltReason>;
+
+impl TargetStepper<'_, '_> {
+    fn registers(&self) -> Registers {
+        self.debugger.registers()
+    }
+
+    fn fail(&self, problem: impl Into<String>) -> HaltReason {
+        if let Some(target) = &self.debugger.target {
+            target.set_error(problem);
+        }
+        HaltReason::TargetError
+    }
+
+    /// The addresses of all breakpoints.
+    fn breakpoints(&self) -> Vec<u16> {
+        self.debugger.stops.breakpoints().map(|(_, one)| one.address).collect()
+    }
+
+    /// Predicts the state after the instruction at PC. An RST 6 of the program itself is skipped.
+    fn next_state(&mut self) -> NextState {
+        let registers = self.registers();
+        if self.debugger.peek(registers.pc) == RST_6 {
+            let next = registers.pc.wrapping_add(1);
+            let registers = Registers { pc: next, ..registers };
+            return NextState { next, registers };
+        }
+        predict_next(&registers, &|at| self.debugger.peek(at))
+    }
+
+    /// Executes one instruction. A breakpoint in an interrupt service that it starts halts the
+    /// board.
+    fn step(&mut self) -> ExecResult<HaltReason> {
+        let at = self.registers().pc;
+        self.step_off(at)?;
+        let is_break = self.debugger.stops.has_breakpoint(self.registers().pc);
+        Ok(if is_break && self.debugger.is_stopped_by_breakpoint() {
+            HaltReason::Breakpoint
+        } else {
+            HaltReason::Step
+        })
+    }
+
+    /// Executes the instruction at `at`, where the program is halted.
+    fn step_off(&mut self, at: u16) -> ExecResult<()> {
+        let NextState { next, registers } = self.next_state();
+        let is_rst_6 = self.debugger.peek(at) == RST_6;
+        if next == at || is_rst_6 {
+            // RST 6 can't replace the instruction that is to be executed.
+            self.debugger.set_registers(&registers);
+            return Ok(());
+        }
+        loop {
+            let mut addresses = self.breakpoints();
+            addresses.retain(|address| *address != at);
+            addresses.push(next);
+            self.run_until_held(&addresses)?;
+            if self.registers().pc == next {
+                return Ok(());
+            }
+            if self.debugger.is_stopped_by_breakpoint() {
+                return Err(HaltReason::Breakpoint);
+            }
+            // A breakpoint in an interrupt service whose condition does not hold.
+            let inside = self.registers().pc;
+            self.step_off(inside)?;
+        }
+    }
+
+    /// Runs to a breakpoint, or to an address.
+    fn go(&mut self, to: Option<u16>) -> ExecResult<HaltReason> {
+        self.until(to, |_| true)
+    }
+
+    /// Runs to a breakpoint, or to an address when `done` returns `true` there.
+    fn until(
+        &mut self,
+        to: Option<u16>,
+        done: impl Fn(&Registers) -> bool,
+    ) -> ExecResult<HaltReason> {
+        loop {
+            let addresses: Vec<u16> = self.breakpoints().into_iter().chain(to).collect();
+            let at = self.registers().pc;
+            let is_held = self.debugger.target.as_ref().is_some_and(|target| !target.running);
+            let is_waiting =
+                is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
+            if is_waiting {
+                self.step_off(at)?;
+            }
+            if !is_waiting || !addresses.contains(&self.registers().pc) {
+                self.run_until_held(&addresses)?;
+            }
+            let now = self.registers();
+            let is_break = self.debugger.stops.has_breakpoint(now.pc);
+            if is_break && self.debugger.is_stopped_by_breakpoint() {
+                return Ok(HaltReason::Breakpoint);
+            }
+            if to == Some(now.pc) && done(&now) {
+                return Ok(HaltReason::Step);
+            }
+            if self.debugger.peek(now.pc) == RST_6 && !is_break {
+                return Ok(HaltReason::Breakpoint);
+            }
+        }
+    }
+
+    fn step_over(&mut self) -> ExecResult<HaltReason> {
+        let Registers { pc, sp, .. } = self.registers();
+        let opcode = self.debugger.peek(pc);
+        if !is_call(opcode) || opcode == RST_6 {
+            return self.step();
+        }
+        let next = pc.wrapping_add(self.debugger.length(pc));
+        self.until(Some(next), |now| now.sp >= sp)
+    }
+
+    /// Runs to the return address of the innermost call that the stack seems to have.
+    fn step_out(&mut self) -> ExecResult<HaltReason> {
+        let sp = self.registers().sp;
+        let calls = self.debugger.calls();
+        let back = calls.first().map(|call| call.site.wrapping_add(3));
+        let back = back.ok_or_else(|| self.fail("no return address found on the stack"))?;
+        self.until(Some(back), |now| now.sp > sp)
+    }
+
+    fn step_line(&mut self, into: bool) -> ExecResult<HaltReason> {
+        let line = |debugger: &Debugger| debugger.line().map(|(file, at)| (file.to_owned(), at));
+        let began = line(self.debugger);
+        loop {
+            let halt = if into { self.step()? } else { self.step_over()? };
+            if halt != HaltReason::Step {
+                return Ok(halt);
+            }
+            let now = line(self.debugger);
+            if now.is_some() && (now != began || self.debugger.at_line_start()) {
+                return Ok(HaltReason::Step);
+            }
+            if (self.should_stop)(self.debugger) {
+                return Err(HaltReason::Paused);
+            }
+        }
+    }
+
+    /// Resumes the program until it halts at one of the addresses, or the caller stops it.
+    fn run_until_held(&mut self, addresses: &[u16]) -> ExecResult<()> {
+        loop {
+            self.resume(addresses)?;
+            loop {
+                match self.wait(STOP_POLL_INTERVAL)? {
+                    Some(held) if self.record_halt(held)? => break, // zeros from a line fault
+                    Some(_) => return Ok(()),
+                    None => {}
+                }
+                if (self.should_stop)(self.debugger) {
+                    return self.break_in();
+                }
+            }
+        }
+    }
+
+    /// Resumes the program, unless it is running.
+    fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
+        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        if target.running {
+            return Ok(());
+        }
+        let mut addresses = addresses.to_vec();
+        addresses.extend(target.program.break_in.map(|symbols| symbols.hold));
+        addresses.sort_unstable();
+        addresses.dedup();
+        if addresses.len() > MAX_HELD {
+            let problem = format!(
+                "the kernel supports at most {MAX_HELD} breakpoints; the command needs {addresses:04X?}"
+            );
+            return Err(self.fail(problem));
+        }
+        match target.kernel.get_mut().go(target.held.number, &addresses) {
+            Ok(()) => {}
+            Err(KernelError::NotWritable(at)) => return Err(self.fail(not_writable(at))),
+            Err(error) => return Err(self.fail(error.to_string())),
+        }
+        target.resumed_at = target.kernel.get_mut().now();
+        target.running = true;
+        let unsent = std::mem::take(&mut target.unsent);
+        if unsent.is_empty() {
+            return Ok(());
+        }
+        let paused = target.kernel.get_mut().pause();
+        target.send(&unsent);
+        paused.map_err(|error| self.fail(error.to_string()))
+    }
+
+    fn wait(&mut self, time: Duration) -> ExecResult<Option<HeldState>> {
+        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        let held = target.kernel.get_mut().wait(time);
+        target.receive_output();
+        held.map_err(|error| self.fail(error.to_string()))
+    }
+
+    /// Records the state of the halted program; returns `true` if zeros on the line halted it.
+    fn record_halt(&mut self, held: HeldState) -> ExecResult<bool> {
+        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        target.record_halt(held);
+        let interrupted = target.was_interrupted();
+        let registers = target.registers();
+        target.twin.events.push(TwinEvent::Halted(registers));
+        interrupted.map_err(|error| self.fail(error.to_string()))
+    }
+
+    /// Halts the program with zeros on the line.
+    fn break_in(&mut self) -> ExecResult<()> {
+        let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
+        if target.program.break_in.is_none() {
+            return Err(self.fail(
+                "this program has no interrupt service that halts it (firmware/z80/place.asm): set a \
+                 breakpoint on its path, or press reset on the board",
+            ));
+        }
+        let halted = target.kernel.get_mut().break_in();
+        match halted {
+            Ok(Some(held)) => {
+                self.record_halt(held)?;
+                Err(HaltReason::Paused)
+            }
+            Ok(None) => Err(self.fail(
+                "the program does not halt: its interrupts are disabled; press reset on the board, or \
+                 continue to a breakpoint",
+            )),
+            Err(error) => Err(self.fail(error.to_string())),
+        }
+    }
+}

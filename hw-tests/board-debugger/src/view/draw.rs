@@ -1,0 +1,192 @@
+//! The drawing: source and a pane at the left, registers, array and time at the right, and two rows
+//! below.
+//!
+//! It is laid out for 80 columns and 24 rows, and has more panes at once where there is room.
+
+use ratatui::backend::TestBackend;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Paragraph};
+use ratatui::{Frame, Terminal};
+
+use super::{KEYS, View};
+use crate::commands::Pane;
+use crate::render;
+
+/// Columns of the right side.
+const SIDE: u16 = 32;
+/// Columns from which on there is a third side for more panes.
+const WIDE: u16 = 140;
+/// Columns of that third side: a row of memory and its frame.
+const MIDDLE: u16 = 74;
+/// Rows of registers, and of array and Table 2, frames included.
+const REGISTER_ROWS: u16 = 9;
+const ARRAY_ROWS: u16 = 13;
+/// Rows of the position, frame included.
+const BOARD_ROWS: u16 = 11;
+/// The bottom row: what a person needs to go on and to get out.
+const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  : command  q quit";
+
+impl View {
+    /// Returns the drawing as text.
+    #[must_use]
+    pub fn text(&self, columns: u16, rows: u16) -> String {
+        // A terminal in memory has no way to fail.
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(columns, rows));
+        let Ok(_) = terminal.draw(|frame| self.draw(frame));
+        let buffer = terminal.backend().buffer();
+        let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (0..rows).map(|y| row(y).trim_end().to_owned() + "\n").collect()
+    }
+
+    /// Draws everything.
+    pub fn draw(&self, frame: &mut Frame<'_>) {
+        let rows = [Constraint::Min(4), Constraint::Length(1), Constraint::Length(1)];
+        let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
+        let [left, right] =
+            Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE)]).areas(main);
+        if left.width + SIDE >= WIDE {
+            let columns = [Constraint::Min(20), Constraint::Length(MIDDLE)];
+            let [left, middle] = Layout::horizontal(columns).areas(left);
+            self.draw_left(frame, left);
+            self.draw_middle(frame, middle);
+        } else {
+            self.draw_left(frame, left);
+        }
+        self.draw_right(frame, right);
+        self.draw_status(frame, status);
+        frame.render_widget(Paragraph::new(HINTS), hints);
+    }
+
+    /// The source, and below it the pane that was chosen.
+    fn draw_left(&self, frame: &mut Frame<'_>, area: Rect) {
+        if self.pane == Pane::Help {
+            return self.draw_help(frame, area);
+        }
+        let halves = [Constraint::Percentage(52), Constraint::Min(3)];
+        let [source, pane] = Layout::vertical(halves).areas(area);
+        self.draw_source(frame, source);
+        let rows = usize::from(pane.height.saturating_sub(2));
+        let lines = self.pane.lines(&self.debugger, rows);
+        panel(frame, pane, title(&self.pane), self.scrolled(lines, rows));
+    }
+
+    /// As many rows of a list as there is room for; a console shows its end.
+    fn scrolled(&self, lines: Vec<String>, rows: usize) -> Vec<String> {
+        let hidden = lines.len().saturating_sub(rows);
+        let above = match self.pane {
+            Pane::Console => hidden.saturating_sub(self.scroll),
+            _ => self.scroll.min(hidden),
+        };
+        lines.into_iter().skip(above).take(rows).collect()
+    }
+
+    /// The keys, and below them the commands.
+    fn draw_help(&self, frame: &mut Frame<'_>, area: Rect) {
+        let rows = usize::from(area.height.saturating_sub(2));
+        let keys = KEYS.iter().map(|(key, what)| format!("{key:<11}{what}"));
+        let head = ["Commands, after : by letter or word".to_owned()];
+        let commands = Pane::Help.lines(&self.debugger, rows);
+        let lines: Vec<String> = keys.chain(head).chain(commands).collect();
+        panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
+    }
+
+    /// More panes where there is room: those that are not at the left.
+    fn draw_middle(&self, frame: &mut Frame<'_>, area: Rect) {
+        let parts = [40, 30, 30].map(Constraint::Percentage);
+        let areas: [Rect; 3] = Layout::vertical(parts).areas(area);
+        let registers = self.debugger.registers();
+        let is_code = matches!(self.pane, Pane::Code(_));
+        let first = if is_code { Pane::Calls } else { Pane::Code(registers.pc) };
+        let panes = [first, Pane::Memory(registers.hl), Pane::Console];
+        for (area, pane) in areas.into_iter().zip(panes) {
+            let rows = usize::from(area.height.saturating_sub(2));
+            let lines = pane.lines(&self.debugger, rows);
+            let skipped = if pane == Pane::Console { lines.len().saturating_sub(rows) } else { 0 };
+            let shown = lines.into_iter().skip(skipped).take(rows).collect();
+            panel(frame, area, title(&pane), shown);
+        }
+    }
+
+    fn draw_right(&self, frame: &mut Frame<'_>, area: Rect) {
+        // The registers come first: 24 rows have no room for all, and flags are always looked at.
+        let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
+        let [registers, below] = Layout::vertical(halves).areas(area);
+        let rows = [ARRAY_ROWS, BOARD_ROWS].map(Constraint::Length);
+        let [array, board, rest] =
+            Layout::vertical(rows.into_iter().chain([Constraint::Min(0)])).areas(below);
+        panel(frame, registers, "Registers", render::registers(&self.debugger));
+        let sides = render::array(&self.debugger);
+        if sides.is_empty() {
+            panel(frame, array, "Calls", render::calls(&self.debugger));
+            panel(frame, board, "Stack", render::stack(&self.debugger, BOARD_ROWS.into()));
+        } else {
+            let roles = render::roles(&self.debugger);
+            let none = || vec!["Table 2: (while XCHNG runs)".to_owned()];
+            let roles = if roles.is_empty() { none() } else { roles };
+            panel(frame, array, "Attackers, Table 2", [sides, roles].concat());
+            panel(frame, board, "Position", render::board_text(&self.debugger));
+        }
+        panel(frame, rest, "Time", render::time(&self.debugger, self.began));
+    }
+
+    /// The command line that is being typed, or else what happened last and the time since the
+    /// beginning.
+    fn draw_status(&self, frame: &mut Frame<'_>, area: Rect) {
+        if let Some(prompt) = &self.prompt {
+            let line = format!("{}_   (Enter runs it, Esc leaves)", render::visible(prompt));
+            return frame.render_widget(Paragraph::new(line), area);
+        }
+        let time = render::time(&self.debugger, self.began).swap_remove(0);
+        let width = usize::from(area.width).saturating_sub(time.len() + 1);
+        let status: String = render::visible(&self.status).chars().take(width).collect();
+        let line = format!("{status:<width$} {time}");
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        frame.render_widget(Paragraph::new(Line::styled(line, bold)), area);
+    }
+
+    fn draw_source(&self, frame: &mut Frame<'_>, area: Rect) {
+        let Some(here) = self.cursor.clone().or_else(|| self.running_line()) else {
+            let lines = vec!["no source for this address".to_owned()];
+            return panel(frame, area, "no source", lines);
+        };
+        let rows = usize::from(area.height.saturating_sub(2));
+        let count = self.debugger.code().text(&here.file).len();
+        let first = here.line.saturating_sub(rows / 2).min((count + 1).saturating_sub(rows)).max(1);
+        let lines = render::source(&self.debugger, &here.file, first, rows);
+        let marked = self.cursor.is_some();
+        let style = |(index, text): (usize, String)| {
+            let is_here = first + index == here.line;
+            let style = match (is_here && marked, text.starts_with('>')) {
+                (true, _) => Style::new().add_modifier(Modifier::UNDERLINED),
+                (_, true) => Style::new().add_modifier(Modifier::REVERSED),
+                _ => Style::new(),
+            };
+            Line::styled(text, style)
+        };
+        let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
+        let title = render::visible(&here.file);
+        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+    }
+}
+
+fn title(pane: &Pane) -> &'static str {
+    match pane {
+        Pane::Source(..) => "Source",
+        Pane::Code(_) => "Instructions",
+        Pane::Memory(_) => "Memory",
+        Pane::Registers => "Registers",
+        Pane::Calls => "Calls",
+        Pane::Array => "Attackers, Table 2",
+        Pane::Board => "Position",
+        Pane::Stops => "Breakpoints",
+        Pane::Console => "Console: c runs, keys go to the board",
+        Pane::Help => "Help",
+    }
+}
+
+fn panel(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<String>) {
+    let lines: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+}

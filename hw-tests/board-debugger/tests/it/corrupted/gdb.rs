@@ -1,0 +1,177 @@
+//! gdb's remote protocol.
+
+use std::io::{self, Read, Write};
+
+use board_debugger::gdb::{Client, Stream, serve};
+use seeded_fuzz::{Seeds, each};
+
+use crate::corrupted::debugger;
+
+/// Packets of sessions, a line each.
+const SESSIONS: &[&[u8]] = &[
+    b"qSupported:multiprocess+;swbreak+\nHg0\n?\ng\np5\nP4=00ff\nm8000,40\nM9000,4:01020304\nqC\n",
+    b"Z0,8000,1\nZ2,8010,2\nZ3,8010,1\nZ4,8000,ffff\nc\ns\nbs\nbc\nz0,8000,1\nz2,8010,2\nD\n",
+    b"QStartNoAckMode\nG0000000000000000000000000000000000000000000000000000\nqfThreadInfo\nk\n",
+    b"qRcmd,7374657020313030\nqRcmd,627265616b204c4f4f50\nqRcmd,6d656d6f727920\nqRcmd,626f617264\n",
+];
+/// Words of the protocol, and commands of the debugger in hexadecimal digits: `step`, `who TABLE`,
+/// `set HL=0FFFFH`, `watch TABLE,16`, `goback`.
+const WORDS: &[&[u8]] = &[
+    b"qRcmd,",
+    b"73746570",
+    b"77686f205441424c45",
+    b"73657420484c3d304646464648",
+    b"7761746368205441424c452c3136",
+    b"676f6261636b",
+    b"\n",
+    b"m",
+    b"M",
+    b"Z4,",
+    b":",
+    b",",
+    b"ffff",
+    b"ffffffffffffffff",
+    b"\x03",
+    b"$",
+    b"#00",
+    b"\nc\n",
+    b"\nbc\n",
+];
+const SEEDS: Seeds<'_> = Seeds { inputs: SESSIONS, words: WORDS };
+const TIMES: u64 = 100;
+
+/// A line on which all that is sent has been written before.
+struct Script {
+    input: io::Cursor<Vec<u8>>,
+    said: Vec<u8>,
+}
+
+impl Read for Script {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.read(buffer)
+    }
+}
+
+impl Write for Script {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.said.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream for Script {
+    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.read(buffer)
+    }
+}
+
+/// Plays a session; the answers in it.
+fn played(input: Vec<u8>) -> Vec<String> {
+    let mut script = Script { input: io::Cursor::new(input), said: Vec::new() };
+    serve(&mut debugger(), &mut Client::new(&mut script)).expect("the line does not fail");
+    answers(&script.said)
+}
+
+/// The packets of an output, in which each has its check and nothing is between them but
+/// acknowledgements.
+fn answers(said: &[u8]) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut rest = said;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'$') {
+        assert!(rest[..at].iter().all(|byte| b"+-".contains(byte)), "{rest:?}");
+        let end = at + rest[at..].iter().position(|byte| *byte == b'#').expect("it ends");
+        let body = &rest[at + 1..end];
+        let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        assert_eq!(rest[end + 1..end + 3], *format!("{sum:02x}").as_bytes());
+        all.push(String::from_utf8(body.to_vec()).expect("it is text"));
+        rest = &rest[end + 3..];
+    }
+    all
+}
+
+fn packed(body: &[u8]) -> Vec<u8> {
+    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+}
+
+/// A session of packets with the right checks, whatever is in them.
+fn session(lines: &[u8]) -> Vec<u8> {
+    let bodies = lines.split(|byte| *byte == b'\n');
+    let no_end = |body: &&[u8]| !body.contains(&b'#');
+    bodies.filter(no_end).flat_map(packed).collect()
+}
+
+#[test]
+fn any_packets_are_answered() {
+    each(&SEEDS, TIMES, |lines| {
+        played(session(lines));
+    });
+}
+
+#[test]
+fn any_bytes_are_passed_over() {
+    let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
+    let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
+    each(&Seeds { inputs: &inputs, words: WORDS }, TIMES, |bytes| {
+        played(bytes.to_vec());
+    });
+}
+
+#[test]
+fn a_packet_that_is_too_long_is_refused_with_words_and_the_next_one_answered() {
+    let long = packed(&[b'M'; 0x1001]);
+    let answers = played([long, packed(b"?")].concat());
+    assert_eq!(answers, ["E.a packet has 4097 bytes, and 4096 are the most that is read", "S05"]);
+}
+
+/// A client that has the board run and then sends acknowledgements, which ask for nothing.
+struct Flood {
+    sent: usize,
+    said: Vec<u8>,
+    /// The bytes that it had sent when it heard that the board had stopped.
+    sent_before_stop: usize,
+}
+
+/// Bytes until it hangs up.
+const FLOOD: usize = 1 << 20;
+
+impl Read for Flood {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let start = packed(b"c");
+        for place in buffer.iter_mut() {
+            *place = *start.get(self.sent).unwrap_or(&b'+');
+            self.sent += 1;
+        }
+        Ok(if self.sent > FLOOD { 0 } else { buffer.len() })
+    }
+}
+
+impl Write for Flood {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.starts_with(b"$S02") {
+            self.sent_before_stop = self.sent;
+        }
+        self.said.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream for Flood {
+    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read(buffer)
+    }
+}
+
+#[test]
+fn a_client_that_sends_without_end_stops_the_board() {
+    let mut flood = Flood { sent: 0, said: Vec::new(), sent_before_stop: FLOOD };
+    serve(&mut debugger(), &mut Client::new(&mut flood)).expect("the line does not fail");
+    assert_eq!(answers(&flood.said), ["S02"]);
+    assert!(flood.sent_before_stop < FLOOD / 8, "{} bytes", flood.sent_before_stop);
+}

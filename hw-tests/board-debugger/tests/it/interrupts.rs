@@ -1,0 +1,392 @@
+//! Interrupts: a byte that arrives at any T-state of a routine of the evaluator changes nothing but
+//! the receive ring.
+
+use std::collections::BTreeSet;
+
+use board_simulator::board_spec;
+use board_simulator::{BoardModel, QueueLine, Registers, RunStop};
+use firmware::ProgramKind;
+use firmware::build::{BuiltImage, build_replacing};
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use firmware_wire::Request;
+use sargon_corpus::encode;
+use sargon_corpus::{Case, Subject, shipped};
+use sargon_reference::{Square, parse_fen};
+
+/// Both sides bear on e4, and since one piece is pinned, ATTACK asks PNCK about each.
+const BATTLE: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
+/// Pins against king and queen; one is of a queen by a queen, so that PINFND calls ATTACK to count
+/// who holds her.
+const PINS: &str = "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -";
+/// Two pieces of a type on one file, so that a slot is filed in twice.
+const PAIR: &str = "4k3/8/8/8/4p3/3KQ3/4R3/4R3 w - -";
+/// The byte that arrives: as good as any.
+const BYTE: u8 = 0xA5;
+/// The address bit that is set at the end of the receive ring (ring.asm).
+const RING_BIT: u16 = 0x0400;
+/// T-states after which a routine is taken not to return.
+const PATIENCE: u64 = 100_000;
+/// T-states between the moments of a quiet call from which disturbed ones set out, so that each
+/// repeats little of what is known.
+const STRIDE: u64 = 500;
+/// The number of bytes below its entry that a routine and the interrupt service together may push.
+const STACK_USED: u16 = 64;
+
+/// The application on its board, waiting for requests.
+struct Machine {
+    board: BoardModel<QueueLine>,
+    app: BuiltImage,
+}
+
+/// A moment to which the board can be taken back.
+struct Moment {
+    registers: Registers,
+    memory: Box<[u8; 0x1_0000]>,
+    /// T-states since the routine was entered.
+    past: u64,
+}
+
+/// A routine that is about to be entered, and the way to tell that it has returned.
+struct Entry {
+    moment: Moment,
+    home: u16,
+}
+
+/// The end of a call.
+struct Ended {
+    registers: Registers,
+    memory: Box<[u8; 0x1_0000]>,
+    /// Without interrupt service.
+    t_states: u64,
+    /// Program counter when the interrupt was accepted.
+    interrupted_at: Option<u16>,
+}
+
+/// A call that nothing disturbed.
+struct Quiet {
+    ended: Ended,
+    /// Every instruction that was begun.
+    places: BTreeSet<u16>,
+    /// Moments on the way, in their order; the first is the entry.
+    moments: Vec<Moment>,
+}
+
+/// Builds the application; `replaced` are sources that take the place of ours.
+fn application(behaviour: Behaviour, replaced: &[(&str, &str)]) -> BuiltImage {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let evaluator = Evaluator { behaviour, own: None };
+    build_replacing(&profile, ProgramKind::Application, &evaluator, replaced)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+impl Machine {
+    /// Starts it.
+    fn start(behaviour: Behaviour) -> Self {
+        let app = application(behaviour, &[]);
+        let spec = board_spec(&Profile::named("rc2014-classic").expect("it ships"));
+        let mut board = BoardModel::new(spec, &[0xC3, 0x00, 0x80], QueueLine::default());
+        board.bus_mut().load(app.address, &app.bytes);
+        while board.run_for(PATIENCE) != RunStop::Idle {}
+        Self { board, app }
+    }
+
+    fn symbol(&self, name: &str) -> u16 {
+        self.app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    fn peek(&self, name: &str) -> u8 {
+        self.board.bus().peek(self.symbol(name))
+    }
+
+    /// Asks and runs until `routine` is about to be entered, for the square if one is given.
+    fn run_up_to(&mut self, request: &Request, routine: &str, square: Option<Square>) -> Entry {
+        let frame = request.frame(1).expect("it fits a frame");
+        self.board.line_mut().to_board.extend(frame.encode());
+        let entry = self.symbol(routine);
+        let is_there = |machine: &Self| {
+            machine.board.registers().pc == entry
+                && square.is_none_or(|square| machine.peek("M3") == encode::square(square))
+        };
+        while !is_there(self) {
+            assert_eq!(self.board.run_for(1), RunStop::TimeElapsed, "{routine} is not reached");
+        }
+        let moment = self.moment(0);
+        let sp = moment.registers.sp;
+        let home = u16::from_le_bytes([moment.at(sp), moment.at(sp + 1)]);
+        Entry { moment, home }
+    }
+
+    /// Returns the moment that this is, so many T-states after the entry.
+    fn moment(&self, past: u64) -> Moment {
+        let memory = self.board.bus().memory();
+        Moment { registers: self.board.registers(), memory, past }
+    }
+
+    /// Takes the board back to a moment; returns its clock at the entry, without interrupt service.
+    fn take_back(&mut self, to: &Moment) -> u64 {
+        self.board.bus_mut().load(0, &*to.memory);
+        self.board.set_registers(&to.registers);
+        self.board.clock() - self.board.service_time() - to.past
+    }
+
+    fn is_home(&self, entry: &Entry) -> bool {
+        let now = self.board.registers();
+        let sp = entry.moment.registers.sp + 2;
+        now.pc == entry.home && now.sp == sp && !self.board.in_service()
+    }
+
+    /// Returns how the call has ended whose entry was at this time of the board without service.
+    fn ended(&self, entered: u64, interrupted_at: Option<u16>) -> Ended {
+        let t_states = self.board.clock() - self.board.service_time() - entered;
+        let registers = Registers { r: 0, ..self.board.registers() };
+        Ended { registers, memory: self.board.bus().memory(), t_states, interrupted_at }
+    }
+
+    /// Lets the routine run to its end undisturbed.
+    fn call(&mut self, entry: &Entry) -> Result<Quiet, String> {
+        let entered = self.take_back(&entry.moment);
+        let mut places = BTreeSet::new();
+        let mut moments = Vec::<Moment>::new();
+        while !self.is_home(entry) {
+            let past = self.board.clock() - self.board.service_time() - entered;
+            if past > PATIENCE {
+                return Err("it does not return".to_owned());
+            }
+            if moments.last().is_none_or(|last| past >= last.past + STRIDE) {
+                moments.push(self.moment(past));
+            }
+            places.insert(self.board.registers().pc);
+            self.board.run_for(1);
+        }
+        Ok(Quiet { ended: self.ended(entered, None), places, moments })
+    }
+
+    /// Lets the routine run to its end from a moment; `offset` T-states after its entry a byte is
+    /// complete in the serial chip.
+    fn call_disturbed(
+        &mut self,
+        entry: &Entry,
+        from: &Moment,
+        offset: u64,
+    ) -> Result<Ended, String> {
+        let entered = self.take_back(from);
+        let began = self.board.clock();
+        self.board.receive_at(BYTE, began + offset - from.past);
+        while !self.board.in_service() {
+            if self.board.clock() - began > PATIENCE {
+                return Err("the byte is not noticed".to_owned());
+            }
+            let before = self.board.registers().pc;
+            self.board.run_for(1);
+            if self.board.in_service() {
+                return self.rest_of(entry, entered, before);
+            }
+        }
+        Err("an interrupt is being served before the byte".to_owned())
+    }
+
+    /// Lets an interrupted routine run to its end.
+    fn rest_of(&mut self, entry: &Entry, entered: u64, at: u16) -> Result<Ended, String> {
+        let began = self.board.clock();
+        while !self.is_home(entry) {
+            if self.board.clock() - began > PATIENCE {
+                return Err("it does not return".to_owned());
+            }
+            self.board.run_for(1);
+        }
+        Ok(self.ended(entered, Some(at)))
+    }
+
+    /// Interrupts the routine that is about to be entered at every T-state in turn, and tells at
+    /// which places.
+    fn disturb(&mut self, entry: &Entry) -> Result<BTreeSet<u16>, String> {
+        let quiet = self.call(entry)?;
+        let expected = self.with_byte_received(&entry.moment, &quiet.ended);
+        let mut interrupted = BTreeSet::new();
+        for offset in 0..quiet.ended.t_states {
+            let after = quiet.moments.partition_point(|moment| moment.past <= offset);
+            let ended = self.call_disturbed(entry, &quiet.moments[after - 1], offset)?;
+            let at = ended.interrupted_at.unwrap_or_default();
+            same(&quiet.ended, &expected, &ended)
+                .map_err(|problem| format!("{offset} T-states on, at {at:04X}h: {problem}"))?;
+            interrupted.insert(at);
+        }
+        let mut boundaries = quiet.places;
+        boundaries.insert(quiet.ended.registers.pc);
+        assert_eq!(interrupted, boundaries, "where it was interrupted, and all its instructions");
+        Ok(interrupted)
+    }
+
+    /// Returns the memory expected after an undisturbed call, with the byte in the ring.
+    fn with_byte_received(&self, from: &Moment, quiet: &Ended) -> Box<[u8; 0x1_0000]> {
+        let mut memory = quiet.memory.clone();
+        let rxin = self.symbol("RXIN");
+        let slot = u16::from_le_bytes([from.at(rxin), from.at(rxin + 1)]);
+        memory[usize::from(slot)] = BYTE;
+        let next = (slot + 1) & !RING_BIT;
+        memory[usize::from(rxin)..][..2].copy_from_slice(&next.to_le_bytes());
+        memory
+    }
+}
+
+impl Moment {
+    fn at(&self, address: u16) -> u8 {
+        self.memory[usize::from(address)]
+    }
+}
+
+/// Checks that a disturbed call has ended like the quiet one; what lies below the stack pointer
+/// does not matter.
+fn same(quiet: &Ended, expected: &[u8; 0x1_0000], ended: &Ended) -> Result<(), String> {
+    if ended.registers != quiet.registers {
+        return Err(format!("{:X?}, else {:X?}", ended.registers, quiet.registers));
+    }
+    if ended.t_states != quiet.t_states {
+        return Err(format!("{} T-states, else {}", ended.t_states, quiet.t_states));
+    }
+    let top = usize::from(quiet.registers.sp);
+    let below = top - usize::from(STACK_USED);
+    for part in [0..below, top..0x1_0000] {
+        if ended.memory[part.clone()] != expected[part.clone()] {
+            let differs = |at: &usize| ended.memory[*at] != expected[*at];
+            let at = part.into_iter().find(differs).unwrap_or_default();
+            return Err(format!(
+                "memory at {at:04X}h {:02X}, not {:02X}",
+                ended.memory[at], expected[at]
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Interrupts `routine` in these requests, for the square if one is given; together they pass the
+/// other places too.
+fn nothing_changes(
+    requests: &[Request],
+    routine: &str,
+    square: Option<Square>,
+    behaviour: Behaviour,
+    others: &[&str],
+) {
+    let mut machine = Machine::start(behaviour);
+    let mut places = BTreeSet::new();
+    for request in requests {
+        let entry = machine.run_up_to(request, routine, square);
+        let disturbed = machine.disturb(&entry);
+        places.extend(disturbed.unwrap_or_else(|e| panic!("{behaviour}, {request:?}: {e}")));
+        while machine.board.run_for(PATIENCE) != RunStop::Idle {}
+    }
+    for other in others {
+        // Several modules may have a label of this name.
+        let mut symbols = machine.app.program.symbols.iter().filter(|one| one.name == *other);
+        let passed = symbols.any(|one| places.contains(&one.value));
+        assert!(passed, "{routine} without {other}");
+    }
+}
+
+fn position(fen: &str) -> Request {
+    let position = parse_fen(fen).expect("a position");
+    Request::Position { squares: encode::squares(&position) }
+}
+
+/// The exchanges of the corpus that are given as arrays.
+fn exchanges() -> Vec<Request> {
+    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    let request = |case: &Case| match &case.subject {
+        Subject::Array { piece, array, .. } => {
+            Some(Request::Exchange { piece: encode::piece(*piece), array: array.to_bytes() })
+        }
+        Subject::Position { .. } => None,
+    };
+    cases.iter().filter_map(request).collect()
+}
+
+#[test]
+fn xchng_may_be_interrupted_at_every_t_state() {
+    let bookings = ["XCBOOK", "XCLAST"];
+    let called = [&bookings[..], &["DEARER", "WINBAK", "NEXTAD"]].concat();
+    let fast = ["TAKEN1", "DEAR1", "DEAR2", "ALONE", "WHITE", "ADDED", "SUBBED"];
+    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::Mended, &called);
+    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::AsIn1978, &called);
+    // Bytes that hold a piece in the high half only: the first attacker's and the first defender's;
+    // and counts that promise more than there is.
+    let halves = [1, 3].map(|count| {
+        let section = [count, 0x10, 0, 0, 0, 0, 0];
+        let array = [section, section].concat().try_into().expect("14 bytes");
+        Request::Exchange { piece: 0x84, array }
+    });
+    // A pawn takes a knight, and the queen that guards it takes last.
+    let array = [1, 0x01, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0x09, 0];
+    let last = Request::Exchange { piece: 0x82, array };
+    let all = [exchanges(), halves.to_vec(), vec![last]].concat();
+    nothing_changes(&all, "XCHNG", None, Behaviour::Fast, &fast);
+}
+
+#[test]
+fn attack_may_be_interrupted_at_every_t_state() {
+    for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
+        let battle = [position(BATTLE)];
+        let square = Square::named("e4");
+        nothing_changes(&battle, "ATTACK", square, behaviour, &["PNCK", "ATKSAV"]);
+    }
+}
+
+#[test]
+fn pinfnd_may_be_interrupted_at_every_t_state() {
+    for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
+        let others = ["HELD", "ATTACK", "NEWLST"];
+        nothing_changes(&[position(PINS)], "PINFND", None, behaviour, &others);
+    }
+}
+
+#[test]
+fn the_fast_finding_of_attackers_may_be_interrupted_at_every_t_state() {
+    let others = ["HELD", "ATKRAY", "SPREAD", "PINNED", "SECOND", "PAWNRY", "OTHERQ", "CLEAR"];
+    let pins = [position(PINS), position(PAIR)];
+    nothing_changes(&pins, "PINFND", None, Behaviour::Fast, &others);
+    let battle = [position(BATTLE)];
+    nothing_changes(&battle, "ATTACK", Square::named("e4"), Behaviour::Fast, &[]);
+}
+
+/// Returns the first problem in XCHNG with other lines in the interrupt service; until XCHNG is
+/// entered the service is ours.
+fn problem_with(replaced: &[(&str, &str)]) -> String {
+    let driver = firmware::source("acia.asm").expect("it ships");
+    let start = driver.find("\nUSERV:").expect("the service");
+    let end = start + driver[start..].find("RETI").expect("its end");
+    let mut service = driver[start..end].to_owned();
+    for (line, other) in replaced {
+        assert_eq!(service.matches(line).count(), 1, "'{line}' is there once");
+        service = service.replace(line, other);
+    }
+    let driver = format!("{}{service}{}", &driver[..start], &driver[end..]);
+    let broken = application(Behaviour::Mended, &[("acia.asm", &driver)]);
+    let mut machine = Machine::start(Behaviour::Mended);
+    let mut entry = machine.run_up_to(&position(BATTLE), "XCHNG", Square::named("e4"));
+    let memory = &mut entry.moment.memory;
+    memory[usize::from(broken.address)..][..broken.bytes.len()].copy_from_slice(&broken.bytes);
+    machine.disturb(&entry).expect_err("nothing was noticed")
+}
+
+#[test]
+fn a_service_that_forgets_a_register_is_caught() {
+    for pair in ["PSW", "H"] {
+        let push = format!("PUSH {pair}\n");
+        let pop = format!("POP {pair}\n");
+        let problem = problem_with(&[(&push, "NOP\n"), (&pop, "NOP\n")]);
+        assert!(problem.contains("Registers"), "{pair}: {problem}");
+    }
+}
+
+#[test]
+fn a_service_that_borrows_the_second_registers_is_caught() {
+    let problem = problem_with(&[("PUSH H\n", "EXX\n"), ("POP H\n", "EXX\n")]);
+    assert!(problem.contains("Registers"), "{problem}");
+}
+
+#[test]
+fn a_service_that_loses_the_byte_is_caught() {
+    let problem = problem_with(&[("SHLD RXIN\n", "LHLD RXIN\n")]);
+    assert!(problem.contains("memory"), "{problem}");
+}

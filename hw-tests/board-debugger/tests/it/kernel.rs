@@ -1,0 +1,267 @@
+//! The debug kernel on simulated boards, spoken to frame by frame: what it keeps of a program, what
+//! it changes and refuses, and the T-states and stack that it takes.
+
+use board_debugger::Machine;
+use board_simulator::{BoardModel, QueueLine, Registers, StepOutcome};
+use firmware::ProgramKind;
+use firmware::build::{BuiltImage, build};
+use firmware::evaluator::Evaluator;
+use firmware::profile::Profile;
+use firmware_wire::{Cause, Decoder, ErrorCode, Event, HeldState, MAX_HELD, Reply, Request, Role};
+
+/// One board with each serial chip.
+const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+/// The program, and its stack.
+const PROGRAM: u16 = 0x8100;
+const STACK: u16 = 0x9000;
+/// T-states in which the kernel answers anything: two of the longest frames, and its work.
+const PATIENCE: u64 = 2_000_000;
+
+struct Kernel {
+    machine: Machine,
+    image: BuiltImage,
+    decoder: Decoder,
+    seq: u8,
+}
+
+impl Kernel {
+    /// A board on which the monitor has started the kernel.
+    fn start(board: &str) -> (Self, HeldState) {
+        let profile = Profile::named(board).expect("it ships");
+        let machine = Machine::new(&profile, ProgramKind::Application, &Evaluator::default());
+        let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
+        let image = build(&profile, ProgramKind::Kernel).unwrap_or_else(|error| panic!("{error}"));
+        let loaded = image.program.symbol("KLOAD").expect("the layout sets it");
+        machine.rest();
+        machine.board.bus_mut().load(loaded, &image.bytes);
+        machine.enter(loaded);
+        let mut kernel = Self { machine, image, decoder: Decoder::default(), seq: 1 };
+        let Some((0, Reply::Held(state))) = kernel.hear() else { panic!("it does not begin") };
+        assert_eq!((state.cause, state.number), (Cause::Started, 1), "{board}");
+        (kernel, state)
+    }
+
+    fn board(&mut self) -> &mut BoardModel<QueueLine> {
+        &mut self.machine.board
+    }
+
+    /// The next frame, if one comes.
+    fn hear(&mut self) -> Option<(u8, Reply)> {
+        let end = self.board().clock() + PATIENCE;
+        while self.board().clock() < end {
+            let heard: Vec<u8> = self.board().line_mut().from_board.drain(..).collect();
+            let rest = heard.into_iter().filter_map(|byte| match self.decoder.push(byte) {
+                Some(Event::Frame(frame)) => {
+                    Some((frame.seq, Reply::parse(frame.kind, &frame.payload).expect("a reply")))
+                }
+                _ => None,
+            });
+            let mut rest: Vec<_> = rest.collect();
+            assert!(rest.len() <= 1, "{rest:?}");
+            if let Some(found) = rest.pop() {
+                return Some(found);
+            }
+            self.board().run_for(500);
+        }
+        None
+    }
+
+    fn ask(&mut self, request: &Request) -> Reply {
+        self.seq += 1;
+        let frame = request.frame(self.seq).expect("it fits a frame").encode();
+        self.board().line_mut().to_board.extend(frame);
+        let (seq, reply) = self.hear().unwrap_or_else(|| panic!("no answer to {request:?}"));
+        assert_eq!(seq, self.seq, "{request:?}");
+        reply
+    }
+
+    /// Lets the program go on, and waits until it is held again.
+    fn go(&mut self, state: &HeldState, places: &[u16]) -> HeldState {
+        let places = places.to_vec();
+        assert_eq!(self.ask(&Request::Go { number: state.number, places }), Reply::Going);
+        let Some((0, Reply::Held(held))) = self.hear() else { panic!("it is not held") };
+        assert_eq!((held.cause, held.number), (Cause::Restart, state.number.wrapping_add(1)));
+        held
+    }
+}
+
+/// A state in which every register holds something else.
+fn state(started: &HeldState, interrupts: bool) -> HeldState {
+    let mut words: [u16; 12] = std::array::from_fn(|at| 0x1122 + at as u16 * 0x0F0B);
+    words[..2].copy_from_slice(&[STACK, PROGRAM]);
+    HeldState { words, i: 0xC0, r: 0x9A, interrupts, ..*started }
+}
+
+fn words(registers: &Registers) -> [u16; 12] {
+    let Registers { sp, pc, af, bc, de, hl, ix, iy, .. } = *registers;
+    let Registers { af_alt, bc_alt, de_alt, hl_alt, .. } = *registers;
+    [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt]
+}
+
+#[test]
+fn a_program_that_was_held_anywhere_goes_on_as_if_it_had_not_been() {
+    // INC HL; EX AF,AF'; EXX; DEC DE; LD A,R; PUSH AF; POP BC; NOP
+    let code = [0x23, 0x08, 0xD9, 0x1B, 0xED, 0x5F, 0xF5, 0xC1, 0x00, 0x00];
+    let starts = [0, 1, 2, 3, 4, 6, 7, 8, 9];
+    for board in BOARDS {
+        for interrupts in [false, true] {
+            let (mut kernel, started) = Kernel::start(board);
+            kernel.board().bus_mut().load(PROGRAM, &code);
+            // Without the kernel: the same registers, and step by step.
+            let begin = state(&started, interrupts);
+            let mut free = kernel.machine.board.clone();
+            assert_eq!(kernel.ask(&Request::Set(begin)), Reply::Set);
+            assert_eq!(kernel.ask(&Request::State), Reply::State(begin));
+            let mut held = begin;
+            // DI or EI first, since registers do not tell whether interrupts are on.
+            free.bus_mut().load(PROGRAM - 1, &[if interrupts { 0xFB } else { 0xF3 }]);
+            let before = Registers { pc: PROGRAM - 1, r: begin.r - 1, ..registers(&begin) };
+            free.set_registers(&before);
+            free.advance();
+            assert_eq!(free.registers(), registers(&begin));
+            for next in &starts[1..] {
+                held = kernel.go(&held, &[PROGRAM + next]);
+                while free.registers().pc != PROGRAM + next {
+                    free.advance();
+                }
+                let free = free.registers();
+                assert_eq!(held.words, words(&free), "{board}, {next}");
+                assert_eq!((held.i, held.r), (free.i, free.r), "{board}, {next}");
+                assert_eq!(held.interrupts, interrupts);
+                // RST 6 is gone while the program is held.
+                assert_eq!(kernel.board().bus().dump(PROGRAM, code.len()), code);
+            }
+        }
+    }
+}
+
+fn registers(state: &HeldState) -> Registers {
+    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = state.words;
+    let HeldState { i, r, .. } = *state;
+    Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r }
+}
+
+#[test]
+fn memory_is_read_and_changed_and_what_is_not_ram_is_refused() {
+    for board in BOARDS {
+        let (mut kernel, started) = Kernel::start(board);
+        let data: Vec<u8> = (0..236).map(|byte| byte as u8 ^ 0x55).collect();
+        let write = Request::Write { address: PROGRAM, data: data.clone() };
+        assert_eq!(kernel.ask(&write), Reply::Written { address: PROGRAM, count: 236 });
+        let read = Request::Read { address: PROGRAM, count: 236 };
+        assert_eq!(kernel.ask(&read), Reply::Memory { address: PROGRAM, data });
+        let rom = kernel.board().bus().dump(0x30, 3);
+        let read = Request::Read { address: 0x30, count: 3 };
+        assert_eq!(kernel.ask(&read), Reply::Memory { address: 0x30, data: rom.clone() });
+        let refused = kernel.ask(&Request::Write { address: 0x30, data: vec![!rom[0]] });
+        let Reply::Error(error) = refused else { panic!("{refused:?}") };
+        assert_eq!((error.code, error.detail), (ErrorCode::ReadBack, 0x30));
+        // A place in ROM: nothing goes, and the places before it are as they were.
+        let before = kernel.board().bus().peek(PROGRAM + 4);
+        let places = vec![PROGRAM + 4, 0x0100, PROGRAM + 8];
+        let refused = kernel.ask(&Request::Go { number: started.number, places });
+        let Reply::Error(error) = refused else { panic!("{refused:?}") };
+        assert_eq!((error.code, error.detail), (ErrorCode::ReadBack, 0x0100));
+        assert_eq!(kernel.board().bus().peek(PROGRAM + 4), before);
+        assert_eq!(kernel.ask(&Request::State), Reply::State(started));
+    }
+}
+
+#[test]
+fn a_request_to_go_that_is_repeated_goes_once_and_wrong_ones_are_refused() {
+    let (mut kernel, started) = Kernel::start("rc2014-classic");
+    kernel.board().bus_mut().load(PROGRAM, &[0; 200]);
+    kernel.ask(&Request::Set(state(&started, false)));
+    let places: Vec<u16> = (1..=MAX_HELD as u16).map(|at| PROGRAM + at).collect();
+    let held = kernel.go(&started, &places);
+    assert_eq!(held.words[1], PROGRAM + 1);
+    let again = kernel.ask(&Request::Go { number: started.number, places: places.clone() });
+    let Reply::Error(error) = again else { panic!("{again:?}") };
+    assert_eq!(error.code, ErrorCode::BadArgument);
+    let too_many = [&places[..], &[PROGRAM]].concat();
+    let refused = kernel.ask(&Request::Go { number: held.number, places: too_many });
+    let Reply::Error(error) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.code, ErrorCode::BadLength);
+    let refused = kernel.ask(&Request::Crc { address: 0, length: 1 });
+    let Reply::Error(error) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.code, ErrorCode::UnknownType);
+    let Reply::Identity(identity) = kernel.ask(&Request::Identify) else { panic!() };
+    assert_eq!((identity.role, identity.build), (Role::Kernel, kernel.image.build));
+    assert_eq!(kernel.ask(&Request::State), Reply::State(held));
+}
+
+#[test]
+fn a_frame_that_is_damaged_is_let_go_and_the_next_one_answered() {
+    for board in BOARDS {
+        let (mut kernel, started) = Kernel::start(board);
+        let good = Request::Read { address: 0, count: 1 }.frame(9).expect("it fits").encode();
+        for at in 1..good.len() - 1 {
+            for change in [0xFF, 0x00] {
+                let mut bad = good.clone();
+                bad[at] = if change == 0 { 0 } else { bad[at] ^ change };
+                kernel.board().line_mut().to_board.extend(bad);
+                assert_eq!(kernel.ask(&Request::State), Reply::State(started), "{board}, {at}");
+            }
+        }
+        kernel.board().line_mut().to_board.extend([0x55; 600]);
+        kernel.board().line_mut().to_board.extend([0; 40]);
+        assert_eq!(kernel.ask(&Request::State), Reply::State(started), "{board}");
+    }
+}
+
+#[test]
+fn the_monitor_comes_back_by_reset_and_stays() {
+    for board in BOARDS {
+        let (mut kernel, _) = Kernel::start(board);
+        assert_eq!(kernel.ask(&Request::Reset), Reply::Resetting);
+        kernel.machine.rest();
+        kernel.machine.replies();
+        let Reply::Identity(identity) = kernel.ask(&Request::Identify) else { panic!() };
+        assert_eq!(identity.role, Role::Monitor, "{board}");
+    }
+}
+
+#[test]
+fn holding_and_letting_go_take_the_t_states_and_the_stack_of_the_contract() {
+    let source = include_str!("../../../../firmware/z80/debug.asm");
+    for board in BOARDS {
+        let mut took = Vec::new();
+        for interrupts in [false, true] {
+            let (mut kernel, started) = Kernel::start(board);
+            kernel.board().bus_mut().load(PROGRAM, &[0; 8]);
+            kernel.ask(&Request::Set(state(&started, interrupts)));
+            let below = STACK - 8;
+            kernel.board().bus_mut().load(below, &[0x5A; 8]);
+            let symbol = |name| kernel.image.program.symbol(name).expect("it has one");
+            let (free, goes) = (symbol("FREE"), symbol("GOES"));
+            let go = Request::Go { number: started.number, places: vec![PROGRAM + 1] };
+            let frame = go.frame(7).expect("it fits a frame").encode();
+            kernel.board().line_mut().to_board.extend(frame);
+            let went = passage(kernel.board(), goes, PROGRAM);
+            let held = passage(kernel.board(), PROGRAM + 1, free);
+            took.push((held, went));
+            let stack = kernel.board().bus().dump(below, 8);
+            assert_eq!(stack[..4], [0x5A; 4], "{board}: four bytes of stack");
+            assert_ne!(stack[4..], [0x5A; 4], "{board}");
+        }
+        let [(most, off), (least, on)] = took[..] else { panic!("{took:?}") };
+        let held = format!("{least}..{most} until all is kept");
+        let goes = format!("GOES takes {off}..{on}");
+        let is_told = source.contains(&held) && source.contains(&goes);
+        assert!(is_told, "{board}: {held}, {goes}");
+    }
+}
+
+/// T-states from one address to another.
+fn passage(board: &mut BoardModel<QueueLine>, from: u16, to: u16) -> u64 {
+    let mut clocks = Vec::new();
+    for address in [from, to] {
+        let end = board.clock() + PATIENCE;
+        while board.registers().pc != address {
+            assert!(board.clock() < end, "it does not come to {address:04X}H");
+            assert_ne!(board.advance(), StepOutcome::Idle);
+        }
+        clocks.push(board.clock());
+    }
+    clocks[1] - clocks[0]
+}

@@ -1,0 +1,173 @@
+//! The application beside a monitor of another make: a ROM of the test's own starts it, and is what
+//! RESET goes back to, with processor and serial chip as it had them.
+
+use board_simulator::{BoardModel, QueueLine, board_spec};
+use firmware::ProgramKind;
+use firmware::build::BuiltImage;
+use firmware::profile::{Profile, UartKind};
+use firmware_wire::{Reply, Request, Role};
+use tdlasm::link::{Layout, link};
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Options, assemble};
+
+use crate::protocol::board::{Board, image};
+use crate::protocol::requests::BOARDS;
+
+/// Words of the ROM's: flags and register I as each start finds them, the number of starts, a mark
+/// without which it does nothing, and the address to go on at.
+const FOUND: u16 = 0xFB00;
+const STARTS: u16 = 0xFB02;
+const MARK: u8 = 0xA5;
+/// Address of a program that takes the ROM away from 0000h.
+const AWAY: u16 = 0xF900;
+/// The mark of HBIOS and its version.
+const HBIOS: u16 = 0xFE00;
+/// Register I as the ROM has it.
+const I: u8 = 0x5A;
+
+/// In mode 1 it sends back each character by which it is interrupted. With `AWAY` it does not stay
+/// at 0000h; what is there then leads nowhere.
+const ROM: &str = "
+        .LOC 0
+        LDAI
+        JMP START
+        .LOC 38H
+        IN DATA
+        OUT DATA
+        EI
+        RETI
+START:  EXAF
+        .IFN BANKED,[
+        XRA A
+        OUT BANKS
+        MVI A,21H
+        OUT BANKS+1
+        INR A
+        OUT BANKS+2
+        INR A
+        OUT BANKS+3
+        MVI A,1
+        OUT BANKS+4
+        ]
+        LXI SP,0FF00H
+        EXAF
+        PUSH PSW
+        POP H
+        SHLD 0FB00H
+        LDA 0FB03H
+        CPI 0A5H
+        JRNZ AGAIN
+        LXI H,0FB02H
+        INR M
+        MOV A,M
+        CPI 1
+        JRNZ AGAIN
+        .IFN ACIA,[
+        MVI A,3
+        OUT CTRL
+        MVI A,16H
+        OUT CTRL
+        ]
+        LHLD 0FB04H
+        MVI A,5AH
+        STAI
+        .IFN ON,[
+        EI
+        ][
+        DI
+        ]
+        LXI D,AGAIN             ; where it returns to
+        PUSH D
+        PCHL
+AGAIN:  HLT
+        JMPR AGAIN
+        .LOC 80H
+TAIL:   .BYTE 0
+        .END
+";
+
+/// The ROM for a board, which starts the application with interrupts on or off.
+fn rom(profile: &Profile, is_on: bool) -> Vec<u8> {
+    let banks = profile.banks.map_or(0, |banks| banks.port);
+    let defines = [
+        ("CTRL", profile.uart.control_port.into()),
+        ("ACIA", u16::from(profile.uart.kind == UartKind::Acia)),
+        ("DATA", profile.uart.data_port.into()),
+        ("BANKED", u16::from(profile.banks.is_some())),
+        ("BANKS", banks.into()),
+        ("ON", u16::from(is_on)),
+    ];
+    let defines = defines.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    let loader = MemoryLoader::new().with("rom.asm", ROM);
+    let options = Options { defines, ..Options::default() };
+    let assembly = assemble(&loader, &["rom.asm".into()], &options);
+    let modules = assembly.unwrap_or_else(|error| panic!("{error}")).modules;
+    let program = link(&modules, &Layout::default()).unwrap_or_else(|error| panic!("{error}"));
+    program.image.flat(0)
+}
+
+/// A board whose ROM starts the application, at once or by way of `AWAY`.
+fn started(name: &str, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
+    starting(name, &image(name, ProgramKind::HostedApplication), is_on, version, is_away)
+}
+
+/// The same with an application that may be for another board.
+fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
+    let profile = Profile::named(name).expect("it ships");
+    let spec = board_spec(&profile);
+    let chip = spec.programmed(&rom(&profile, is_on));
+    let mut board = Board(BoardModel::with_chip(spec, chip, QueueLine::default()));
+    board.hear(&[]);
+    let [low, high] = image.address.to_le_bytes();
+    // LD A,20h; OUT (78h),A; LD HL,FE18h (JR $); LD (0000h),HL; JP application
+    let away = [0x3E, 0x20, 0xD3, 0x78, 0x21, 0x18, 0xFE, 0x22, 0, 0, 0xC3, low, high];
+    let bus = board.0.bus_mut();
+    bus.load(image.address, &image.bytes);
+    bus.load(AWAY, &away);
+    bus.load(HBIOS, &version);
+    let [low, high] = if is_away { AWAY } else { image.address }.to_le_bytes();
+    bus.load(STARTS, &[0, MARK, low, high]);
+    board.0.reset();
+    board.hear(&[]);
+    board
+}
+
+#[test]
+fn reset_gives_the_board_back_with_register_interrupts_and_mode_as_they_were() {
+    for name in BOARDS {
+        for is_on in [false, true] {
+            let mut board = started(name, is_on, [0; 3], false);
+            let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!("{name}") };
+            assert_eq!(identity.role, Role::Application);
+            assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
+            let found = board.0.bus().dump(FOUND, 2);
+            assert_eq!(found[1], I, "{name}: register I");
+            assert_eq!(found[0] & 4 != 0, is_on, "{name}: whether interrupts are on");
+            assert_eq!(board.0.bus().dump(STARTS, 1), [2], "{name}: the ROM was started again");
+            // Only a program that is interrupted by what it hears hears it.
+            let said = board.hear(b"Q");
+            assert_eq!(said == b"Q", is_on, "{name}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_alone() {
+    for (name, other) in [("rc2014-classic", "rc2014-zed"), ("rc2014-zed", "rc2014-classic")] {
+        let image = image(other, ProgramKind::HostedApplication);
+        let board = starting(name, &image, true, [0; 3], false);
+        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM goes on");
+        assert_eq!(board.0.registers().i, I, "{name}");
+    }
+}
+
+#[test]
+fn romwbw_2_9_gets_the_board_back_by_the_roms_first_page() {
+    for (version, is_back) in [([0x57, 0xA8, 0x29], true), ([0x57, 0xA8, 0x35], false)] {
+        let mut board = started("rc2014-zed", true, version, true);
+        let request = firmware_wire::Frame::empty(1, Request::Reset.kind()).encode();
+        board.0.line_mut().to_board.extend(request);
+        board.0.run_for(10_000_000);
+        assert_eq!(board.0.bus().dump(STARTS, 1) == [2], is_back, "{version:?}");
+    }
+}

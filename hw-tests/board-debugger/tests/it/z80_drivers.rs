@@ -1,0 +1,292 @@
+//! The contracts of both serial drivers, the rings and the frames, measured under traffic that
+//! takes every way through them: T-states, stack and clobbered registers, in the interrupt service
+//! too.
+
+use crate::contract;
+
+use std::collections::BTreeMap;
+
+use board_simulator::{BoardModel, QueueLine, Registers, RunStop, board_spec};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use firmware_wire::{CALL, ExhaustRequest, Request};
+use sargon_corpus::encode;
+use sargon_reference::parse_fen;
+
+use contract::{Measured, field, number};
+
+const ACIA: &str = include_str!("../../../../firmware/z80/acia.asm");
+const SIO: &str = include_str!("../../../../firmware/z80/sio.asm");
+const RING: &str = include_str!("../../../../firmware/z80/ring.asm");
+const PLACE: &str = include_str!("../../../../firmware/z80/place.asm");
+const FRAME: &str = include_str!("../../../../firmware/z80/frame.asm");
+
+/// The routines of each driver.
+const DRIVERS: [&str; 7] = ["UINIT", "USERV", "HOLDUP", "LETGO", "TXGO", "TXREST", "UDRAIN"];
+/// Those that both drivers share.
+const SHARED: [(&str, &str); 10] = [
+    ("NEWPGE", RING),
+    ("TXNEXT", RING),
+    ("GETC", RING),
+    ("RXWAIT", RING),
+    ("RXPAGE", RING),
+    ("PUTC", RING),
+    ("MISSED", PLACE),
+    ("ZEROS", PLACE),
+    ("PLACE", PLACE),
+    ("SENDFM", FRAME),
+];
+/// T-states of a turn of the traffic; a character takes 640.
+const TURN: u64 = 200_000;
+/// A middle game, whose replies fill several frames.
+const GAME: &str = "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP2BPPP/R1BQ1RK1 w - -";
+
+/// The promises of a contract.
+struct Contract {
+    name: &'static str,
+    clobbers: String,
+    stack: u16,
+    /// The first number of its T-states, and the second unless the line decides.
+    cycles: (Option<u64>, Option<u64>),
+}
+
+impl Contract {
+    fn of(name: &'static str, source: &str) -> Self {
+        let field = |name_of_field| field(source, name, name_of_field);
+        let text = field("Cycles");
+        let (least, most) = text.split_once("..").unwrap_or((&text, &text));
+        let waits = ["when", "up to", "as long"].iter().any(|word| text.contains(word));
+        let most = (!waits).then(|| number(most)).flatten();
+        let stack = number(&field("Stack")).expect("bytes") as u16;
+        Self { name, clobbers: field("Clobbers"), stack, cycles: (number(least), most) }
+    }
+
+    /// Whether a register is on the list of those clobbered, or holds a result.
+    fn may_change(&self, register: &str) -> bool {
+        let result = matches!(
+            (self.name, register),
+            ("GETC" | "TXNEXT", "AF") | ("NEWPGE", "HL") | ("RXPAGE", "DE")
+        );
+        let named = |word: &str| !word.is_empty() && (word == "F" || register == word);
+        result
+            || self.clobbers.split([',', ' ']).any(|word| match word {
+                "A" | "F" => register == "AF",
+                word => named(word),
+            })
+    }
+}
+
+/// A call under way.
+struct Call {
+    contract: usize,
+    entry: Registers,
+    clock: u64,
+    lowest: u16,
+    in_service: bool,
+}
+
+struct Bench {
+    board: BoardModel<QueueLine>,
+    contracts: Vec<Contract>,
+    entries: BTreeMap<u16, usize>,
+    calls: Vec<Call>,
+    measured: Vec<Measured>,
+}
+
+impl Bench {
+    /// The application on its board, run from its entry until it waits.
+    fn start(board: &str, driver: &str) -> Self {
+        let profile = Profile::named(board).expect("it ships");
+        let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
+        let (monitor, app) = (built(ProgramKind::Monitor), built(ProgramKind::Application));
+        let names = DRIVERS.iter().map(|name| (*name, driver)).chain(SHARED);
+        let contracts: Vec<_> = names.map(|(name, source)| Contract::of(name, source)).collect();
+        let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
+        let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
+        let measured = vec![Measured::NONE; contracts.len()];
+        let line = QueueLine::default();
+        let mut board = BoardModel::new(board_spec(&profile), &monitor.bytes, line);
+        while board.run_for(TURN) != RunStop::Idle {} // the monitor has mapped RAM then
+        board.bus_mut().load(app.address, &app.bytes);
+        let run = Request::Run { address: app.address }.frame(1).expect("it fits a frame");
+        board.line_mut().to_board.extend(run.encode());
+        let mut bench = Self { board, contracts, entries, calls: Vec::new(), measured };
+        bench.run(u64::MAX);
+        bench
+    }
+
+    /// Sends these bytes, and runs until the board waits for more or the time is over.
+    fn hear(&mut self, bytes: &[u8], t_states: u64) {
+        self.board.line_mut().to_board.extend(bytes);
+        self.run(t_states);
+    }
+
+    fn run(&mut self, t_states: u64) {
+        let end = self.board.clock().saturating_add(t_states);
+        while self.board.clock() < end && self.board.run_for(1) == RunStop::TimeElapsed {
+            self.look();
+        }
+    }
+
+    /// The time that counts for a call: of the program without the service, of the service all.
+    fn clock(&self, in_service: bool) -> u64 {
+        let served = if in_service { 0 } else { self.board.service_time() };
+        self.board.clock() - served
+    }
+
+    fn look(&mut self) {
+        let now = self.board.registers();
+        let in_service = self.board.in_service();
+        // What the service pushes onto the program's stack is in its own contract.
+        let counts = |call: &&mut Call| call.in_service == in_service;
+        if let Some(call) = self.calls.last_mut().filter(counts) {
+            call.lowest = call.lowest.min(now.sp);
+        }
+        let is_over = |call: &Call| {
+            now.sp == call.entry.sp.wrapping_add(2) && (call.in_service || !in_service)
+        };
+        while let Some(call) = self.calls.pop_if(|call| is_over(call)) {
+            self.finish(&call, &now);
+        }
+        // A service that came before the first instruction returns there.
+        let is_known = |call: &Call| (call.entry.pc, call.entry.sp) == (now.pc, now.sp);
+        if let Some(&contract) = self.entries.get(&now.pc)
+            && !self.calls.last().is_some_and(is_known)
+        {
+            let clock = self.clock(in_service);
+            let call = Call { contract, entry: now, clock, lowest: now.sp, in_service };
+            if self.contracts[contract].name == "PLACE" {
+                self.place(call);
+            } else {
+                self.calls.push(call);
+            }
+        }
+    }
+
+    /// Lets PLACE run, to which the service returns wherever the program was; none of what it takes
+    /// counts for the routine that it came in.
+    fn place(&mut self, call: Call) {
+        let mut outer = std::mem::replace(&mut self.calls, vec![call]);
+        let began = self.calls[0].clock;
+        // It finds no return address on the stack, but makes room for one.
+        let Registers { sp, pc, .. } = self.calls[0].entry;
+        while self.board.run_for(1) == RunStop::TimeElapsed {
+            let now = self.board.registers();
+            if now.sp == sp && now.pc != pc && !self.board.in_service() {
+                break;
+            }
+            self.look();
+        }
+        let call = self.calls.pop().expect("PLACE itself");
+        self.finish(&call, &self.board.registers());
+        let took = self.clock(false) - began;
+        for call in outer.iter_mut().filter(|call| !call.in_service) {
+            call.clock += took;
+        }
+        self.calls = outer;
+    }
+
+    fn finish(&mut self, call: &Call, now: &Registers) {
+        let took = self.clock(call.in_service) - call.clock;
+        self.measured[call.contract].take(took, call.entry.sp - call.lowest);
+        if let Some(outer) = self.calls.last_mut().filter(|o| o.in_service == call.in_service) {
+            outer.lowest = outer.lowest.min(call.lowest);
+        }
+        let contract = &self.contracts[call.contract];
+        for (register, before, after) in [
+            ("AF", call.entry.af, now.af),
+            ("BC", call.entry.bc, now.bc),
+            ("DE", call.entry.de, now.de),
+            ("HL", call.entry.hl, now.hl),
+        ] {
+            let may = before == after || contract.may_change(register);
+            assert!(
+                may,
+                "{} changes {register} from {before:04X}h to {after:04X}h, at {:04X}h: {}",
+                contract.name, now.pc, contract.clobbers
+            );
+        }
+        let others =
+            |all: &Registers| [all.ix, all.iy, all.af_alt, all.bc_alt, all.de_alt, all.hl_alt];
+        assert_eq!(others(&call.entry), others(now), "{}", contract.name);
+    }
+
+    /// The measurements of a routine.
+    fn of(&self, name: &str) -> Measured {
+        let at = self.contracts.iter().position(|contract| contract.name == name);
+        self.measured[at.expect("it is measured")]
+    }
+}
+
+impl Measured {
+    /// The measurements of the same routine on two boards.
+    fn and(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.min(other.calls),
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+            stack: self.stack.max(other.stack),
+        }
+    }
+
+    /// Holds a routine to its contract.
+    fn keeps(self, contract: &Contract, board: &str) {
+        let Contract { name, stack, cycles: (least, most), .. } = contract;
+        println!("{board} {name:8} {self:?}");
+        assert!(self.calls > 0, "{name} was never called on {board}");
+        assert_eq!(self.stack, *stack, "bytes of stack of {name} on {board}");
+        let (least, most) = (least.unwrap_or(self.least), most.unwrap_or(self.most));
+        assert_eq!((self.least, self.most), (least, most), "T-states of {name} on {board}");
+    }
+}
+
+/// Every kind of traffic, until the board waits again after each.
+fn traffic(bench: &mut Bench) {
+    let frame = |request: &Request| request.frame(1).expect("it fits a frame").encode();
+    let position = parse_fen(GAME).expect("a position");
+    let position = frame(&Request::Position { squares: encode::squares(&position) });
+    let space =
+        ExhaustRequest { space: 2, attackers: 1, defenders: 700, piece: 2, count: 900, crc: 0 };
+    let work = frame(&Request::Exhaust(space));
+    // Replies that fill the ring while requests come in, with all pages of the receive ring.
+    for _ in 0..12 {
+        bench.hear(&[&position[..], &position, &position].concat(), u64::MAX);
+    }
+    // A terminal; a frame that is damaged; one that is too long.
+    bench.hear(b"\r", u64::MAX);
+    bench.hear(&[0, 5, 1, 2, 0], u64::MAX);
+    bench.hear(&[&[0][..], &[0xA5; 300], &[0]].concat(), u64::MAX);
+    // A host that is held off while replies are under way, and one that does not obey.
+    for disobeys in [false, true] {
+        bench.board.line_mut().ignores_rts = disobeys;
+        let queue = [&position[..], &work].concat().repeat(20);
+        bench.hear(&queue, u64::MAX);
+        bench.hear(&work, TURN);
+        bench.hear(&[0xA5; 1500], TURN * 10);
+        bench.hear(&[0; 50], u64::MAX);
+    }
+    // Asked for its place at rest, in the midst of work, and while a reply leaves.
+    for pause in [0, TURN, TURN / 2, TURN / 5] {
+        bench.hear(if pause == 0 { &[] } else { &work }, pause);
+        bench.hear(&CALL, u64::MAX);
+        bench.hear(&position, 2 * pause);
+        bench.hear(&CALL, u64::MAX);
+    }
+}
+
+#[test]
+fn both_drivers_and_what_they_share_keep_their_contracts() {
+    let [acia, sio] = [("rc2014-classic", ACIA), ("rc2014-zed", SIO)].map(|(board, driver)| {
+        let mut bench = Bench::start(board, driver);
+        traffic(&mut bench);
+        for contract in bench.contracts.iter().filter(|one| DRIVERS.contains(&one.name)) {
+            bench.of(contract.name).keeps(contract, board);
+        }
+        bench
+    });
+    for contract in acia.contracts.iter().filter(|one| !DRIVERS.contains(&one.name)) {
+        let both = acia.of(contract.name).and(sio.of(contract.name));
+        both.keeps(contract, "both boards");
+    }
+}

@@ -1,0 +1,265 @@
+//! The board's bus: address and port decoding, and the interrupt daisy chain.
+
+use std::cell::{Cell, RefCell};
+
+use super::clock::Clock;
+use super::ctc::Ctc;
+use super::memory::{FLOATING_BYTE, Memory, RomChip};
+use super::uart::Uart;
+use z80_core::{Bus, Signal};
+
+/// Memory and devices of a board.
+#[derive(Clone)]
+pub struct BoardBus {
+    memory: Memory,
+    /// The serial chip.
+    pub(super) uart: RefCell<Uart>,
+    /// At ports 88h to 8Bh; the output of its channel 0 clocks the serial chip.
+    ctc: Option<Ctc>,
+    pub(super) clock: Clock,
+    /// Set by an access that may change a device's state; cleared by the board.
+    pub(super) device_accessed: Cell<bool>,
+    /// Set when RETI runs; cleared by the board.
+    pub(super) reti_executed: Cell<bool>,
+}
+
+impl BoardBus {
+    pub(super) fn new(memory: Memory, uart: Uart, ctc: Option<Ctc>) -> Self {
+        Self {
+            memory,
+            uart: RefCell::new(uart),
+            ctc,
+            clock: Clock::default(),
+            device_accessed: Cell::new(false),
+            reti_executed: Cell::new(false),
+        }
+    }
+
+    /// Prepares for running instructions until `until`.
+    #[inline]
+    pub(super) fn begin(&mut self, now: u64, until: u64) {
+        self.clock.start(now, until);
+        self.memory.refresh_view(now);
+    }
+
+    /// Makes the board update its devices after the running instruction.
+    fn note_device_access(&self) {
+        self.device_accessed.set(true);
+        self.clock.stop();
+    }
+
+    /// Stores bytes in memory without bus cycles, in ROM as well. Bytes beyond FFFFh are ignored.
+    pub fn load(&mut self, address: u16, bytes: &[u8]) {
+        self.memory.load(address, bytes);
+    }
+
+    /// Returns the byte at an address without a bus cycle, so that no chip changes its state.
+    #[must_use]
+    pub fn peek(&self, address: u16) -> u8 {
+        self.memory.peek(address, self.clock.now())
+    }
+
+    /// Returns a copy of the whole address space.
+    #[must_use]
+    pub fn memory(&self) -> Box<[u8; 0x1_0000]> {
+        self.memory.snapshot(self.clock.now())
+    }
+
+    /// Returns a copy of `count` bytes from `address` on, wrapping at FFFFh.
+    #[must_use]
+    pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
+        (0..count).map(|i| self.peek(address.wrapping_add(i as u16))).collect()
+    }
+
+    /// Returns the chip in the ROM socket.
+    #[must_use]
+    pub fn chip(&self) -> &RomChip {
+        self.memory.chip()
+    }
+
+    /// Returns the chip in the ROM socket for changing.
+    pub fn chip_mut(&mut self) -> &mut RomChip {
+        self.memory.chip_mut()
+    }
+
+    /// Returns the number of received characters lost to overrun since power-up.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.uart.borrow().lost()
+    }
+
+    /// Applies /RESET to all devices.
+    pub(super) fn reset(&mut self) {
+        self.memory.reset();
+        self.uart.get_mut().reset();
+        if let Some(ctc) = &mut self.ctc {
+            ctc.reset();
+        }
+    }
+
+    /// Advances serial chip and CTC to `now`. Returns the character that has been transmitted, if
+    /// any.
+    pub(super) fn advance(&mut self, now: u64) -> Option<u8> {
+        if let Some(ctc) = &mut self.ctc {
+            ctc.advance(now);
+        }
+        self.uart.get_mut().advance(now)
+    }
+
+    /// Returns when a device next changes its state without an access.
+    pub(super) fn next_event(&mut self) -> Option<u64> {
+        let timer = self.ctc.as_ref().and_then(Ctc::next_event);
+        self.uart.get_mut().next_event().into_iter().chain(timer).min()
+    }
+
+    /// Returns `true` if a device requests an interrupt. The serial chip is first in the daisy
+    /// chain: while it is in service, requests of the CTC are blocked.
+    pub(super) fn interrupt(&mut self) -> bool {
+        let uart = self.uart.get_mut();
+        uart.interrupt() || (!uart.in_service() && self.ctc.as_ref().is_some_and(Ctc::interrupt))
+    }
+
+    /// Returns the byte on the bus during the interrupt acknowledge cycle.
+    pub(super) fn vector(&self) -> u8 {
+        let uart = self.uart.borrow();
+        match &self.ctc {
+            Some(ctc) if !uart.interrupt() => ctc.vector(),
+            _ => uart.vector().unwrap_or(FLOATING_BYTE),
+        }
+    }
+
+    /// Reports an interrupt acknowledge cycle to the requesting device.
+    pub(super) fn acknowledge(&mut self) {
+        let uart = self.uart.get_mut();
+        match &mut self.ctc {
+            Some(ctc) if !uart.interrupt() => ctc.acknowledge(),
+            _ => uart.acknowledge(),
+        }
+        self.note_device_access();
+    }
+
+    /// Reports RETI to the first device of the chain that is in service.
+    pub(super) fn return_from_interrupt(&mut self) {
+        let uart = self.uart.get_mut();
+        match &mut self.ctc {
+            Some(ctc) if !uart.in_service() => ctc.return_from_interrupt(),
+            _ => uart.return_from_interrupt(),
+        }
+        self.note_device_access();
+    }
+
+    /// Returns `true` if a device is in service, until RETI.
+    pub(super) fn in_service(&mut self) -> bool {
+        self.uart.get_mut().in_service() || self.ctc.as_ref().is_some_and(Ctc::in_service)
+    }
+}
+
+/// An access of the processor to the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The kind of bus cycle.
+    pub kind: AccessKind,
+    /// The memory address, or all 16 bits of the port address.
+    pub address: u16,
+    /// The value on the data bus.
+    pub value: u8,
+}
+
+/// The kinds of bus cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    /// A byte of memory was read, including instruction fetches.
+    Read,
+    /// A byte of memory was written.
+    Write,
+    /// A port was read.
+    In,
+    /// A port was written.
+    Out,
+}
+
+/// A bus that records all accesses of the processor.
+pub(super) struct RecordingBus<'a> {
+    pub(super) bus: &'a mut BoardBus,
+    pub(super) accesses: &'a RefCell<Vec<Access>>,
+}
+
+impl RecordingBus<'_> {
+    fn record(&self, kind: AccessKind, address: u16, value: u8) -> u8 {
+        self.accesses.borrow_mut().push(Access { kind, address, value });
+        value
+    }
+}
+
+impl Bus for RecordingBus<'_> {
+    fn read(&self, address: u16) -> u8 {
+        self.record(AccessKind::Read, address, self.bus.read(address))
+    }
+
+    fn write(&mut self, address: u16, value: u8) {
+        self.bus.write(address, self.record(AccessKind::Write, address, value));
+    }
+
+    fn input(&self, port: u16) -> u8 {
+        self.record(AccessKind::In, port, self.bus.input(port))
+    }
+
+    fn output(&mut self, port: u16, value: u8) {
+        self.bus.output(port, self.record(AccessKind::Out, port, value));
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        self.bus.signal(signal);
+    }
+}
+
+impl Bus for BoardBus {
+    #[inline(always)]
+    fn read(&self, address: u16) -> u8 {
+        self.memory.read(address, self.clock.now())
+    }
+
+    #[inline(always)]
+    fn write(&mut self, address: u16, value: u8) {
+        self.memory.write(address, value, self.clock.now());
+    }
+
+    fn input(&self, port: u16) -> u8 {
+        let port = port as u8;
+        let value = self.uart.borrow_mut().input(port);
+        if let Some(value) = value {
+            // The data registers have odd ports. Reading a control register has no effect outside
+            // the chip.
+            if port & 1 == 1 {
+                self.note_device_access();
+            }
+            return value;
+        }
+        match (&self.ctc, port) {
+            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), self.clock.now()),
+            _ => FLOATING_BYTE,
+        }
+    }
+
+    fn output(&mut self, port: u16, value: u8) {
+        let port = port as u8;
+        let now = self.clock.now();
+        if self.uart.get_mut().output(port, value, now) {
+            self.note_device_access();
+        } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {
+            ctc.write(usize::from(port & 3), value, now);
+            if let Some(period) = ctc.output_period(0) {
+                self.uart.get_mut().set_clock_period(period);
+            }
+            self.note_device_access();
+        } else {
+            self.memory.output(port, value);
+        }
+    }
+    fn signal(&mut self, signal: Signal) {
+        if signal == Signal::Returned {
+            self.reti_executed.set(true);
+        }
+        self.clock.stop();
+    }
+}

@@ -1,0 +1,66 @@
+//! Simulated Z80 boards: processor, memory, serial chips and a serial line, exact to the T-state
+//! and modelled after the data sheets. The processor is the crate `z80-core`. [`monitors`] emulates
+//! the stock monitors of such boards.
+//!
+//! # Examples
+//! ```
+//! use board_simulator::{BoardModel, QueueLine, RunStop, board_spec};
+//! use firmware::profile::Profile;
+//!
+//! let profile = Profile::named("rc2014-classic")?;
+//! let rom = [0x3E, 0x2A, 0x76]; // LD A,2Ah; HALT
+//! let mut board = BoardModel::new(board_spec(&profile), &rom, QueueLine::default());
+//! assert_eq!(board.run_for(1000), RunStop::Idle);
+//! assert_eq!(board.registers().af >> 8, 0x2A);
+//! # Ok::<(), firmware::profile::ProfileError>(())
+//! ```
+//!
+//! | part | file |
+//! |---|---|
+//! | memory and port decoding | `bus`, `memory`, `banks` |
+//! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
+//! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
+//! | the far end of the serial line | `line`, `pty`, `network` |
+//! | processor, bus and clock together | `board`, `clock` |
+//! | durations of chosen routines | `probe` |
+//! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
+
+mod acia;
+mod at28c256;
+mod banks;
+mod board;
+mod bus;
+mod clock;
+mod ctc;
+mod eprom;
+mod line;
+mod memory;
+pub mod monitors;
+mod network;
+mod noise;
+mod probe;
+mod pty;
+mod server;
+mod sio;
+mod spec;
+mod sst39sf;
+mod uart;
+
+pub use acia::Acia;
+pub use at28c256::{At28c256, PAGE};
+pub use banks::{Banks, Page};
+pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
+pub use bus::{Access, AccessKind, BoardBus};
+pub use ctc::Ctc;
+pub use eprom::Eprom;
+pub use line::{Line, QueueLine, corrupt_by_baud_mismatch};
+pub use memory::{ChipKind, MemoryMap, RomChip};
+pub use network::NetworkLine;
+pub use probe::{CallRecord, Probe};
+pub use pty::{PtyLine, UsbPacketing};
+pub use server::{BoardServer, Pace, ServerOptions};
+pub use sio::{Port, Sio};
+pub use spec::board_spec;
+pub use sst39sf::{SECTOR, Sst39sf, SstModel};
+pub use uart::UartModel;
+pub use z80_core::{Bus, Cpu, Registers, Signal};

@@ -1,0 +1,369 @@
+//! CP/M 2.2 with XM 12.5, replayed from the records of RomWBW 3.5.1 and 2.9.1: the console's line
+//! editor, a RAM drive A:, a ROM drive B: with the programs, and programs that really run.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::machine::{CallAbi, InitialRegisters};
+use super::xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
+use super::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
+
+/// A sector that is filled: CP/M's end of a text.
+const FILLER: u8 = 0x1A;
+/// Start address of programs, and their stack.
+const TPA: u16 = 0x0100;
+const STACK: u16 = 0xD800;
+const INTERRUPT: u8 = 0x03;
+
+/// The words in which the two releases differ.
+#[derive(Debug, Clone, Copy)]
+struct Release {
+    xm: &'static str,
+    room: usize,
+}
+
+const THREE: Release =
+    Release { xm: "RomWBW, 30-May-2020 [WBW], HBIOS FastPath on COM0", room: 248 };
+const TWO: Release = Release { xm: "RBC, 06-Jun-2018 [WBW], COM0", room: 376 };
+
+/// CP/M with a disk in memory.
+pub struct Cpm {
+    release: Release,
+    files: BTreeMap<String, Vec<u8>>,
+    memory: Memory,
+    state: State,
+    drive: char,
+    line: Vec<u8>,
+    check: XmodemCheck,
+    timing: XmodemTiming,
+    busy: Duration,
+    room: usize,
+    /// Whether a file that is sent back differs from that on the disk.
+    bad_disk: bool,
+}
+
+enum State {
+    Prompt,
+    Receiving(String, XmodemReceiver),
+    Sending(XmodemSender),
+    GuestProgram(Box<GuestProgram>),
+    /// An error of the disk was shown, and any key goes on.
+    DiskError,
+}
+
+impl Default for Cpm {
+    fn default() -> Self {
+        Self {
+            release: THREE,
+            files: BTreeMap::new(),
+            memory: Memory::new(TPA..=0xFFFF),
+            state: State::Prompt,
+            drive: 'B',
+            line: Vec::new(),
+            check: XmodemCheck::CrcOrLong,
+            timing: XmodemTiming::XM,
+            busy: Duration::from_micros(20),
+            room: usize::MAX,
+            bad_disk: false,
+        }
+    }
+}
+
+impl Cpm {
+    /// One whose XM calls soon, so that tests need not wait.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { timing: XmodemTiming::QUICK, ..Self::default() }
+    }
+
+    /// CP/M of RomWBW 2.9.1.
+    #[must_use]
+    pub fn of_romwbw2() -> Self {
+        Self { release: TWO, timing: XmodemTiming::XM_TWO, ..Self::default() }
+    }
+
+    /// The same, with a quick XM that knows only checksums.
+    #[must_use]
+    pub fn by_checksum(self) -> Self {
+        Self { check: XmodemCheck::Sum, ..self }
+    }
+
+    /// The same, taking this long for a character.
+    #[must_use]
+    pub fn taking(self, busy: Duration) -> Self {
+        Self { busy, ..self }
+    }
+
+    /// The same, with room for so many sectors on its disk.
+    #[must_use]
+    pub fn with_room(self, sectors: usize) -> Self {
+        Self { room: sectors, ..self }
+    }
+
+    /// The same, with a disk that does not keep what is written.
+    #[must_use]
+    pub fn with_bad_disk(self) -> Self {
+        Self { bad_disk: true, ..self }
+    }
+
+    /// The same, with the RAM drive as the current one.
+    #[must_use]
+    pub fn on_drive_a(self) -> Self {
+        Self { drive: 'A', ..self }
+    }
+
+    /// The same, with an XM that already waits for a file of this name.
+    #[must_use]
+    pub fn receiving(self, name: &str) -> Self {
+        let receiver = XmodemReceiver::with(self.check, self.timing);
+        let state = State::Receiving(format!("A:{name}"), receiver);
+        Self { state, ..self }
+    }
+
+    /// Shows the prompt on a new line.
+    pub(super) fn prompt(&mut self, out: &mut Vec<u8>) {
+        self.state = State::Prompt;
+        out.extend(format!("\r\n{}>", self.drive).bytes());
+    }
+
+    fn type_in(&mut self, character: u8, out: &mut Vec<u8>) {
+        match character & 0x7F {
+            b'\r' | b'\n' => {
+                out.push(b'\r');
+                let typed = std::mem::take(&mut self.line);
+                self.execute(String::from_utf8_lossy(&typed).as_ref(), out);
+            }
+            INTERRUPT if self.line.is_empty() => {
+                out.extend(b"^C");
+                self.prompt(out);
+            }
+            0x05 => out.extend(b"\r\n"),
+            0x08 => {
+                if self.line.pop().is_some() {
+                    out.extend(b"\x08 \x08");
+                }
+            }
+            0x15 => {
+                self.line.clear();
+                out.extend(b"#\r\n  ");
+            }
+            0x18 => {
+                let typed = std::mem::take(&mut self.line);
+                typed.iter().for_each(|_| out.extend(b"\x08 \x08"));
+            }
+            0x7F => out.extend(self.line.pop()),
+            control @ 0..0x20 => {
+                self.line.push(control);
+                out.extend([b'^', control | 0x40]);
+            }
+            plain => {
+                self.line.push(plain);
+                out.push(plain);
+            }
+        }
+    }
+
+    fn execute(&mut self, typed: &str, out: &mut Vec<u8>) {
+        let command = typed.to_ascii_uppercase();
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let (drive, name) = match words.first() {
+            None => return self.prompt(out),
+            Some(word) => match word.split_once(':') {
+                Some((drive @ ("A" | "B"), name)) => {
+                    (drive.chars().next().unwrap_or(self.drive), name)
+                }
+                _ => (self.drive, *word),
+            },
+        };
+        if name.is_empty() {
+            self.drive = drive;
+            return self.prompt(out);
+        }
+        match (name, &words[1..]) {
+            ("DIR", _) => self.directory(&words[1..], out),
+            ("ERA", [file]) => {
+                let file = self.place(file);
+                self.files.remove(&file);
+            }
+            ("XM", [letters, file]) if drive == 'B' => {
+                out.extend(b"\r\n");
+                return self.xm(letters, file, out);
+            }
+            _ => match self.files.get(&format!("{drive}:{name}.COM")).cloned() {
+                Some(program) => {
+                    out.extend(b"\r\n");
+                    self.memory.load(TPA, &program);
+                    let begin = InitialRegisters::default();
+                    let running =
+                        GuestProgram::start_with(&self.memory, TPA, STACK, CallAbi::Cpm, begin);
+                    return self.state = State::GuestProgram(Box::new(running));
+                }
+                None => out.extend(format!("\r\n{}?\r\n", words[0]).bytes()),
+            },
+        }
+        self.prompt(out);
+    }
+
+    /// A file's name with its drive.
+    fn place(&self, name: &str) -> String {
+        if name.contains(':') { name.to_owned() } else { format!("{}:{name}", self.drive) }
+    }
+
+    fn directory(&self, words: &[&str], out: &mut Vec<u8>) {
+        let drive = match words {
+            [drive, ..] if drive.ends_with(':') => drive.chars().next().unwrap_or(self.drive),
+            _ => self.drive,
+        };
+        let names: Vec<_> =
+            self.files.keys().filter_map(|name| name.strip_prefix(&format!("{drive}:"))).collect();
+        let show = |name: &&str| {
+            let (stem, end) = name.split_once('.').unwrap_or((name, ""));
+            format!("{stem:<8} {end:<3}")
+        };
+        match (drive, names.as_slice()) {
+            ('B', _) => out.extend(b"\r\nB: XM       COM"),
+            (_, []) => out.extend(b"\r\nNO FILE"),
+            (_, names) => {
+                let names: Vec<_> = names.iter().map(show).collect();
+                out.extend(format!("\r\n{drive}: {}", names.join(" : ")).bytes());
+            }
+        }
+    }
+
+    /// XM 12.5.
+    fn xm(&mut self, letters: &str, file: &str, out: &mut Vec<u8>) {
+        let place = self.place(file);
+        let (drive, name) = place.split_once(':').unwrap_or(("A", file));
+        let protocol = match letters {
+            "RC" => "(Checksum protocol selected)\r\n",
+            "RX" => "(128 byte protocol only)\r\n",
+            _ => "",
+        };
+        let release = self.release.xm;
+        out.extend(format!("\r\nXMODEM v12.5 - 07/13/86\r\n{protocol}{release}\r\n").bytes());
+        if letters == "S" {
+            return self.send(&place, name, out);
+        }
+        let room = self.release.room.saturating_sub(2 * self.files.len());
+        let text = format!("\r\nReceiving: {drive}0:{name}\r\n{room}k available for uploads\r\n");
+        out.extend(text.bytes());
+        if drive == "B" {
+            out.extend(b"\r\n\r\nBdos Err On B: Bad Sector");
+            return self.state = State::DiskError;
+        }
+        if self.files.contains_key(&place) {
+            out.extend(b"\r\n++ File exists, use a different name ++\r\n");
+            return self.prompt(out);
+        }
+        out.extend(b"File open - ready to receive\r\nTo cancel: Ctrl-X, pause, Ctrl-X\r\n");
+        let (check, timing) = match letters {
+            "RC" if self.timing == XmodemTiming::XM_TWO => (XmodemCheck::Sum, self.timing),
+            "RC" => (XmodemCheck::Sum, XmodemTiming { first: Duration::ZERO, ..self.timing }),
+            "RX" => (XmodemCheck::Crc, self.timing),
+            _ => (self.check, self.timing),
+        };
+        let receiver = XmodemReceiver::with(check, timing).with_room(self.room);
+        self.state = State::Receiving(place, receiver);
+    }
+
+    fn send(&mut self, place: &str, name: &str, out: &mut Vec<u8>) {
+        let Some(file) = self.files.get(place) else {
+            out.extend(b"\r\n++ File not found ++\r\n");
+            return self.prompt(out);
+        };
+        let records = file.len() / 128;
+        let text = format!(
+            "Sending: {name}\r\nFile size: {records} records ({}k)\r\nSend time: 0:00 at 9600 \
+             baud\r\nTo cancel: Ctrl-X, pause, Ctrl-X\r\n",
+            records.div_ceil(8)
+        );
+        out.extend(text.bytes());
+        self.state = State::Sending(XmodemSender::new(self.as_read(file)));
+    }
+
+    /// A file as the disk gives it back.
+    fn as_read(&self, file: &[u8]) -> Vec<u8> {
+        let mut read = file.to_vec();
+        if let (true, Some(last)) = (self.bad_disk, read.last_mut()) {
+            *last = !FILLER;
+        }
+        read
+    }
+
+    /// Goes on after the end of a transfer.
+    fn ended(&mut self, name: Option<String>, end: TransferEnd, out: &mut Vec<u8>) {
+        match (name, end) {
+            (Some(name), TransferEnd::Done(file)) => {
+                out.extend(b"\r\nThanks for the upload\r\n");
+                self.files.insert(name, file);
+            }
+            (None, TransferEnd::Done(_)) => {}
+            (_, TransferEnd::Aborted) => out.extend(b"\r\r\n++ XMODEM aborted ++\r\n"),
+            (Some(_), TransferEnd::Cancelled) => {
+                out.extend(b"\r\n\r\n++ Receive cancelled ++\r\n++ Partial file deleted ++\r\n");
+            }
+            (None, TransferEnd::Cancelled) => out.extend(b"\r\n\r\n++ Send cancelled ++\r\n"),
+        }
+        self.prompt(out);
+    }
+}
+
+impl MonitorModel for Cpm {
+    fn receive(&mut self, character: u8, out: &mut Vec<u8>) {
+        let mut state = std::mem::replace(&mut self.state, State::Prompt);
+        let (name, end) = match &mut state {
+            State::Prompt => return self.type_in(character, out),
+            State::DiskError => return self.prompt(out),
+            State::GuestProgram(running) => {
+                running.receive(character);
+                (None, None)
+            }
+            State::Receiving(name, receiver) => {
+                (Some(name.clone()), receiver.receive(character, out))
+            }
+            State::Sending(sender) => (None, sender.receive(character, out)),
+        };
+        match end {
+            Some(end) => self.ended(name, end, out),
+            None => self.state = state,
+        }
+    }
+
+    fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> bool {
+        match &mut self.state {
+            State::Receiving(name, receiver) => {
+                let name = name.clone();
+                if let Some(end) = receiver.idle(since, out) {
+                    self.ended(Some(name), end, out);
+                }
+                false
+            }
+            State::GuestProgram(running) => {
+                let is_running = running.run(&mut self.memory, out).is_none();
+                if !is_running {
+                    self.prompt(out);
+                }
+                is_running
+            }
+            _ => false,
+        }
+    }
+
+    /// As RomWBW's driver: a buffer of 32; RTS rises at 16 and falls again at 8.
+    fn receiver_spec(&self) -> ReceiverSpec {
+        ReceiverSpec { buffer: 32, rts: Some((16, 8)) }
+    }
+
+    fn processing_time(&self) -> Duration {
+        self.busy
+    }
+
+    fn memory(&mut self) -> Option<&mut Memory> {
+        Some(&mut self.memory)
+    }
+
+    fn file(&self, name: &str) -> Option<&[u8]> {
+        let place = if name.contains(':') { name.to_owned() } else { format!("A:{name}") };
+        self.files.get(&place).map(Vec::as_slice)
+    }
+}

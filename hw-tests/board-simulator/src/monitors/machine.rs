@@ -1,0 +1,308 @@
+//! The memory of a stand-in, and programs that really run in it: on a simulated board with a small
+//! ROM.
+
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
+
+use firmware::profile::Profile;
+use tdlasm::link::{Layout, Program, link};
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Options, assemble};
+
+use crate::board_spec;
+use crate::{BoardModel, BoardSpec, MemoryMap, QueueLine, Registers, RunStop};
+
+/// T-states between two looks at what a program has said.
+const SLICE_T_STATES: u64 = 20_000;
+/// Slices that a program gets to answer what it was sent: 27 ms of its own time.
+const IDLE_SLICES: usize = 10;
+/// Addresses of the small ROM: RAM of every board here begins after them or later.
+const ROM_SIZE: u16 = 0x0100;
+/// The simulated board places ROM and RAM in pieces of this size.
+const BLOCK_BYTES: u16 = 0x1000;
+/// The address at which programs call CP/M, and its target with a TPA of 54 KiB.
+const CALL_BDOS: usize = 0x0005;
+const BDOS: u16 = 0xD806;
+/// More instructions than the ROM needs until it jumps to the program.
+const MAX_SETUP_INSTRUCTIONS: usize = 64;
+
+/// 64 KiB, parts of which keep what is stored.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    bytes: Vec<u8>,
+    ram: RangeInclusive<u16>,
+    read_only: Option<RangeInclusive<u16>>,
+}
+
+impl Memory {
+    /// RAM at `ram`, holding anything; elsewhere nothing keeps what is stored.
+    #[must_use]
+    pub fn new(ram: RangeInclusive<u16>) -> Self {
+        let bytes = (0..=u16::MAX).map(|at| (at.wrapping_mul(40_503) >> 7) as u8).collect();
+        Self { bytes, ram, read_only: None }
+    }
+
+    /// From now on a part of it keeps what it holds.
+    pub fn protect(&mut self, range: RangeInclusive<u16>) {
+        self.read_only = Some(range);
+    }
+
+    /// A byte.
+    #[must_use]
+    pub fn get(&self, address: u16) -> u8 {
+        self.bytes[usize::from(address)]
+    }
+
+    /// Stores a byte, where one can be stored.
+    pub fn set(&mut self, address: u16, value: u8) {
+        let keeps = self.read_only.as_ref().is_some_and(|range| range.contains(&address));
+        if self.ram.contains(&address) && !keeps {
+            self.bytes[usize::from(address)] = value;
+        }
+    }
+
+    /// The 16 bytes from an address on.
+    #[must_use]
+    pub fn read_row(&self, address: u16) -> [u8; 16] {
+        std::array::from_fn(|i| self.get(address.wrapping_add(i as u16)))
+    }
+
+    /// Stores bytes from an address on.
+    pub fn load(&mut self, address: u16, bytes: &[u8]) {
+        (address..=u16::MAX).zip(bytes).for_each(|(at, byte)| self.set(at, *byte));
+    }
+}
+
+/// The calls of a program to the monitor under which it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallAbi {
+    /// RST 08h, 10h, 18h of BASIC, RST 30h of SCM.
+    Plain,
+    /// 0005h of CP/M, by a jump in high memory, whose address tells programs what is theirs.
+    Cpm,
+    /// RST 08h is HBIOS: function B, unit C, character E.
+    Hbios,
+}
+
+/// Registers with which a program begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InitialRegisters {
+    /// A and the flags.
+    pub af: u16,
+    /// BC.
+    pub bc: u16,
+    /// DE.
+    pub de: u16,
+    /// HL.
+    pub hl: u16,
+}
+
+/// The end of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GuestExit {
+    /// It returned; the registers that it left.
+    Returned(Registers),
+    /// It jumped to 0000h.
+    Restarted,
+    /// RST 28h: the registers as the Small Computer Monitor shows them.
+    Trapped(String),
+}
+
+/// A program that runs.
+pub struct GuestProgram {
+    board: BoardModel<QueueLine>,
+    first: u16,
+}
+
+impl GuestProgram {
+    /// Starts what is in the memory at `entry`, with its stack below `stack`.
+    #[must_use]
+    pub fn start(memory: &Memory, entry: u16, stack: u16) -> Self {
+        Self::start_with(memory, entry, stack, CallAbi::Plain, InitialRegisters::default())
+    }
+
+    /// The same with a choice of what RST 08h does, and with registers.
+    #[must_use]
+    pub fn start_with(
+        memory: &Memory,
+        entry: u16,
+        stack: u16,
+        calls: CallAbi,
+        begin: InitialRegisters,
+    ) -> Self {
+        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let first = (*memory.ram.start()).max(ROM_SIZE);
+        // A board with RAM from the bottom up has the ROM's program at its start.
+        let ram = if first < BLOCK_BYTES { 0..=0xFFFF } else { first..=0xFFFF };
+        let map = MemoryMap::Plain { rom: 0..=BLOCK_BYTES - 1, ram };
+        let spec = BoardSpec { memory: map, ..board_spec(&profile) };
+        let program = assembled();
+        let code = rom(program, entry, stack, calls);
+        let mut board = BoardModel::new(spec, &code, QueueLine::default());
+        if first < BLOCK_BYTES {
+            board.bus_mut().load(0, &code);
+        }
+        board.bus_mut().load(first, &memory.bytes[usize::from(first)..]);
+        if calls == CallAbi::Cpm {
+            let [low, high] = BDOS.to_le_bytes();
+            board.bus_mut().load(BDOS, &code[CALL_BDOS..CALL_BDOS + 3]);
+            board.bus_mut().load(CALL_BDOS as u16 + 1, &[low, high]);
+        }
+        let symbol = |name| program.symbol(name).expect("the ROM exports it");
+        let start = Registers { pc: symbol("START"), ..board.registers() };
+        board.set_registers(&start);
+        // The ROM sets the chip and the stack up; then the program's own registers count.
+        for _ in 0..MAX_SETUP_INSTRUCTIONS {
+            if board.registers().pc == entry {
+                break;
+            }
+            board.step();
+        }
+        let InitialRegisters { af, bc, de, hl } = begin;
+        board.set_registers(&Registers { af, bc, de, hl, ..board.registers() });
+        Self { board, first }
+    }
+
+    /// Gives it a character.
+    pub fn receive(&mut self, character: u8) {
+        self.board.line_mut().to_board.push_back(character);
+    }
+
+    /// Lets it run until it has taken what it was sent, and a little longer; what it says goes to
+    /// `say`. How it has ended, if it has. The memory is as it left it.
+    pub fn run(&mut self, memory: &mut Memory, out: &mut Vec<u8>) -> Option<GuestExit> {
+        let mut slices = IDLE_SLICES;
+        let mut ended = None;
+        while slices > 0 {
+            let stop = self.board.run_for(SLICE_T_STATES);
+            self.restore_read_only(memory);
+            let line = self.board.line_mut();
+            let quiet = line.to_board.is_empty() && line.from_board.is_empty();
+            out.append(&mut line.from_board);
+            slices = if quiet { slices - 1 } else { IDLE_SLICES };
+            if stop == RunStop::Idle {
+                ended = self.ended();
+                slices = 0;
+            }
+        }
+        self.copy_back(memory);
+        ended
+    }
+
+    /// Returns its end, by the HALT at which the processor waits; a program may wait in one of
+    /// its own.
+    fn ended(&self) -> Option<GuestExit> {
+        let program = assembled();
+        let registers = self.board.registers();
+        let at = |name| {
+            let halt = program.symbol(name).expect("the ROM exports it");
+            (halt..=halt + 2).contains(&registers.pc)
+        };
+        if at("BACK") {
+            Some(GuestExit::Returned(registers))
+        } else if at("RESTRT") {
+            Some(GuestExit::Restarted)
+        } else {
+            at("TRAPPD").then(|| GuestExit::Trapped(self.register_dump(&registers)))
+        }
+    }
+
+    /// The registers after RST 28h, whose return address is on the stack.
+    fn register_dump(&self, registers: &Registers) -> String {
+        let word = self.board.bus().dump(registers.sp, 2);
+        let pc = u16::from_le_bytes([word[0], word[1]]).wrapping_sub(1);
+        let Registers { af, bc, de, hl, ix, iy, .. } = *registers;
+        let flags: String = [(7, 'S'), (6, 'Z'), (4, 'H'), (2, 'P'), (1, 'N'), (0, 'C')]
+            .map(|(bit, name)| if af & (1 << bit) == 0 { '-' } else { name })
+            .iter()
+            .collect();
+        let (sign, rest) = flags.split_at(2);
+        format!(
+            "PC:{pc:04X} AF:{af:04X} BC:{bc:04X} DE:{de:04X} HL:{hl:04X} IX:{ix:04X} IY:{iy:04X} \
+             Flags:{sign}-{}-{}",
+            &rest[..1],
+            &rest[1..]
+        )
+    }
+
+    /// Checks that memory that keeps its bytes does so while a program runs, too.
+    fn restore_read_only(&mut self, memory: &Memory) {
+        if let Some(range) = &memory.read_only {
+            let kept = &memory.bytes[usize::from(*range.start())..=usize::from(*range.end())];
+            self.board.bus_mut().load(*range.start(), kept);
+        }
+    }
+
+    fn copy_back(&self, memory: &mut Memory) {
+        let now = self.board.bus().dump(self.first, 0x1_0000 - usize::from(self.first));
+        for (address, byte) in (self.first..=u16::MAX).zip(now) {
+            memory.set(address, byte);
+        }
+    }
+}
+
+/// Bytes as pairs of digits with blanks between.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Bytes as characters, those that can't be printed as dots.
+pub(super) fn printable(bytes: &[u8]) -> String {
+    let shown = |byte: &u8| if (0x20..0x7F).contains(byte) { char::from(*byte) } else { '.' };
+    bytes.iter().map(shown).collect()
+}
+
+/// The ROM, made to start a program at `entry`.
+fn rom(program: &Program, entry: u16, stack: u16, calls: CallAbi) -> Vec<u8> {
+    let mut bytes = program.image.flat(0xFF);
+    let hbios = u16::from(calls == CallAbi::Hbios);
+    for (name, value) in [("ENTRY", entry), ("STACK", stack), ("HBIOS", hbios)] {
+        let at = usize::from(program.symbol(name).expect("the ROM exports it"));
+        bytes[at..at + 2].copy_from_slice(&value.to_le_bytes());
+    }
+    bytes
+}
+
+/// The ROM's program, assembled once.
+fn assembled() -> &'static Program {
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let loader = MemoryLoader::new().with("rom.asm", include_str!("rom.asm"));
+        let modules = assemble(&loader, &["rom.asm".into()], &Options::default())
+            .unwrap_or_else(|error| panic!("{error}"))
+            .modules;
+        link(&modules, &Layout::default()).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_talks_through_the_rom_and_returns() {
+        let mut memory = Memory::new(0x8000..=0xFFFF);
+        // RST 10h; INC A; RST 08h; LD (9100h),A; RET
+        for (at, byte) in (0x9000..).zip([0xD7, 0x3C, 0xCF, 0x32, 0x00, 0x91, 0xC9]) {
+            memory.set(at, byte);
+        }
+        let mut running = GuestProgram::start(&memory, 0x9000, 0xFF00);
+        let mut said = Vec::new();
+        assert_eq!(running.run(&mut memory, &mut said), None, "it waits for a character");
+        running.receive(b'A');
+        assert!(matches!(running.run(&mut memory, &mut said), Some(GuestExit::Returned(_))));
+        assert_eq!((said.as_slice(), memory.get(0x9100)), (&b"B"[..], b'B'));
+    }
+
+    #[test]
+    fn rom_and_protected_memory_keep_what_they_hold() {
+        let mut memory = Memory::new(0x8000..=0xFFFF);
+        memory.protect(0x9000..=0x90FF);
+        for address in [0x7FFF, 0x9000, 0x90FF, 0x9100] {
+            memory.set(address, !memory.get(address));
+        }
+        let fresh = Memory::new(0x8000..=0xFFFF);
+        assert_eq!(memory.get(0x9100), !fresh.get(0x9100));
+        assert!([0x7FFF, 0x9000, 0x90FF].iter().all(|at| memory.get(*at) == fresh.get(*at)));
+    }
+}

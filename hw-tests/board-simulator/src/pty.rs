@@ -1,0 +1,136 @@
+//! A pseudo-terminal as the board's serial line. The host opens its path like a serial device.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+
+use host_platform::pty::Pty;
+use rcflash_transport::time::{Duration, Instant};
+
+use super::line::Line;
+
+/// The number of unread characters that are buffered for the host; then the oldest are lost, as on
+/// a real line.
+const MAX_UNREAD: usize = 1 << 16;
+
+/// How the serial adapter delivers characters to the host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UsbPacketing {
+    /// Each character at once.
+    #[default]
+    None,
+    /// In packets of 62 characters, or fewer after 16 ms, as FTDI's USB adapters do.
+    Usb,
+}
+
+/// The characters in a full USB packet: 64 bytes, two of which are status.
+const PACKET_CHARACTERS: usize = 62;
+/// The adapter's latency timer, after which a partial packet is sent.
+const LATENCY_TIMER: Duration = Duration::from_millis(16);
+
+/// The master side of a pseudo-terminal.
+pub struct PtyLine {
+    pty: Pty,
+    baud: u32,
+    speed_matches: bool,
+    arrived: VecDeque<u8>,
+    unread: VecDeque<u8>,
+    packets: UsbPacketing,
+    last_packet: Instant,
+}
+
+impl PtyLine {
+    /// Opens a pseudo-terminal in raw mode that runs at `baud`.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system, for example if no more pseudo-terminals are
+    /// available.
+    pub fn open(baud: u32) -> io::Result<Self> {
+        Ok(Self {
+            pty: Pty::open(baud)?,
+            baud,
+            speed_matches: true,
+            arrived: VecDeque::new(),
+            unread: VecDeque::new(),
+            packets: UsbPacketing::None,
+            last_packet: Instant::now(),
+        })
+    }
+
+    /// Sets how the simulated adapter delivers characters.
+    #[must_use]
+    pub fn with_packets(self, packets: UsbPacketing) -> Self {
+        Self { packets, ..self }
+    }
+
+    /// Returns the path that the host opens.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.pty.path()
+    }
+
+    fn read_some(&mut self) {
+        let mut buffer = [0; 256];
+        if let Some(count) = self.pty.read(&mut buffer) {
+            self.speed_matches = self.pty.speed().is_none_or(|speed| speed == self.baud);
+            self.arrived.extend(&buffer[..count]);
+        }
+    }
+
+    /// Delivers the characters that the adapter would have delivered by now.
+    fn write_some(&mut self) {
+        while !self.unread.is_empty() {
+            let is_due = self.last_packet.elapsed() >= LATENCY_TIMER;
+            let limit = match self.packets {
+                UsbPacketing::None => usize::MAX,
+                UsbPacketing::Usb if self.unread.len() < PACKET_CHARACTERS && !is_due => return,
+                UsbPacketing::Usb => PACKET_CHARACTERS,
+            };
+            let front = self.unread.as_slices().0;
+            let front = &front[..front.len().min(limit)];
+            let count = self.pty.write(front);
+            if count == 0 {
+                return;
+            }
+            self.unread.drain(..count);
+            self.last_packet = Instant::now();
+        }
+        if self.packets == UsbPacketing::Usb && self.last_packet.elapsed() >= LATENCY_TIMER {
+            // The timer of the adapter is periodic, with or without characters.
+            self.last_packet = Instant::now();
+        }
+    }
+}
+
+impl Line for PtyLine {
+    fn receive(&mut self) -> Option<u8> {
+        if self.arrived.is_empty() {
+            self.read_some();
+        }
+        self.arrived.pop_front()
+    }
+
+    fn transmit(&mut self, value: u8) {
+        if self.unread.len() == MAX_UNREAD {
+            self.unread.pop_front();
+        }
+        self.unread.push_back(value);
+    }
+
+    fn speed_matches(&self) -> bool {
+        self.speed_matches
+    }
+
+    fn obeys_rts(&self) -> bool {
+        self.pty.obeys_rts().unwrap_or(true)
+    }
+
+    fn flush(&mut self, wait: Option<Duration>) {
+        self.write_some();
+        if let Some(wait) = wait
+            && self.arrived.is_empty()
+        {
+            self.pty.wait(wait);
+        }
+    }
+}

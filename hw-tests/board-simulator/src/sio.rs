@@ -1,0 +1,192 @@
+//! The Zilog Z80 SIO/2 in asynchronous modes, after its manual (Zilog UM0081): two channels, a
+//! receive queue of three characters, interrupts with vector and priority, /RTS and /CTS.
+
+mod channel;
+
+use channel::{Cause, Channel};
+
+/// One of the two channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// Channel A.
+    A,
+    /// Channel B.
+    B,
+}
+
+/// A Z80 SIO/2. Times are T-states of the processor clock.
+#[derive(Debug, Clone)]
+pub struct Sio {
+    channels: [Channel; 2],
+    /// The priorities of the interrupts in service, innermost last.
+    in_service: Vec<usize>,
+}
+
+impl Default for Sio {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sio {
+    /// Creates a chip as after /RESET, with one clock of each channel per T-state.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { channels: [Channel::new(), Channel::new()], in_service: Vec::new() }
+    }
+
+    /// Applies /RESET.
+    pub fn reset(&mut self) {
+        self.channels.iter_mut().for_each(Channel::reset);
+        self.in_service.clear();
+    }
+
+    fn channel(&self, port: Port) -> &Channel {
+        &self.channels[port as usize]
+    }
+
+    fn channel_mut(&mut self, port: Port) -> &mut Channel {
+        &mut self.channels[port as usize]
+    }
+
+    /// Sets the period of the channel's receive and transmit clock in T-states.
+    pub fn set_clock_period(&mut self, port: Port, t_states: u64) {
+        self.channel_mut(port).clock_period = t_states.max(1);
+    }
+
+    /// Reads a control port.
+    pub fn read_control(&mut self, port: Port) -> u8 {
+        let due = self.due().is_some();
+        match (self.channel_mut(port).read_control(), port) {
+            ((2, _), Port::B) => self.vector(),
+            ((0, state), Port::A) => state | u8::from(due) << 1,
+            ((_, value), _) => value,
+        }
+    }
+
+    /// Writes a control port.
+    pub fn write_control(&mut self, port: Port, value: u8, now: u64) {
+        let register = self.channel_mut(port).write_control(value, now);
+        if register == 0 && value & 0x38 == 0x38 && port == Port::A {
+            self.return_from_interrupt();
+        }
+    }
+
+    /// Reads a data port.
+    pub fn read_data(&mut self, port: Port) -> u8 {
+        self.channel_mut(port).read_data()
+    }
+
+    /// Writes a data port.
+    pub fn write_data(&mut self, port: Port, value: u8, now: u64) {
+        self.channel_mut(port).write_data(value, now);
+    }
+
+    /// Sets the level of /CTS.
+    pub fn set_cts(&mut self, port: Port, high: bool, now: u64) {
+        self.channel_mut(port).set_cts(high, now);
+    }
+
+    /// Returns `true` if /RTS is high, which requests the host to stop sending.
+    #[must_use]
+    pub fn rts_high(&self, port: Port) -> bool {
+        self.channel(port).rts_high()
+    }
+
+    /// Returns the duration of a received character; `None` while the receiver is off.
+    #[must_use]
+    pub fn receive_time(&self, port: Port) -> Option<u64> {
+        self.channel(port).receive_time()
+    }
+
+    /// Returns `true` if the reception of another character may start.
+    #[must_use]
+    pub fn can_receive(&self, port: Port) -> bool {
+        self.channel(port).can_receive()
+    }
+
+    /// Starts to receive a character. `good_frame` is `false` for a missing stop bit, as with a
+    /// wrong baud rate.
+    pub fn start_receiving(&mut self, port: Port, value: u8, good_frame: bool, now: u64) {
+        self.channel_mut(port).start_receiving(value, good_frame, now);
+    }
+
+    /// Returns when the chip next changes its state without an access.
+    #[must_use]
+    pub fn next_event(&self) -> Option<u64> {
+        self.channels.iter().filter_map(Channel::next_event).min()
+    }
+
+    /// Advances the chip to `now`. Returns the character that each channel has transmitted, if any.
+    pub fn advance(&mut self, now: u64) -> [Option<u8>; 2] {
+        self.channels.each_mut().map(|channel| channel.advance(now))
+    }
+
+    /// Returns the number of characters that a channel has lost to overrun since power-up.
+    #[must_use]
+    pub fn lost(&self, port: Port) -> u64 {
+        self.channel(port).lost()
+    }
+
+    /// Returns `true` if the chip requests an interrupt: one of higher priority than the one in
+    /// service is pending.
+    #[must_use]
+    pub fn interrupt(&self) -> bool {
+        let served = self.in_service.last().copied().unwrap_or(usize::MAX);
+        self.due().is_some_and(|(rank, ..)| rank < served)
+    }
+
+    /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
+    #[must_use]
+    pub fn vector(&self) -> u8 {
+        let fixed = self.channel(Port::B).vector();
+        if !self.channel(Port::B).status_affects_vector() {
+            return fixed;
+        }
+        let code = match self.due() {
+            Some((_, port, cause)) => {
+                let cause = match cause {
+                    Cause::Transmit => 0,
+                    Cause::External => 1,
+                    Cause::Receive => 2,
+                    Cause::Special => 3,
+                };
+                cause | u8::from(port == Port::A) << 2
+            }
+            None => 3,
+        };
+        (fixed & 0xF1) | code << 1
+    }
+
+    /// Handles the interrupt acknowledge cycle.
+    pub fn acknowledge(&mut self) {
+        if let Some((rank, ..)) = self.due() {
+            self.in_service.push(rank);
+        }
+    }
+
+    /// Handles RETI.
+    pub fn return_from_interrupt(&mut self) {
+        self.in_service.pop();
+    }
+
+    /// Returns `true` while an interrupt is in service, until RETI.
+    #[must_use]
+    pub fn in_service(&self) -> bool {
+        !self.in_service.is_empty()
+    }
+
+    /// Returns the pending interrupt of the highest priority. Both causes of the receiver have the
+    /// same priority; 0 is the highest.
+    fn due(&self) -> Option<(usize, Port, Cause)> {
+        [Port::A, Port::B].into_iter().enumerate().find_map(|(index, port)| {
+            let cause = self.channel(port).cause()?;
+            let rank = match cause {
+                Cause::Special | Cause::Receive => 0,
+                Cause::Transmit => 1,
+                Cause::External => 2,
+            };
+            Some((3 * index + rank, port, cause))
+        })
+    }
+}

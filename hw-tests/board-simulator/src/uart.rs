@@ -1,0 +1,178 @@
+//! The serial chip of a board, of either kind: maps ports to its registers.
+
+use super::acia::Acia;
+use super::sio::{Port, Sio};
+
+/// The kinds of serial chips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UartModel {
+    /// Motorola 68B50. RC2014's module decodes A7, A6 and A0 only, so that it occupies ports 80h to
+    /// BFh.
+    Acia,
+    /// Zilog SIO/2 in RC2014's order at 80h: control and data of channel A, then of B. The line is
+    /// connected to channel A.
+    Sio,
+}
+
+/// A serial chip. Times are T-states of the processor clock.
+#[derive(Clone)]
+pub(super) enum Uart {
+    Acia(Acia),
+    Sio(Sio),
+}
+
+impl Uart {
+    /// Creates a chip with one clock per `clock_period` T-states.
+    pub(super) fn new(model: UartModel, clock_period: u32) -> Self {
+        match model {
+            UartModel::Acia => Self::Acia(Acia::new(clock_period)),
+            UartModel::Sio => {
+                let mut sio = Sio::new();
+                sio.set_clock_period(Port::A, clock_period.into());
+                sio.set_clock_period(Port::B, clock_period.into());
+                Self::Sio(sio)
+            }
+        }
+    }
+
+    /// Reads a port. Returns `None` if the port is not one of the chip's.
+    pub(super) fn input(&mut self, port: u8) -> Option<u8> {
+        match self {
+            Self::Acia(acia) => match port & 0xC1 {
+                0x80 => Some(acia.status()),
+                0x81 => Some(acia.read()),
+                _ => None,
+            },
+            Self::Sio(sio) => match sio_register(port)? {
+                (channel, true) => Some(sio.read_control(channel)),
+                (channel, false) => Some(sio.read_data(channel)),
+            },
+        }
+    }
+
+    /// Writes a port. Returns `true` if the port is one of the chip's.
+    pub(super) fn output(&mut self, port: u8, value: u8, now: u64) -> bool {
+        match self {
+            Self::Acia(acia) => match port & 0xC1 {
+                0x80 => acia.set_control(value),
+                0x81 => acia.write(value, now),
+                _ => return false,
+            },
+            Self::Sio(sio) => match sio_register(port) {
+                Some((channel, true)) => sio.write_control(channel, value, now),
+                Some((channel, false)) => sio.write_data(channel, value, now),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    /// Applies /RESET, a pin that the 68B50 lacks.
+    pub(super) fn reset(&mut self) {
+        if let Self::Sio(sio) = self {
+            sio.reset();
+        }
+    }
+
+    /// Replaces the clock of channel A of the SIO.
+    pub(super) fn set_clock_period(&mut self, t_states: u64) {
+        if let Self::Sio(sio) = self {
+            sio.set_clock_period(Port::A, t_states);
+        }
+    }
+
+    /// Advances the chip to `now`. Returns the character that has been transmitted, if any.
+    pub(super) fn advance(&mut self, now: u64) -> Option<u8> {
+        match self {
+            Self::Acia(acia) => acia.advance(now),
+            Self::Sio(sio) => sio.advance(now)[0],
+        }
+    }
+
+    /// Returns the duration of a received character; 0 while the receiver is off.
+    pub(super) fn receive_time(&self) -> u64 {
+        match self {
+            Self::Acia(acia) => acia.character_time(),
+            Self::Sio(sio) => sio.receive_time(Port::A).unwrap_or(0),
+        }
+    }
+
+    pub(super) fn can_receive(&self) -> bool {
+        match self {
+            Self::Acia(acia) => acia.can_receive(),
+            Self::Sio(sio) => sio.can_receive(Port::A),
+        }
+    }
+
+    pub(super) fn start_receiving(&mut self, value: u8, good_frame: bool, now: u64) {
+        match self {
+            Self::Acia(acia) => acia.start_receiving(value, good_frame, now),
+            Self::Sio(sio) => sio.start_receiving(Port::A, value, good_frame, now),
+        }
+    }
+
+    pub(super) fn rts_high(&self) -> bool {
+        match self {
+            Self::Acia(acia) => acia.rts_high(),
+            Self::Sio(sio) => sio.rts_high(Port::A),
+        }
+    }
+
+    pub(super) fn next_event(&self) -> Option<u64> {
+        match self {
+            Self::Acia(acia) => acia.next_event(),
+            Self::Sio(sio) => sio.next_event(),
+        }
+    }
+
+    pub(super) fn interrupt(&self) -> bool {
+        match self {
+            Self::Acia(acia) => acia.interrupt(),
+            Self::Sio(sio) => sio.interrupt(),
+        }
+    }
+
+    /// Returns the byte that the chip puts on the bus during an acknowledge cycle, if any.
+    pub(super) fn vector(&self) -> Option<u8> {
+        match self {
+            Self::Acia(_) => None,
+            Self::Sio(sio) => Some(sio.vector()),
+        }
+    }
+
+    pub(super) fn acknowledge(&mut self) {
+        if let Self::Sio(sio) = self {
+            sio.acknowledge();
+        }
+    }
+
+    pub(super) fn return_from_interrupt(&mut self) {
+        if let Self::Sio(sio) = self {
+            sio.return_from_interrupt();
+        }
+    }
+
+    /// Returns `true` while an interrupt is in service, until RETI.
+    pub(super) fn in_service(&self) -> bool {
+        matches!(self, Self::Sio(sio) if sio.in_service())
+    }
+
+    /// Returns the number of characters lost to overrun since power-up.
+    pub(super) fn lost(&self) -> u64 {
+        match self {
+            Self::Acia(acia) => acia.lost(),
+            Self::Sio(sio) => sio.lost(Port::A),
+        }
+    }
+}
+
+/// Returns the channel of a port, and `true` for its control register.
+fn sio_register(port: u8) -> Option<(Port, bool)> {
+    match port {
+        0x80 => Some((Port::A, true)),
+        0x81 => Some((Port::A, false)),
+        0x82 => Some((Port::B, true)),
+        0x83 => Some((Port::B, false)),
+        _ => None,
+    }
+}

@@ -1,0 +1,144 @@
+//! Each stand-in played against the records of the monitor whose part it takes: what the host sent
+//! there is sent to it, and what came back there must come back. The records are in
+//! `tests/data/dialogues`; their README has the notation.
+
+mod play;
+mod record;
+
+use board_simulator::monitors::{
+    Basic, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease,
+};
+use play::{Except, play, play_until};
+
+/// Characters that come while the monitor prints are lost on MAME's clocked chip, and which of them
+/// depends on its speed; the stand-in's receiver has tests of its own.
+const TIMING: &str = "depends on the speed of the chip";
+
+const FOUR_LINES: &str = "1 REM AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\\r\
+2 REM BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB\\r3 REM CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC\\r\
+4 REM DDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDD\\r";
+
+#[test]
+fn scm_1_0_as_recorded_on_mame() {
+    let except = [
+        Except("G 8400\\rHIJKLMNOP", TIMING),
+        Except("M 8000\\rM 8080\\r", TIMING),
+        Except("\\x1b", "after what was typed ahead"),
+        Except("\\r", "after the record that was taken at full speed"),
+        // At full speed the line feed after the end record met the monitor while it printed.
+        Except(":0F8000001107800E06F7C948454C4C4F0D0A007A\\r\\n:00000001FF\\r\\n", TIMING),
+        Except(":0F8000001107800E06F7C948454C4C4F0D0A007A\\r", TIMING),
+        Except(
+            "\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r\\r",
+            TIMING,
+        ),
+        Except("G 8500\\r", "registers at a program's start"),
+    ];
+    let r1 = || Box::new(Scm::new(ScmRelease::R1)) as Box<dyn MonitorModel>;
+    play("scm-1.0.0.md", "A load cut short", &r1, &[]);
+    play("scm-1.0.0.md", "All", &r1, &except);
+}
+
+#[test]
+fn scm_1_0_for_the_sc114_as_recorded() {
+    let s2 = || Box::new(Scm::new(ScmRelease::S2)) as Box<dyn MonitorModel>;
+    let except = [
+        Except("G 8400\\rHIJKLMNOP", "no chip is polled here"),
+        Except("M FFF0\\r", "the ROM's own bytes follow"),
+        Except("M 8000\\rM 8080\\r", "other bytes after power was off"),
+        Except("G 8500\\r", "registers at a program's start"),
+    ];
+    play("scm-1.0.0.md", "Configuration S2 (SC114), ACIA", &s2, &except);
+}
+
+#[test]
+fn scm_1_3_as_recorded() {
+    let peer = || Box::new(Scm::new(ScmRelease::S2V13)) as Box<dyn MonitorModel>;
+    play("scm-1.3.0.md", "A load cut short", &peer, &[]);
+    let except =
+        [Except("\\x1b", "a dump that the record leaves out was shown before one of them")];
+    play("scm-1.3.0.md", "All", &peer, &except);
+}
+
+#[test]
+fn romwbw_3_5_as_recorded() {
+    let loader = || Box::new(Romwbw::default().with_panel()) as Box<dyn MonitorModel>;
+    let except = [
+        Except("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", TIMING),
+        Except("?\\r", "the monitor's own text"),
+        Except("power on", "the list of this emulator's devices"),
+        Except("(no reset button on this emulator: power off and on, RAM lost)", "the same"),
+        Except("R 8400\\r", "a program of 2.2 s is a RET here"),
+    ];
+    play("romwbw-3.5.1.md", "Boot loader and debug monitor", &loader, &except);
+    let except = [
+        Except("\\r", "its look at each byte of memory takes longer than the record waits"),
+        Except("C\\r", "typed meanwhile"),
+    ];
+    play("romwbw-3.5.1.md", "BASIC", &loader, &except);
+    let except = [
+        Except("dir\\r", "the ROM's own directory"),
+        Except("DIR B:XM.COM\\r", "the ROM's own directory"),
+        Except("XM\\r", "the program's own text"),
+        Except("\\x18\\x18", "nothing waits for it any more"),
+        Except("\\x18\\x18\\x18", "nothing waits for it any more"),
+    ];
+    play("romwbw-3.5.1.md", "CP/M and XM", &loader, &except);
+    let except = [Except("C\\r", "a part of the cold start's words")];
+    play("romwbw-3.5.1.md", "XM with the RAM drive current", &loader, &except);
+    play("romwbw-3.5.1.md", "Ways to end a program", &loader, &[]);
+}
+
+#[test]
+fn romwbw_2_9_as_recorded() {
+    let loader = || Box::new(Romwbw2::default()) as Box<dyn MonitorModel>;
+    play("romwbw-2.9.1.md", "Boot loader", &loader, &[]);
+    let monitor = || Box::new(Romwbw2::in_monitor()) as Box<dyn MonitorModel>;
+    // From there on this emulator is dead, where MAME's board shows a PANIC.
+    play_until("romwbw-2.9.1.md", "Debug monitor", "R 8000\\r", &monitor, &[]);
+    let except = [
+        Except("R 8400\\r", "this emulator stops where MAME's board shows a PANIC"),
+        Except("\\r", "among them one after a load that the record leaves out"),
+        Except("N", "after the program"),
+    ];
+    play("romwbw-2.9.1.md", "Line limit, record types, half a record", &loader, &except);
+    play("romwbw-2.9.1.md", "A program that RETs", &loader, &[]);
+    // After half a block this release refuses the whole one, which the stand-in does not.
+    let except = [Except("C", "a part of the cold start's words")];
+    let heading = "XM with the RAM drive current";
+    play_until("romwbw-2.9.1.md", heading, "63 bytes of block 1", &loader, &except);
+}
+
+#[test]
+fn searles_basic_as_recorded() {
+    let cold = || Box::new(Basic::default().asking_for_top()) as Box<dyn MonitorModel>;
+    let except = [
+        Except("300 characters \"!\" to \"z\" and over again", TIMING),
+        Except("PRINT 1\" 300 blanks \"\\r", TIMING),
+        Except("\\r", "after what was typed too fast"),
+        Except("PRINT USR(0)\\r", "a program of 2.2 s is a RET here"),
+        Except(FOUR_LINES, TIMING),
+        Except("LIST\\r", "after the four lines"),
+    ];
+    play("basic-searle-4.7b.md", "All", &cold, &except);
+    play("basic-searle-4.7b.md", "The `Memory top?` question", &cold, &[]);
+}
+
+#[test]
+fn feilipus_basic_as_recorded() {
+    let cold = || Box::new(Basic::feilipu().asking_for_top()) as Box<dyn MonitorModel>;
+    let except = [
+        Except("PRINT 1\" 300 blanks \"\\r", TIMING),
+        Except("PRINT USR(0)\\r", "a program of 2.2 s is a RET here"),
+        Except("300 characters \"!\" to \"z\" and over again", TIMING),
+        Except("\\r", "after what was typed too fast"),
+    ];
+    play("basic-mini2-v1.2.md", "Cold start", &cold, &except);
+    play("basic-mini2-v1.2.md", "RAM kept", &cold, &[]);
+}
+
+#[test]
+fn the_factorys_cpm_monitor_as_recorded() {
+    let peer = || Box::new(CpmMonitor::waiting_for_a_blank()) as Box<dyn MonitorModel>;
+    play_until("cpm-searle-1.1.md", "All", "Y", &peer, &[]);
+}

@@ -1,0 +1,9 @@
+//! Tests of the simulated board and its devices.
+
+mod acia;
+mod board;
+mod devices;
+mod dialogues;
+mod port;
+mod z80_crc16;
+mod z80_times;

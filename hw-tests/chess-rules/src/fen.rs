@@ -1,0 +1,344 @@
+//! Reads and writes Forsyth-Edwards Notation.
+
+use std::fmt;
+
+use cozy_chess::{Color, File, Piece, Rank, Square};
+
+use crate::{Pieces, Position, Rights, Wing};
+
+/// Error returned if a text does not begin with a FEN.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct FenError {
+    /// The column in characters, from 1; `None` if the text ends too early.
+    pub column: Option<usize>,
+    /// The problem at that column.
+    pub problem: String,
+}
+
+/// A FEN at the beginning of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// The position.
+    pub position: Position,
+    /// The text after the fields.
+    pub rest: &'a str,
+    /// Statements of the FEN that contradict its pieces and were dropped.
+    pub notes: Vec<String>,
+}
+
+/// A word of the text and its column.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    text: &'a str,
+    column: usize,
+}
+
+impl Field<'_> {
+    fn wrong(&self, offset: usize, problem: impl Into<String>) -> FenError {
+        FenError { column: Some(self.column + offset), problem: problem.into() }
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// Reads four fields, and a fifth and sixth that are numbers or dashes.
+    ///
+    /// # Errors
+    /// Returns the first thing that is wrong, field by field.
+    pub fn of(text: &'a str) -> Result<Self, FenError> {
+        let mut words = Words { text, rest: text };
+        let mut fields = Vec::new();
+        while fields.len() < 4
+            && let Some(field) = words.next()
+        {
+            fields.push(field);
+        }
+        let pieces = match fields.first() {
+            Some(field) => pieces(*field)?,
+            None => return Err(too_few(0)),
+        };
+        let &[_, side, castling, en_passant] = fields.as_slice() else {
+            return Err(too_few(fields.len()));
+        };
+        let mut position = Position::new(pieces, side_to_move(side)?);
+        let mut notes = Vec::new();
+        position.rights = rights(castling, &position, &mut notes)?;
+        position.en_passant = passed_square(en_passant, &position, &mut notes)?;
+        if let Some(halfmoves) = words.clock()? {
+            position.halfmove_clock = halfmoves.unwrap_or(0);
+            position.move_number = words.clock()?.flatten().unwrap_or(1);
+        }
+        Ok(Self { position, rest: words.rest, notes })
+    }
+}
+
+impl Position {
+    /// Reads a FEN of four to six fields; castling rights in either form.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let position = Position::from_fen("r3k2r/8/8/8/8/8/8/R3K2R w HAha -")?;
+    /// assert_eq!(position.to_string(), "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+    /// assert!(Position::from_fen("r3k2r w - -").is_err());
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the first thing that is wrong with the text, with its column.
+    pub fn from_fen(text: &str) -> Result<Self, FenError> {
+        let Reading { position, rest, .. } = Reading::of(text)?;
+        match rest.trim_start().chars().next() {
+            None => Ok(position),
+            Some(_) => {
+                let column = text.chars().count() - rest.trim_start().chars().count() + 1;
+                Err(FenError { column: Some(column), problem: "text after the FEN".to_owned() })
+            }
+        }
+    }
+}
+
+fn too_few(count: usize) -> FenError {
+    let numbers = ["none", "one", "two", "three"];
+    FenError { column: None, problem: format!("{} of four fields", numbers[count.min(3)]) }
+}
+
+/// Takes words off a text. A semicolon or a bar ends a word, since files put them right after a
+/// field.
+struct Words<'a> {
+    text: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<Field<'a>> {
+        let rest = self.rest.trim_start();
+        let end = rest.find(|c: char| c.is_whitespace() || c == ';' || c == '|');
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if word.is_empty() {
+            return None;
+        }
+        let before = &self.text[..self.text.len() - rest.len()];
+        self.rest = after;
+        Some(Field { text: word, column: before.chars().count() + 1 })
+    }
+
+    /// Takes a word that is a number or a dash. `None` if the next word is neither.
+    fn clock(&mut self) -> Result<Option<Option<u32>>, FenError> {
+        let before = self.rest;
+        let Some(field) = self.next() else { return Ok(None) };
+        if field.text == "-" {
+            return Ok(Some(None));
+        }
+        if !field.text.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.rest = before;
+            return Ok(None);
+        }
+        let number = field.text.parse().map_err(|_| field.wrong(0, "a clock beyond counting"))?;
+        Ok(Some(Some(number)))
+    }
+}
+
+fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
+    if !field.text.contains('/') {
+        return Err(field.wrong(0, "no position at all"));
+    }
+    let mut pieces = Pieces::EMPTY;
+    let mut rank = 7;
+    let mut file = 0;
+    for (offset, letter) in field.text.chars().enumerate() {
+        match letter {
+            '/' if file < 8 => return Err(field.wrong(offset, rank_of(file))),
+            '/' if rank == 0 => return Err(field.wrong(offset + 1, "nine ranks")),
+            '/' => {
+                rank -= 1;
+                file = 0;
+            }
+            '1'..='8' => file += letter as usize - '0' as usize,
+            _ => {
+                let (side, kind) = piece(letter)
+                    .ok_or_else(|| field.wrong(offset, format!("{letter} is no piece")))?;
+                if let (Some(file), Some(rank)) = (File::try_index(file), Rank::try_index(rank)) {
+                    pieces.place(Square::new(file, rank), side, kind);
+                }
+                file += 1;
+            }
+        }
+        if file > 8 {
+            return Err(field.wrong(offset, rank_of(file)));
+        }
+    }
+    let length = field.text.chars().count();
+    match (rank, file) {
+        (0, 8) => Ok(pieces),
+        (_, 8) => {
+            let ranks = ["eight", "seven", "six", "five", "four", "three", "two", "one"][rank];
+            let noun = if rank == 7 { "rank" } else { "ranks" };
+            // The column is where the missing rank would begin, after its slash.
+            Err(field.wrong(length + 1, format!("{ranks} {noun}")))
+        }
+        _ => Err(field.wrong(length, rank_of(file))),
+    }
+}
+
+fn rank_of(squares: usize) -> String {
+    let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    match numbers.get(squares) {
+        Some(number) => {
+            let noun = if squares == 1 { "square" } else { "squares" };
+            format!("a rank of {number} {noun}")
+        }
+        None => format!("a rank of {squares} squares"),
+    }
+}
+
+fn piece(letter: char) -> Option<(Color, Piece)> {
+    let kind = piece_kind(letter.to_ascii_lowercase())?;
+    let side = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+    Some((side, kind))
+}
+
+/// The piece of a small letter.
+pub(crate) fn piece_kind(letter: char) -> Option<Piece> {
+    Piece::ALL.into_iter().find(|kind| char::from(*kind) == letter)
+}
+
+fn side_to_move(field: Field<'_>) -> Result<Color, FenError> {
+    match field.text {
+        "w" => Ok(Color::White),
+        "b" => Ok(Color::Black),
+        _ => Err(field.wrong(0, "neither w nor b")),
+    }
+}
+
+/// Reads castling rights: KQkq for the outermost rooks, or the files of rooks, in any order.
+fn rights(
+    field: Field<'_>,
+    position: &Position,
+    notes: &mut Vec<String>,
+) -> Result<Rights, FenError> {
+    let mut rights = Rights::default();
+    if field.text == "-" {
+        return Ok(rights);
+    }
+    let mut dropped = false;
+    for (offset, letter) in field.text.chars().enumerate() {
+        let side = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+        let right = match letter.to_ascii_lowercase() {
+            'k' => outermost(position, side, Wing::King),
+            'q' => outermost(position, side, Wing::Queen),
+            file @ 'a'..='h' => on_file(position, side, File::index(file as usize - 'a' as usize)),
+            _ => return Err(field.wrong(offset, format!("{letter} is no right"))),
+        };
+        match right {
+            Some((wing, file)) => rights.grant(side, wing, file),
+            None => dropped = true,
+        }
+    }
+    if dropped {
+        notes.push("rights without rook".to_owned());
+    }
+    Ok(rights)
+}
+
+/// The files of a side's rooks on its first rank, and of its king if it stands there.
+fn home_rank(position: &Position, side: Color) -> Option<(File, Vec<File>)> {
+    let first = Rank::First.relative_to(side);
+    let king = position.king(side).filter(|king| king.rank() == first)?;
+    let pieces = &position.pieces;
+    let rooks = pieces.kind(Piece::Rook) & pieces.side(side) & first.bitboard();
+    Some((king.file(), rooks.into_iter().map(Square::file).collect()))
+}
+
+fn wing_of(king: File, rook: File) -> Wing {
+    if rook > king { Wing::King } else { Wing::Queen }
+}
+
+fn outermost(position: &Position, side: Color, wing: Wing) -> Option<(Wing, File)> {
+    let (king, rooks) = home_rank(position, side)?;
+    let mut on_wing = rooks.into_iter().filter(|rook| wing_of(king, *rook) == wing);
+    let rook = if wing == Wing::King { on_wing.next_back() } else { on_wing.next() };
+    rook.map(|file| (wing, file))
+}
+
+fn on_file(position: &Position, side: Color, file: File) -> Option<(Wing, File)> {
+    let (king, rooks) = home_rank(position, side)?;
+    rooks.contains(&file).then(|| (wing_of(king, file), file))
+}
+
+/// Reads the en passant square; it stays only if a pawn may just have passed over it.
+fn passed_square(
+    field: Field<'_>,
+    position: &Position,
+    notes: &mut Vec<String>,
+) -> Result<Option<Square>, FenError> {
+    if field.text == "-" {
+        return Ok(None);
+    }
+    let square = field.text.parse::<Square>().ok();
+    let Some(square) = square.filter(|at| matches!(at.rank(), Rank::Third | Rank::Sixth)) else {
+        return Err(field.wrong(0, "no square of rank 3 or 6"));
+    };
+    let mover = !position.to_move;
+    let pieces = &position.pieces;
+    let from = Square::new(square.file(), Rank::Second.relative_to(mover));
+    let to = Square::new(square.file(), Rank::Fourth.relative_to(mover));
+    let was_pushed = square.rank() == Rank::Third.relative_to(mover)
+        && pieces.on(to) == Some((mover, Piece::Pawn))
+        && pieces.on(square).is_none()
+        && pieces.on(from).is_none();
+    if !was_pushed {
+        notes.push(format!("no pawn was pushed over {square}"));
+    }
+    Ok(was_pushed.then_some(square))
+}
+
+impl fmt::Display for Position {
+    /// Writes all six fields; a castling right as KQkq where its rook is the outermost, else as
+    /// the rook's file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for rank in Rank::ALL.into_iter().rev() {
+            write_rank(f, &self.pieces, rank)?;
+            f.write_str(if rank == Rank::First { " " } else { "/" })?;
+        }
+        write!(f, "{} {} ", self.to_move, written_rights(self))?;
+        match self.en_passant {
+            Some(square) => write!(f, "{square}")?,
+            None => f.write_str("-")?,
+        }
+        write!(f, " {} {}", self.halfmove_clock, self.move_number)
+    }
+}
+
+fn write_rank(f: &mut fmt::Formatter<'_>, pieces: &Pieces, rank: Rank) -> fmt::Result {
+    let mut empty = 0;
+    for file in File::ALL {
+        match pieces.on(Square::new(file, rank)) {
+            None => empty += 1,
+            Some((side, kind)) => {
+                write_empty(f, empty)?;
+                empty = 0;
+                let letter = char::from(kind);
+                let is_white = side == Color::White;
+                write!(f, "{}", if is_white { letter.to_ascii_uppercase() } else { letter })?;
+            }
+        }
+    }
+    write_empty(f, empty)
+}
+
+fn write_empty(f: &mut fmt::Formatter<'_>, squares: usize) -> fmt::Result {
+    if squares == 0 { Ok(()) } else { write!(f, "{squares}") }
+}
+
+fn written_rights(position: &Position) -> String {
+    let letter = |(side, wing, file): (Color, Wing, File)| {
+        let letter = match (outermost(position, side, wing) == Some((wing, file)), wing) {
+            (true, Wing::King) => 'k',
+            (true, Wing::Queen) => 'q',
+            (false, _) => char::from(file),
+        };
+        if side == Color::White { letter.to_ascii_uppercase() } else { letter }
+    };
+    let text: String = position.rights.iter().map(letter).collect();
+    if text.is_empty() { "-".to_owned() } else { text }
+}

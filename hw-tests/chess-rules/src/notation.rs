@@ -1,0 +1,216 @@
+//! Moves as text: SAN and UCI out, and what files hold in.
+
+use cozy_chess::{File, Move, Piece, Rank, Square};
+
+use crate::fen::piece_kind;
+use crate::{Position, Wing};
+
+impl Position {
+    /// Writes a move in UCI. Castling is the king's step of two squares, or in Chess960
+    /// ([`Position::is_chess960`]) the king taking its own rook.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let position = Position::from_fen("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -")?;
+    /// let castling = position.find_move("O-O").expect("it is legal");
+    /// assert_eq!(position.uci(castling), "e1g1");
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    #[must_use]
+    pub fn uci(&self, m: Move) -> String {
+        self.uci_as(m, self.is_chess960())
+    }
+
+    /// Writes a move in UCI as an ordinary game or as Chess960.
+    #[must_use]
+    pub fn uci_as(&self, m: Move, chess960: bool) -> String {
+        let to = match self.castling(m) {
+            Some(wing) if !chess960 => Square::new(wing.king_file(), m.to.rank()),
+            _ => m.to,
+        };
+        let promotion = m.promotion.map_or_else(String::new, |kind| char::from(kind).to_string());
+        format!("{}{to}{promotion}", m.from)
+    }
+
+    /// Writes a legal move in Standard Algebraic Notation, with its signs of check and mate.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let position = Position::from_fen("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - -")?;
+    /// let mate = position.find_move("d1d8").expect("it is legal");
+    /// assert_eq!(position.san(mate), "Rd8#");
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    #[must_use]
+    pub fn san(&self, m: Move) -> String {
+        let mut text = match self.castling(m) {
+            Some(Wing::King) => "O-O".to_owned(),
+            Some(Wing::Queen) => "O-O-O".to_owned(),
+            None => self.san_of_piece(m),
+        };
+        let after = self.play(m);
+        if after.is_check() {
+            text.push(if after.legal_moves().is_empty() { '#' } else { '+' });
+        }
+        text
+    }
+
+    fn san_of_piece(&self, m: Move) -> String {
+        let mut text = String::new();
+        let kind = self.pieces.on(m.from).map_or(Piece::Pawn, |(_, kind)| kind);
+        if kind == Piece::Pawn {
+            if self.is_capture(m) {
+                text.push(char::from(m.from.file()));
+            }
+        } else {
+            text.push(char::from(kind).to_ascii_uppercase());
+            text.push_str(&self.origin(m, kind));
+        }
+        if self.is_capture(m) {
+            text.push('x');
+        }
+        text.push_str(&m.to.to_string());
+        if let Some(kind) = m.promotion {
+            text.push('=');
+            text.push(char::from(kind).to_ascii_uppercase());
+        }
+        text
+    }
+
+    /// Returns the part of the square of origin that distinguishes the move from others of its
+    /// kind: the file if that suffices, else the rank, else both.
+    fn origin(&self, m: Move, kind: Piece) -> String {
+        let others: Vec<Square> = self
+            .legal_moves()
+            .into_iter()
+            .filter(|other| other.to == m.to && other.from != m.from)
+            .filter(|other| self.castling(*other).is_none())
+            .map(|other| other.from)
+            .filter(|from| self.pieces.kind(kind).has(*from))
+            .collect();
+        if others.is_empty() {
+            String::new()
+        } else if others.iter().all(|other| other.file() != m.from.file()) {
+            char::from(m.from.file()).to_string()
+        } else if others.iter().all(|other| other.rank() != m.from.rank()) {
+            char::from(m.from.rank()).to_string()
+        } else {
+            m.from.to_string()
+        }
+    }
+
+    /// Finds the legal move that a text means: SAN, UCI or long algebraic notation, with or
+    /// without signs of check, capture, promotion, judgement and en passant. `None` if no legal
+    /// move fits, or more than one.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let position = Position::from_fen("1r2k3/P7/8/8/8/8/8/4K3 w - -")?;
+    /// let same = ["axb8=N", "axb8N", "a7b8n", "a7xb8=N!?"].map(|text| position.find_move(text));
+    /// assert!(same.iter().all(|m| m.is_some() && *m == same[0]));
+    /// assert_eq!(position.find_move("Qh7"), None);
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    #[must_use]
+    pub fn find_move(&self, text: &str) -> Option<Move> {
+        let text = without_signs(text);
+        let moves = self.legal_moves();
+        if let Some(wing) = castling_text(text) {
+            return moves.into_iter().find(|m| self.castling(*m) == Some(wing));
+        }
+        if let Some(m) = self.find_uci(text, &moves) {
+            return Some(m);
+        }
+        let pattern = Pattern::of(text)?;
+        let mut fitting = moves.into_iter().filter(|m| self.fits(&pattern, *m));
+        let found = fitting.next()?;
+        fitting.next().is_none().then_some(found)
+    }
+
+    /// The move of this UCI text, castling in either form.
+    fn find_uci(&self, text: &str, moves: &[Move]) -> Option<Move> {
+        let lower = text.to_ascii_lowercase();
+        let by = |chess960| moves.iter().find(|m| self.uci_as(**m, chess960) == lower);
+        // In Chess960 a king's step may look like castling in an ordinary game; the exact form
+        // first.
+        by(true).or_else(|| by(false)).copied()
+    }
+
+    fn fits(&self, pattern: &Pattern, m: Move) -> bool {
+        let kind = self.pieces.on(m.from).map(|(_, kind)| kind);
+        self.castling(m).is_none()
+            && m.to == pattern.to
+            && m.promotion == pattern.promotion
+            && kind == Some(pattern.kind)
+            && pattern.file.is_none_or(|file| file == m.from.file())
+            && pattern.rank.is_none_or(|rank| rank == m.from.rank())
+    }
+}
+
+/// Removes what judges, announces check or marks en passant after a move.
+fn without_signs(text: &str) -> &str {
+    let signs = ['!', '?', '+', '#'];
+    let text = text.trim().trim_end_matches(signs);
+    let text = ["e.p.", "ep.", "e.p", "ep"]
+        .iter()
+        .find_map(|mark| text.strip_suffix(mark))
+        .unwrap_or(text);
+    text.trim_end().trim_end_matches(signs)
+}
+
+fn castling_text(text: &str) -> Option<Wing> {
+    match text {
+        "O-O" | "0-0" | "o-o" => Some(Wing::King),
+        "O-O-O" | "0-0-0" | "o-o-o" => Some(Wing::Queen),
+        _ => None,
+    }
+}
+
+/// The statements of an algebraic text on a move.
+struct Pattern {
+    kind: Piece,
+    file: Option<File>,
+    rank: Option<Rank>,
+    to: Square,
+    promotion: Option<Piece>,
+}
+
+impl Pattern {
+    fn of(text: &str) -> Option<Self> {
+        let (rest, promotion) = promotion(text);
+        let letter = rest.chars().next()?;
+        let kind = Some(letter)
+            .filter(char::is_ascii_uppercase)
+            .map(|letter| piece_kind(letter.to_ascii_lowercase()));
+        let (kind, rest) = match kind {
+            Some(kind) => (kind?, &rest[1..]),
+            None => (Piece::Pawn, rest),
+        };
+        let (origin, to) = rest.split_at_checked(rest.len().checked_sub(2)?)?;
+        let origin = origin.trim_end_matches(['x', '-', ':']);
+        let mut letters = origin.chars().peekable();
+        let file = letters.next_if(char::is_ascii_lowercase).map(File::try_from);
+        let rank = letters.next().map(Rank::try_from);
+        if letters.next().is_some() {
+            return None;
+        }
+        Some(Self {
+            kind,
+            file: file.transpose().ok()?,
+            rank: rank.transpose().ok()?,
+            to: to.parse().ok()?,
+            promotion,
+        })
+    }
+}
+
+/// Takes the piece of a promotion off the end of a text: `=Q`, `Q`, `/Q` or `(Q)`.
+fn promotion(text: &str) -> (&str, Option<Piece>) {
+    let bare = text.strip_suffix(')').unwrap_or(text);
+    let kind = bare.chars().last().filter(char::is_ascii_alphabetic);
+    let kind = kind.and_then(|letter| piece_kind(letter.to_ascii_lowercase()));
+    match kind {
+        Some(kind) => (bare[..bare.len() - 1].trim_end_matches(['=', '/', '(']), Some(kind)),
+        None => (text, None),
+    }
+}

@@ -1,0 +1,81 @@
+//! The legal captures in the order in which a search would try them.
+
+use std::ops::AddAssign;
+
+use crate::{Move, Position};
+use serde::Serialize;
+
+use crate::see::{ByDefinition, Definition, Values, values_of};
+
+/// A legal capture and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capture {
+    /// The move.
+    pub played: Move,
+    /// Its value, in the units of the values given.
+    pub value: ByDefinition,
+}
+
+/// Counts over captures, by the names that the tutorial gives them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Statistics {
+    /// Captures looked at.
+    pub evaluated: usize,
+    /// Captures that gain.
+    pub winning: usize,
+    /// Captures that neither gain nor lose.
+    pub equal: usize,
+    /// Captures that lose.
+    pub losing: usize,
+    /// Captures left out of the search: the losing ones.
+    pub pruned: usize,
+}
+
+impl AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.evaluated += other.evaluated;
+        self.winning += other.winning;
+        self.equal += other.equal;
+        self.losing += other.losing;
+        self.pruned += other.pruned;
+    }
+}
+
+/// The captures worth a search, best first, and the counts over all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ordered {
+    /// Best first; equal ones in the order of their squares.
+    pub captures: Vec<Capture>,
+    /// The captures that a search would drop, the worst last.
+    pub dropped: Vec<Capture>,
+    /// Counts over all captures, the dropped ones included.
+    pub statistics: Statistics,
+}
+
+/// Evaluates every legal capture, puts the best by one definition first and sets those apart that
+/// lose by it. En passant is a capture, and a promotion to each piece is one.
+///
+/// ```
+/// use chess_rules::Position;
+/// use chess_rules::see::{Definition, Values, order_captures};
+/// let position = Position::from_fen("4k3/8/4p3/3p4/8/8/6B1/4K3 w - -")?;
+/// let ordered = order_captures(&position, Values::UNITS, Definition::Swap);
+/// assert_eq!(ordered.dropped[0].value.swap, -2);
+/// # Ok::<(), chess_rules::FenError>(())
+/// ```
+#[must_use]
+pub fn order_captures(position: &Position, values: Values, by: Definition) -> Ordered {
+    let valued = |played| Capture { played, value: values_of(position, played, values) };
+    let mut captures: Vec<_> = position.legal_captures().into_iter().map(valued).collect();
+    let count = |wanted: fn(i32) -> bool| {
+        captures.iter().filter(|capture| wanted(capture.value.by(by))).count()
+    };
+    let winning = count(|value| value > 0);
+    let equal = count(|value| value == 0);
+    let losing = count(|value| value < 0);
+    let statistics =
+        Statistics { evaluated: captures.len(), winning, equal, losing, pruned: losing };
+    captures.sort_by_key(|capture| -capture.value.by(by));
+    let dropped = captures.split_off(captures.len() - losing);
+    Ordered { captures, dropped, statistics }
+}

@@ -1,0 +1,101 @@
+//! The order of capturers when pins and checks are ignored.
+
+use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
+
+use crate::see::Values;
+
+/// A piece about to take on a square.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taker {
+    /// The square that it leaves.
+    pub from: Square,
+    /// The piece on the square after it has taken.
+    pub becomes: Piece,
+    /// The gain of its promotion, 0 without one.
+    pub promotion: i32,
+}
+
+/// The pieces that may still take part in an exchange.
+#[derive(Debug, Clone)]
+pub(crate) struct Takers<'a> {
+    pieces: &'a Pieces,
+    values: Values,
+    square: Square,
+    occupied: BitBoard,
+    promotes: bool,
+}
+
+impl<'a> Takers<'a> {
+    /// With `promotes` a pawn that takes on its last rank becomes a queen.
+    pub(crate) fn new(pieces: &'a Pieces, square: Square, values: Values, promotes: bool) -> Self {
+        let last = matches!(square.rank(), Rank::First | Rank::Eighth);
+        let occupied = pieces.occupied();
+        Self { pieces, values, square, occupied, promotes: promotes && last }
+    }
+
+    /// Takes out the least valuable attacker of a side; of one kind the one on the lowest square.
+    /// A king takes only if, once it has left its square, nobody of the other side attacks.
+    pub(crate) fn next(&mut self, side: Color) -> Option<Taker> {
+        let attackers = self.pieces.attackers(self.square, self.occupied) & self.pieces.side(side);
+        let lowest = |kind| (attackers & self.pieces.kind(kind)).next_square();
+        let by_worth = self.values.by_worth();
+        let (kind, from) = by_worth.into_iter().find_map(|kind| Some((kind, lowest(kind)?)))?;
+        let after = self.occupied - from.bitboard();
+        if kind == Piece::King && self.pieces.is_attacked(self.square, !side, after) {
+            return None;
+        }
+        // Whoever stood behind the taker is uncovered, of either side.
+        self.occupied = after;
+        Some(self.taker(from, kind))
+    }
+
+    fn taker(&self, from: Square, kind: Piece) -> Taker {
+        if self.promotes && kind == Piece::Pawn {
+            let promotion = self.values.of(Piece::Queen) - self.values.of(Piece::Pawn);
+            return Taker { from, becomes: Piece::Queen, promotion };
+        }
+        Taker { from, becomes: kind, promotion: 0 }
+    }
+}
+
+/// Computes what `side` gains on `square` when it takes with its least valuable attacker first
+/// and may stop at any time; never negative. Pins, checks and promotion are not considered.
+///
+/// ```
+/// use chess_rules::{Color, Position, Square};
+/// use chess_rules::see::{Values, pseudo_legal_gain};
+/// let position = Position::from_fen("8/8/2n5/3p4/4P3/8/6B1/8 w - -")?;
+/// let gain = pseudo_legal_gain(position.pieces(), Square::D5, Color::White, Values::UNITS);
+/// assert_eq!(gain, 1);
+/// # Ok::<(), chess_rules::FenError>(())
+/// ```
+#[must_use]
+pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: Values) -> i32 {
+    let Some((_, stands)) = pieces.on(square) else { return 0 };
+    gain(&mut Takers::new(pieces, square, values, false), side, values.of(stands))
+}
+
+/// Computes what the capture from one square to another gains when it is forced, though the
+/// answers to it are not; negative when it loses. Neither its legality nor that of the answers is
+/// considered. `None` if either square is empty.
+#[must_use]
+pub fn pseudo_legal_value(
+    pieces: &Pieces,
+    from: Square,
+    to: Square,
+    values: Values,
+) -> Option<i32> {
+    let (side, capturer) = pieces.on(from)?;
+    let (_, taken) = pieces.on(to)?;
+    let mut after = *pieces;
+    after.remove(from);
+    after.place(to, side, capturer);
+    Some(values.of(taken) - pseudo_legal_gain(&after, to, !side, values))
+}
+
+/// The recursion: the better of stopping and of taking what is at stake.
+pub(crate) fn gain(takers: &mut Takers<'_>, side: Color, stake: i32) -> i32 {
+    let Some(taker) = takers.next(side) else { return 0 };
+    let risked = takers.values.of(taker.becomes);
+    (stake + taker.promotion - gain(takers, !side, risked)).max(0)
+}

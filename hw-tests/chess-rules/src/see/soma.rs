@@ -1,0 +1,70 @@
+//! Swap-off of a whole position, after SOMA (Maynard Smith and Michie, "Machines that play games",
+//! New Scientist 12, 1961): no search, only the exchanges that pay, played until none is left.
+
+use crate::{Color, Move, Position, Square};
+
+use crate::see::{Definition, Values, value_of};
+
+/// One exchange of the line: all captures on one square, until a side stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The side that begins it.
+    pub side: Color,
+    /// The square that is fought for.
+    pub square: Square,
+    /// The squares that the capturers leave, in order, sides alternating.
+    pub from: Vec<Square>,
+    /// The gain of the side that begins it.
+    pub gain: i32,
+}
+
+/// Returns the exchanges that would be played if both sides only captured where it pays, the most
+/// profitable first. Every capture is legal and none takes a king; a side with nothing to gain
+/// passes, and the line ends when neither gains.
+#[must_use]
+pub fn soma(position: &Position, values: Values) -> Vec<Exchange> {
+    let mut position = *position;
+    let mut line = Vec::new();
+    let mut has_passed = false;
+    loop {
+        match best(&position, None, values) {
+            Some((first, gain)) => {
+                line.push(play_out(&mut position, first, gain, values));
+                has_passed = false;
+            }
+            None if has_passed => return line,
+            None => {
+                has_passed = true;
+                position = Position::new(*position.pieces(), !position.to_move());
+            }
+        }
+    }
+}
+
+/// The most profitable legal capture, on one square or anywhere; `None` if none pays.
+fn best(position: &Position, on: Option<Square>, values: Values) -> Option<(Move, i32)> {
+    let captures = position.legal_captures().into_iter();
+    let captures = captures.filter(|m| on.is_none_or(|square| m.to == square));
+    let valued = captures.map(|m| (m, value_of(position, m, values, Definition::Legal)));
+    let mut found: Option<(Move, i32)> = None;
+    for (m, value) in valued.filter(|(_, value)| *value > 0) {
+        if found.is_none_or(|(_, best)| value > best) {
+            found = Some((m, value));
+        }
+    }
+    found
+}
+
+/// Plays the captures on one square as long as each pays the side that makes it. Every capture
+/// takes a piece off the board, so that this and the line end.
+fn play_out(position: &mut Position, first: Move, gain: i32, values: Values) -> Exchange {
+    let side = position.to_move();
+    let square = first.to;
+    let mut from = vec![first.from];
+    *position = position.play(first);
+    while let Some((next, _)) = best(position, Some(square), values) {
+        from.push(next.from);
+        *position = position.play(next);
+    }
+    Exchange { side, square, from, gain }
+}

@@ -1,0 +1,79 @@
+//! The worth of each kind of piece.
+
+use crate::Piece;
+
+/// The worth of each kind of piece, in the order pawn, knight, bishop, rook, queen, king.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Values(pub [i32; 6]);
+
+impl Values {
+    /// Pawns, with a king that outweighs everything together.
+    pub const UNITS: Self = Self([1, 3, 3, 5, 9, 20_000]);
+    /// The centipawns of most suites of exchange values.
+    pub const CLASSIC: Self = Self([100, 300, 300, 500, 900, 20_000]);
+    /// The centipawns of the wiki's worked examples.
+    pub const WIKI: Self = Self([100, 325, 325, 500, 1000, 20_000]);
+    /// The tutorial's centipawns, gathered from its examples.
+    pub const TUTORIAL: Self = Self([100, 300, 325, 500, 900, 20_000]);
+    /// Sargon's points (Spracklen, BYTE, September 1978, listing 1: the array PVALUE).
+    pub const SARGON: Self = Self([1, 3, 3, 5, 9, 10]);
+
+    /// The values that have names, with their names.
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("wiki", Self::WIKI),
+        ("tutorial", Self::TUTORIAL),
+        ("classic", Self::CLASSIC),
+        ("units", Self::UNITS),
+        ("sargon", Self::SARGON),
+    ];
+
+    /// Returns the worth of one piece.
+    #[must_use]
+    pub fn of(self, piece: Piece) -> i32 {
+        self.0[piece as usize]
+    }
+
+    /// Returns all kinds of piece in the order in which an exchange sends them: by worth, equal
+    /// ones as listed, the king last whatever it is worth, since it can't be given up.
+    #[must_use]
+    pub fn by_worth(self) -> [Piece; 6] {
+        let mut kinds = Piece::ALL;
+        // The sort is stable: knights stay before bishops of the same worth.
+        kinds[..5].sort_by_key(|kind| self.of(*kind));
+        kinds
+    }
+}
+
+/// Error returned if a text names no values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is none of wiki, tutorial, classic, units and sargon, nor six whole numbers up to \
+     {MOST} for pawn, knight, bishop, rook, queen and king, with commas between"
+)]
+pub struct ValuesError(String);
+
+/// The highest worth that may be given; sums over all pieces stay far from overflowing.
+const MOST: u16 = 30_000;
+
+impl std::str::FromStr for Values {
+    type Err = ValuesError;
+
+    /// Reads a name or six numbers.
+    ///
+    /// ```
+    /// use chess_rules::see::Values;
+    /// assert_eq!("units".parse(), Ok(Values::UNITS));
+    /// assert_eq!("1,3,3,5,9,20000".parse(), Ok(Values::UNITS));
+    /// assert!("1,3,3".parse::<Values>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, ValuesError> {
+        if let Some((_, values)) = Self::NAMED.into_iter().find(|(name, _)| *name == text) {
+            return Ok(values);
+        }
+        let numbers = text.split(',').map(|number| number.trim().parse::<u16>().ok());
+        let numbers: Option<Vec<i32>> =
+            numbers.map(|number| number.filter(|n| *n <= MOST).map(i32::from)).collect();
+        let six = numbers.and_then(|numbers| numbers.try_into().ok());
+        six.map(Self).ok_or_else(|| ValuesError(text.escape_default().to_string()))
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of notation and exchange evaluation.
+
+mod notation;
+mod see;

@@ -1,0 +1,32 @@
+//! Lines that are spoilt at random: each is read or refused, and none ends the program.
+
+use chess_rules::epd::{Line, read};
+use seeded_fuzz::{Seeds, each};
+
+const SEED: &[u8] = include_bytes!("../../data/epd-samples.epd");
+/// Texts that are tried; each is the samples with some changes.
+const TEXTS: u64 = 400;
+/// Words that mean something to the reader, and some that should not be there.
+const WORDS: &[&[u8]] =
+    &[b" w KQkq", b" b - e3", b"; bm ", b"x", b"=Q+", b"acd 99999999999;", b"9/", b"\xef\xbb\xbf"];
+
+#[test]
+fn spoilt_lines_are_read_or_refused_with_a_column_in_them() {
+    let mut positions = 0;
+    let mut refused = 0;
+    each(&Seeds { inputs: &[SEED], words: WORDS }, TEXTS, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        for line in read(&text) {
+            match line {
+                Line::Position(_) => positions += 1,
+                Line::Refused(error) => {
+                    refused += 1;
+                    assert!(error.column.is_none_or(|at| at <= longest.unwrap_or(0) + 1));
+                }
+                Line::Nothing => {}
+            }
+        }
+    });
+    assert!(positions > 1000 && refused > 1000, "{positions} {refused}");
+}

@@ -1,0 +1,5 @@
+//! Static exchange evaluation against other programs and documents.
+
+mod documents;
+mod truth;
+mod tutorial;

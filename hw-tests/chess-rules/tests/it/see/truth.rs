@@ -1,0 +1,92 @@
+//! The value of every legal move of thousands of positions, by each definition and in each form,
+//! judged by a file that two other implementations made.
+
+use std::io::Read;
+
+use chess_rules::see::{Definition, LIMIT, Opening, Values, values_of};
+use chess_rules::{Move, Position};
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+fn truth() -> Vec<Value> {
+    let packed: &[u8] = include_bytes!("../../data/truth.jsonl.gz");
+    let mut text = String::new();
+    GzDecoder::new(packed).read_to_string(&mut text).expect("it is whole");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// Calls `check` with each move and its values by the three definitions.
+fn each_move(mut check: impl FnMut(&Value, &Position, Move, [i64; 3])) -> usize {
+    let mut moves = 0;
+    for entry in truth() {
+        let position = Position::from_fen(entry["fen"].as_str().expect("a FEN")).expect("a FEN");
+        for (uci, value) in entry["see"].as_object().expect("values") {
+            let m = position.find_move(uci).unwrap_or_else(|| panic!("{} {uci}", entry["id"]));
+            let one = |value: &Value| value.as_i64().expect("a number");
+            let values = match value.as_array() {
+                Some(three) => [one(&three[0]), one(&three[1]), one(&three[2])],
+                None => [one(value); 3],
+            };
+            check(&entry, &position, m, values);
+            moves += 1;
+        }
+    }
+    moves
+}
+
+#[test]
+fn every_move_has_its_value_by_every_definition() {
+    let moves = each_move(|entry, position, m, expected| {
+        let found = values_of(position, m, Values::UNITS);
+        let found = Definition::ALL.map(|definition| i64::from(found.by(definition)));
+        assert_eq!(found, expected, "{} {m}: {position}", entry["id"]);
+        // By law as well, not with what stands in for it.
+        assert!(values_of(position, m, Values::UNITS).legal.is_some(), "{}", entry["id"]);
+    });
+    assert_eq!(moves, 103_751);
+}
+
+#[test]
+fn every_form_agrees_on_every_move() {
+    let moves = each_move(|entry, position, m, expected| {
+        let opening = Opening::of(position, m, Values::UNITS);
+        for (promotes, expected) in [(false, expected[0] as i32), (true, expected[1] as i32)] {
+            let place = format!("{} {m}: {position}", entry["id"]);
+            assert_eq!(opening.list(promotes, false).value(), expected, "list, {place}");
+            assert_eq!(opening.by_recursion(promotes), expected, "recursion, {place}");
+            assert_eq!(opening.by_bounds(promotes), expected, "bounds, {place}");
+            for threshold in -10..=12 {
+                let reached = opening.is_at_least(threshold, promotes);
+                assert_eq!(reached, expected >= threshold, "{threshold}, {place}");
+            }
+            // The wiki's pruning keeps the sign of what it cuts short.
+            let pruned = opening.list(promotes, true).value();
+            assert_eq!(pruned > 0, expected > 0, "pruned, {place}");
+        }
+    });
+    assert_eq!(moves, 103_751);
+}
+
+#[test]
+fn values_in_hundreds_are_a_hundred_times_those_in_pawns() {
+    each_move(|entry, position, m, expected| {
+        let found = values_of(position, m, Values::CLASSIC);
+        assert_eq!(i64::from(found.swap), 100 * expected[0], "{} {m}", entry["id"]);
+    });
+}
+
+#[test]
+fn an_exchange_of_more_states_than_the_limit_ends_all_the_same() {
+    // White on the ranks and files of d4, Black on its diagonals, both a knight's leap away.
+    let fen = "3Q3b/3R2q1/b1nRNb2/1qNQn3/QRRqQRRQ/1bNQb3/b1nRNq2/3Q2b1 w - -";
+    let position = Position::from_fen(fen).expect("a FEN");
+    let limited = |limit: usize| {
+        let opening = |m| Opening::of(&position, m, Values::UNITS).by_law_within(limit);
+        position.legal_captures().into_iter().map(opening).collect::<Vec<_>>()
+    };
+    assert!(limited(2).contains(&None));
+    assert!(limited(2).iter().zip(limited(LIMIT)).all(|(few, all)| few.is_none() || *few == all));
+    for m in position.legal_captures() {
+        assert!(values_of(&position, m, Values::UNITS).legal.is_some(), "{m}");
+    }
+}

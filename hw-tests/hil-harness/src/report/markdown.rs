@@ -1,0 +1,143 @@
+//! `report.md`: the report as text, for the summaries of CI services and for people without a
+//! browser.
+
+use std::fmt::Write;
+
+use cli_support::text::visible;
+
+use super::{Report, line_quality};
+use crate::runner::{CaseResult, Counts, Verdict};
+
+/// Cases shown that did not pass.
+const CASES_SHOWN: usize = 100;
+/// Differences shown for one case.
+const DIFFERENCES_SHOWN: usize = 8;
+
+/// The report in Markdown.
+pub(super) fn markdown(report: &Report) -> String {
+    let mut text = format!("# {}: {}\n\n", report.outcome.word(), report.headline());
+    if let Some(why) = &report.incomplete {
+        let _ = writeln!(text, "**Incomplete:** {}\n", escaped(why));
+    }
+    text += "| | |\n|---|---|\n";
+    for (name, value) in report.facts() {
+        let _ = writeln!(text, "| {name} | {} |", escaped(&value));
+    }
+    text += &counts(report);
+    text += &boards(report);
+    text += &troubles(report);
+    if let Some(why) = report.last_restart() {
+        let _ =
+            writeln!(text, "\nThe board had to be started again, at last because {}", escaped(why));
+    }
+    if let Some(link) = report.link {
+        text += "\n";
+        text += &escaped(line_quality(link).trim_end());
+        text += "\n";
+    }
+    text
+}
+
+/// The table of verdicts; those that no case has are left out.
+fn counts(report: &Report) -> String {
+    let by_tag = report.counts_by_tag();
+    let is_there =
+        |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.with(*verdict) > 0;
+    let shown: Vec<_> = Verdict::ALL.into_iter().filter(is_there).collect();
+    let mut text = "\n| cases | all | squares |".to_owned();
+    text.extend(shown.iter().map(|verdict| format!(" {verdict} |")));
+    text += "\n|---|--:|--:|";
+    text += &"--:|".repeat(shown.len());
+    text.push('\n');
+    let rows = by_tag.iter().map(|(tag, counts)| (escaped(tag), *counts));
+    for (name, counts) in rows.chain([("**all**".to_owned(), report.counts)]) {
+        let Counts { cases, squares, .. } = counts;
+        let _ = write!(text, "| {name} | {cases} | {squares} |");
+        text.extend(shown.iter().map(|verdict| format!(" {} |", counts.with(*verdict))));
+        text.push('\n');
+    }
+    text
+}
+
+/// The table of the boards, in a run on several.
+fn boards(report: &Report) -> String {
+    let mut text = String::new();
+    for (place, row) in super::boards::cells(&report.boards).iter().enumerate() {
+        let cells: Vec<_> = row.iter().map(|cell| escaped(cell)).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        if place == 0 {
+            let _ = writeln!(text, "|---|{}---|", "--:|".repeat(row.len() - 2));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// The cases that did not pass, with what was wrong.
+fn troubles(report: &Report) -> String {
+    let mut text = String::new();
+    let mut cases = report.troubles();
+    for case in cases.by_ref().take(CASES_SHOWN) {
+        text += &trouble(report, case);
+    }
+    let more = cases.count();
+    if more > 0 {
+        let _ =
+            writeln!(text, "\n... and {more} more; all are in `report.html` and `report.json`.");
+    }
+    text
+}
+
+fn trouble(report: &Report, case: &CaseResult) -> String {
+    let known = if case.known { " (known)" } else { "" };
+    let mut text = format!("\n## {}{known}: {}\n\n", case.verdict, escaped(&case.id));
+    if let Some(fen) = &case.fen {
+        let _ = writeln!(text, "Position: {}\n", escaped(fen));
+    }
+    let differences = case.differences.iter().map(ToString::to_string);
+    let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
+    let mut lines = case.why.iter().cloned().chain(fault).chain(differences);
+    for line in lines.by_ref().take(DIFFERENCES_SHOWN) {
+        let _ = writeln!(text, "- {}", escaped(&line));
+    }
+    let more = lines.count();
+    if more > 0 {
+        let _ = writeln!(text, "- ... and {more} more");
+    }
+    let commands = report.commands(case);
+    if !commands.is_empty() {
+        text.push('\n');
+    }
+    for command in commands {
+        let _ = writeln!(text, "    {}", visible(command));
+    }
+    text
+}
+
+/// Text that means nothing to Markdown or HTML, on one line.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in visible(text).chars() {
+        match letter {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn nothing_in_a_name_means_anything() {
+        assert_eq!(escaped("a|b</script>\n# c"), "a\\|b&lt;/script&gt;\\\\n\\# c");
+        assert_eq!(escaped("[x](y) `z` *w*"), "\\[x\\](y) \\`z\\` \\*w\\*");
+    }
+}

@@ -1,0 +1,358 @@
+//! Runs on several boards at once: each case exactly one verdict, and the side at fault is told.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use cli_support::exit::Failure;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::board::{Board, BoardError, Choice};
+use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
+use hil_harness::disk::SystemDisk;
+use hil_harness::fleet::Member;
+use hil_harness::live::{LiveBoard, Plan, Programs, SetupError};
+use hil_harness::report::Report;
+use hil_harness::runner::{Fault, RunEnd, Verdict};
+use rcflash_transport::{ControlLine, Transport};
+use sargon_corpus::{Case, shipped};
+
+fn profile() -> Profile {
+    Profile::named("rc2014-classic").expect("it ships")
+}
+
+fn cases(count: usize) -> Vec<Case> {
+    shipped()
+        .expect("the corpus")
+        .into_iter()
+        .filter(|case| case.id.contains("play"))
+        .take(count)
+        .collect()
+}
+
+/// A board within this program, with the evaluator or with one that lies.
+fn member(name: &str, application: Option<Vec<u8>>) -> Member {
+    let plan = Plan {
+        board: Choice::Direct { rom: None },
+        application: application.map(|bytes| (built().address, bytes)),
+        reconnect: Duration::from_millis(1),
+        ..Plan::simulated(profile())
+    };
+    Member { name: name.to_owned(), plan: Ok(plan) }
+}
+
+fn built() -> firmware::build::BuiltImage {
+    build(&profile(), ProgramKind::Application).expect("it builds")
+}
+
+/// The evaluator with another value for a piece: the rook is the fifth of the table.
+fn lying(points: u8) -> Vec<u8> {
+    let image = built();
+    let symbol = |name| image.program.symbol(name).expect("a symbol of the table page");
+    let rook = usize::from(symbol("TBASE") - image.address + symbol("PVALUE") + 4);
+    let mut bytes = image.bytes;
+    assert_eq!(std::mem::replace(&mut bytes[rook], points), 5);
+    bytes
+}
+
+/// A board whose line fails for ever after so many reads.
+struct Unplugged {
+    board: Box<dyn Board>,
+    left: Arc<AtomicU64>,
+}
+
+struct Line {
+    line: Box<dyn Transport + Send>,
+    left: Arc<AtomicU64>,
+}
+
+impl Board for Unplugged {
+    fn name(&self) -> &str {
+        self.board.name()
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        let line = self.board.open()?;
+        Ok(Box::new(Line { line, left: Arc::clone(&self.left) }))
+    }
+}
+
+impl Transport for Line {
+    fn name(&self) -> &str {
+        self.line.name()
+    }
+
+    fn now(&self) -> Instant {
+        self.line.now()
+    }
+
+    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.line.set_line(line, on)
+    }
+
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.obey_rts(obey)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.line.discard_unsent()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let less = |left: u64| left.checked_sub(1);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => self.line.read(buffer, timeout),
+            Err(_) => Err(io::Error::other("unplugged")),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        self.line.write(bytes, deadline)
+    }
+}
+
+/// Whether the run is over for a board.
+fn is_over(plan: &Plan) -> bool {
+    plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
+/// Makes a board ready; one whose profile is called so is unplugged after so many reads.
+fn prepare(plan: &Plan) -> Result<LiveBoard, SetupError> {
+    let programs = Arc::new(Programs::build(plan)?);
+    let reads = plan.reconnect.subsec_nanos();
+    LiveBoard::prepare_with(plan, programs, &SystemDisk, |board| match reads {
+        1_000_000 => board,
+        reads => Box::new(Unplugged { board, left: Arc::new(AtomicU64::new(reads.into())) }),
+    })
+}
+
+/// A member that is unplugged after so many reads.
+fn unplugged(name: &str, reads: u32) -> Member {
+    let mut member = member(name, None);
+    if let Ok(plan) = &mut member.plan {
+        plan.reconnect = Duration::from_nanos(reads.into());
+    }
+    member
+}
+
+struct Nobody;
+impl Observer for Nobody {}
+
+/// A run on these boards, and its report.
+fn run(members: &[Member], settings: Settings) -> (Result<Done, Failure>, Report) {
+    run_prepared(members, settings, &prepare)
+}
+
+/// A run on a good board and on one that is unplugged after so many reads. The good one is made
+/// ready only after that, so that it does not put all cases before.
+fn run_with_a_loss(
+    reads: u32,
+    reconnect: Duration,
+    cases: &[Case],
+) -> (Result<Done, Failure>, Report) {
+    let left = Arc::new(AtomicU64::new(reads.into()));
+    let mut gone = member("gone", None);
+    if let Ok(plan) = &mut gone.plan {
+        plan.reconnect = reconnect;
+    }
+    run_prepared(&[member("good", None), gone], of(cases.to_vec()), &|plan| {
+        if plan.reconnect == reconnect {
+            let programs = Arc::new(Programs::build(plan)?);
+            let left = Arc::clone(&left);
+            let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
+            return LiveBoard::prepare_with(plan, programs, &SystemDisk, wrap);
+        }
+        while left.load(Ordering::Relaxed) > 0 && !is_over(plan) {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    })
+}
+
+/// The same, with this way to make a board ready.
+fn run_prepared(
+    members: &[Member],
+    settings: Settings,
+    prepare: &(dyn Fn(&Plan) -> Result<LiveBoard, SetupError> + Sync),
+) -> (Result<Done, Failure>, Report) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let report = folder.path().to_owned();
+    let boards = members.iter().map(|member| member.name.clone()).collect();
+    let settings = Settings { boards, repeat: 1, report: Some(report), ..settings };
+    let here = Surroundings {
+        disk: &SystemDisk,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare,
+        observer: &mut Nobody,
+    };
+    let done = campaign::run_many(&settings, members, here);
+    let text = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    (done, serde_json::from_str(&text).expect("it is one"))
+}
+
+fn of(cases: Vec<Case>) -> Settings {
+    Settings { cases, behaviour: "mended".to_owned(), ..Settings::default() }
+}
+
+/// Checks that each case has one verdict; the names of those with this one.
+#[track_caller]
+fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
+    let mut names: Vec<_> = report.cases.iter().map(|case| case.id.clone()).collect();
+    let mut all: Vec<_> = cases.iter().map(|case| case.id.clone()).collect();
+    names.sort();
+    all.sort();
+    assert_eq!(names, all, "each case once");
+    assert!(report.counts.is_consistent() && report.counts.cases == cases.len() as u64);
+    let meant = report.cases.iter().filter(|case| case.verdict == verdict);
+    meant.map(|case| case.id.clone()).collect()
+}
+
+#[test]
+fn one_run_is_spread_over_boards_and_one_report_tells_what_each_did() {
+    let cases = cases(120);
+    let members = ["a", "b", "c"].map(|name| member(name, None));
+    // None puts all cases before the others are ready.
+    let all_ready = Barrier::new(members.len());
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        let live = prepare(plan);
+        all_ready.wait();
+        live
+    });
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    let by_board: u64 = report.boards.iter().map(|row| row.counts.pass).sum();
+    assert!(by_board >= cases.len() as u64, "each on a board, or on two at the end");
+    assert!(report.boards.iter().all(|row| row.ended == "complete" && row.image.is_some()));
+    let named = |case: &hil_harness::runner::CaseResult| {
+        ["a", "b", "c"].contains(&case.board.as_deref().unwrap_or_default())
+    };
+    assert!(report.cases.iter().all(named));
+    assert_eq!(report.run.boards, ["a", "b", "c"]);
+}
+
+#[test]
+fn a_board_that_lies_is_told_from_code_that_is_wrong() {
+    let cases = cases(200);
+    let members = [member("good", None), member("liar", Some(lying(4))), member("fine", None)];
+    let (done, report) = run(&members, of(cases.clone()));
+    let done = done.expect("it ends");
+    let failed = with(&report, &cases, Verdict::Fail);
+    assert!(!failed.is_empty() && done.exit_code() == 1, "{:?}", report.boards);
+    let liar = Some(Fault::Boards(vec!["liar".to_owned()]));
+    for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
+        assert_eq!((&case.fault, case.board.as_deref()), (&liar, Some("liar")), "{case:?}");
+        assert_eq!(case.ends.len(), 2, "one board more");
+    }
+    let row = &report.boards[1];
+    assert_eq!(row.at_fault as usize, failed.len());
+    assert!(row.ended.starts_with("set aside") || row.at_fault < 3, "{row:?}");
+    assert!(with(&report, &cases, Verdict::NotRun).is_empty());
+}
+
+#[test]
+fn code_that_is_wrong_on_every_board_is_at_fault_and_no_board_is() {
+    let cases = cases(100);
+    let members = ["a", "b", "c"].map(|name| member(name, Some(lying(4))));
+    let (done, report) = run(&members, of(cases.clone()));
+    assert_eq!(done.expect("it ends").exit_code(), 1);
+    let failed = with(&report, &cases, Verdict::Fail);
+    assert!(failed.len() > 3, "{failed:?}");
+    for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
+        assert_eq!(case.fault, Some(Fault::Code(2)), "{case:?}");
+    }
+    assert!(report.boards.iter().all(|row| row.at_fault == 0 && row.ended == "complete"));
+}
+
+#[test]
+fn what_an_unplugged_board_had_under_way_is_done_by_others() {
+    let cases = cases(150);
+    for reads in [2, 150, 200] {
+        let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), &cases);
+        assert_eq!(done.expect("it ends").exit_code(), 0, "{:?}", report.boards);
+        assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len(), "{reads} reads");
+        let ended = &report.boards[1].ended;
+        assert!(ended.contains("unplugged"), "{reads} reads: {ended}");
+    }
+}
+
+#[test]
+fn a_board_that_is_looked_for_in_vain_does_not_hold_the_run_up_and_is_told_as_lost() {
+    let cases = cases(60);
+    let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), &cases);
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    assert!(report.boards[1].ended.contains("lost"), "{:?}", report.boards[1].ended);
+}
+
+#[test]
+fn a_board_that_was_not_needed_any_more_has_no_trouble() {
+    let cases = cases(20);
+    let mut late = member("late", None);
+    let patience = Duration::from_millis(2001); // by which it is told from the other
+    if let Ok(plan) = &mut late.plan {
+        plan.reconnect = patience;
+    }
+    let members = [member("good", None), late];
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        while plan.reconnect == patience && !is_over(plan) {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    });
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    assert_eq!(report.boards[1].ended, "was not ready before the run was over");
+}
+
+#[test]
+fn a_run_without_a_board_left_has_cases_that_are_not_run() {
+    let cases = cases(150);
+    let members = [unplugged("one", 200), unplugged("two", 200)];
+    let (done, report) = run(&members, of(cases.clone()));
+    let done = done.expect("it ends");
+    assert_eq!((done.exit_code(), done.course.ended == RunEnd::Complete), (3, false));
+    assert!(!with(&report, &cases, Verdict::NotRun).is_empty());
+    assert!(report.incomplete.is_some_and(|why| why.contains("no board is left")));
+    let (done, report) = run(&[unplugged("one", 2), unplugged("two", 2)], of(cases.clone()));
+    let failure = done.expect_err("none is ready");
+    assert_eq!(failure.code, 3);
+    assert!(failure.message.contains("one: set-up failed"), "{}", failure.message);
+    assert_eq!(with(&report, &cases, Verdict::NotRun).len(), cases.len());
+}
+
+/// A results file of a run that ended with its first failure, and the boards for the rest.
+fn broken_off(file: &Path) -> Settings {
+    let settings = Settings { fail_fast: true, results: Some(file.to_owned()), ..of(cases(150)) };
+    let liars = ["a", "b"].map(|name| member(name, Some(lying(4))));
+    let (done, report) = run(&liars, settings.clone());
+    assert_eq!(done.expect("it ends").exit_code(), 1);
+    assert!(report.counts.not_run > 0, "{:?}", report.counts);
+    Settings { fail_fast: false, resume: true, ..settings }
+}
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("results.jsonl");
+    (folder, file)
+}
+
+#[test]
+fn a_run_is_resumed_by_the_same_boards_and_refused_to_others() {
+    let (_folder, file) = scratch();
+    let rest = broken_off(&file);
+    let liars = ["a", "b"].map(|name| member(name, Some(lying(4))));
+    let (done, report) = run(&liars, rest.clone());
+    let done = done.expect("it ends");
+    assert_eq!(done.exit_code(), 1);
+    assert!(with(&report, &rest.cases, Verdict::NotRun).is_empty());
+    let before = std::fs::read(&file).expect("a file");
+    let others = ["a", "c"].map(|name| member(name, None));
+    let failure = run(&others, rest).0.expect_err("other boards");
+    assert_eq!(failure.code, 2);
+    assert!(failure.message.contains("the list of boards is a, b there and a, c here"));
+    assert_eq!(std::fs::read(&file).expect("a file"), before);
+}

@@ -1,0 +1,126 @@
+//! `hw-tests debug`: the debugger in a terminal, or by a script.
+
+mod terminal;
+
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use board_debugger::commands::{CommandOutcome, execute, report};
+use board_debugger::view::View;
+use board_debugger::{Debugger, HaltReason};
+use clap::{Args, ValueEnum};
+use cli_support::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+
+use super::session::SessionArgs;
+use cli_support::files::read_input as read;
+use cli_support::interrupt::interruption;
+use cli_support::output::print;
+use terminal::{ConsoleSink, show};
+
+/// Size of the screen that is printed where there is no terminal.
+const COLUMNS: u16 = 110;
+const ROWS: u16 = 40;
+
+#[derive(Args)]
+pub(super) struct DebugArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Set a breakpoint: PLACE [if X] [hits N], as the command `break` takes it; may be given again
+    #[arg(long, value_name = "PLACE")]
+    r#break: Vec<String>,
+    /// Run the commands of this file, one a line, and print what comes of each; - is standard input
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// The place where the board's line goes: to a pane, or to a pseudo-terminal for another
+    /// program
+    #[arg(long, value_name = "WHERE", default_value = "pane", conflicts_with = "script")]
+    console: ConsoleTarget,
+}
+
+/// Destination of the board's line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ConsoleTarget {
+    /// A pane of the debugger
+    Pane,
+    /// A pseudo-terminal, whose path is shown
+    Pty,
+}
+
+pub(super) fn debug(args: &DebugArgs) -> Outcome {
+    let stop = interruption()?;
+    let mut begun = args.session.begin(&stop)?;
+    for place in &args.r#break {
+        let line = format!("break {place}");
+        execute(&mut begun.debugger, &line, &mut |_| true)
+            .map_err(|problem| Failure::new(USAGE, format!("--break {place}: {problem}")))?;
+    }
+    if let Some(script) = &args.script {
+        if let Some(message) = &begun.message {
+            print(&format!("{message}\n"))?;
+        }
+        return run_script(&mut begun.debugger, script, args.session.within, &stop);
+    }
+    let code = begun.code();
+    let explanation = begun.message.clone();
+    let view = View::new(begun.debugger, begun.message);
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        print(&view.text(COLUMNS, ROWS))?;
+        return explanation.map_or(Ok(0), |message| Err(Failure::new(code, message)));
+    }
+    match args.console {
+        ConsoleTarget::Pane => open(view),
+        ConsoleTarget::Pty => open_with(view, ConsoleSink::pseudo_terminal().map_err(failed)?),
+    }
+}
+
+/// Shows a debugger on the terminal until a key ends it.
+pub(super) fn open(view: View) -> Outcome {
+    open_with(view, ConsoleSink::pane())
+}
+
+fn open_with(mut view: View, mut console: ConsoleSink) -> Outcome {
+    let mut terminal = ratatui::try_init().map_err(failed)?;
+    let outcome = show(&mut terminal, &mut view, &mut console);
+    ratatui::try_restore().map_err(failed)?;
+    outcome.map_err(failed)
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::new(RIG, format!("the terminal: {error}"))
+}
+
+/// Runs the commands of a script. Each motion may take as long as `--within` says, so that a script
+/// always ends.
+fn run_script(debugger: &mut Debugger, script: &Path, within: f64, stop: &AtomicBool) -> Outcome {
+    let text = if script.as_os_str() == "-" {
+        let mut text = String::new();
+        let read = io::stdin().lock().read_to_string(&mut text);
+        read.map_err(|error| Failure::new(RIG, format!("standard input: {error}")))?;
+        text
+    } else {
+        String::from_utf8_lossy(&read(script)?).into_owned()
+    };
+    for (number, line) in (1..).zip(text.lines()) {
+        let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
+        let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
+        let ask = &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
+        let done = execute(debugger, line, ask).map_err(|problem| {
+            Failure::new(USAGE, format!("{}:{number}: {problem}", script.display()))
+        })?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(INTERRUPTED);
+        }
+        if done == CommandOutcome::Quit {
+            break;
+        }
+        let mut said = report(debugger, &done);
+        if done == CommandOutcome::Halted(HaltReason::Paused) {
+            said += &format!(", after {within} s of the board's time (--within)");
+        }
+        if !said.is_empty() {
+            print(&format!("{said}\n"))?;
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,265 @@
+//! The debugger on a terminal: keys, redrawing, and a board that can be stopped at any moment.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use board_debugger::view::{KeyAction, View};
+use board_debugger::{Debugger, ExecCommand};
+use board_simulator::{Line, PtyLine};
+use cli_support::exit::INTERRUPTED;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::cursor::MoveTo;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::queue;
+use ratatui::crossterm::style::Print;
+use ratatui::widgets::Clear;
+
+/// The time between two pictures of a running board, and the rest of an idle one.
+const FRAME: Duration = Duration::from_millis(50);
+/// The time between two looks for keys while the board runs.
+const KEY_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// The time a motion may take before the screen says that something runs.
+const RUNNING_NOTICE_DELAY: Duration = Duration::from_millis(200);
+/// Speed of the pseudo-terminal, whatever the board's: a debugged board does not run at its own.
+const BAUD: u32 = 115_200;
+
+/// Draws and takes keys until one ends it; returns the exit code.
+pub(super) fn show(
+    terminal: &mut DefaultTerminal,
+    view: &mut View,
+    console: &mut ConsoleSink,
+) -> io::Result<u8> {
+    loop {
+        terminal.draw(|frame| view.draw(frame))?;
+        console.pass_on(view.debugger());
+        let Some(key) = pressed(event::read()?) else { continue };
+        if is_interrupt(&key) {
+            return Ok(INTERRUPTED);
+        }
+        let goes_on = match view.press(key.code) {
+            KeyAction::Move(ExecCommand::Continue) => run_on(terminal, view, console)?,
+            KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
+                run_on(terminal, view, console)?
+            }
+            wish => perform(terminal, view, &wish)?,
+        };
+        if !goes_on {
+            return Ok(0);
+        }
+    }
+}
+
+/// The key of an event, if it is one that goes down.
+fn pressed(event: Event) -> Option<KeyEvent> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(key),
+        _ => None,
+    }
+}
+
+/// Whether a key is Ctrl-C, which is no signal on a terminal in raw mode.
+fn is_interrupt(key: &KeyEvent) -> bool {
+    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+}
+
+/// Does what a key asked for, and lets Ctrl-C, Esc and `q` stop it; returns whether the session
+/// goes on.
+fn perform(terminal: &mut DefaultTerminal, view: &mut View, wish: &KeyAction) -> io::Result<bool> {
+    let size = terminal.size()?;
+    let mut watcher = Watcher::new(Some((size.width, size.height)));
+    let goes_on = view.execute(wish, &mut |_| watcher.stops());
+    if watcher.has_spoken {
+        watcher.write_status("");
+        // What was written past the drawing is not known to it: everything is drawn anew.
+        terminal.draw(|frame| frame.render_widget(Clear, frame.area()))?;
+    }
+    Ok(goes_on && !watcher.quits)
+}
+
+/// Runs the board on in slices, and shows what it does after each; returns whether the session goes
+/// on.
+fn run_on(
+    terminal: &mut DefaultTerminal,
+    view: &mut View,
+    console: &mut ConsoleSink,
+) -> io::Result<bool> {
+    loop {
+        let began = Instant::now();
+        let mut watcher = Watcher::new(None);
+        watcher.takes_text = view.shows_console();
+        let halt = view.run_on(&mut |debugger| {
+            console.pump(debugger);
+            watcher.stops() || began.elapsed() >= FRAME
+        });
+        let mut is_idle = false;
+        if let Some(halt) = halt {
+            // A board that waits for its host has not ended where there is one that may send
+            // something.
+            is_idle = halt == board_debugger::HaltReason::Idle
+                && (view.shows_console() || console.is_shared());
+            if !is_idle {
+                view.halted(halt);
+                return Ok(true);
+            }
+        }
+        view.send(&std::mem::take(&mut watcher.text));
+        view.with_debugger(|debugger| console.pump(debugger));
+        terminal.draw(|frame| view.draw(frame))?;
+        if is_idle && !event::poll(FRAME)? {
+            continue;
+        }
+        watcher.poll_keys();
+        view.send(&std::mem::take(&mut watcher.text));
+        if watcher.has_stopped {
+            view.halted(board_debugger::HaltReason::Paused);
+            return Ok(!watcher.quits);
+        }
+    }
+}
+
+/// Looks for keys while the board runs.
+struct Watcher {
+    began: Instant,
+    looked: Instant,
+    /// Columns and rows of the terminal, where a motion that takes long is to be mentioned.
+    size: Option<(u16, u16)>,
+    has_spoken: bool,
+    has_stopped: bool,
+    quits: bool,
+    /// Whether keys are text for the board.
+    takes_text: bool,
+    text: Vec<u8>,
+}
+
+impl Watcher {
+    fn new(size: Option<(u16, u16)>) -> Self {
+        let now = Instant::now();
+        Self {
+            began: now,
+            looked: now,
+            size,
+            has_spoken: false,
+            has_stopped: false,
+            quits: false,
+            takes_text: false,
+            text: Vec::new(),
+        }
+    }
+
+    /// Whether a key has asked the board to stop.
+    fn stops(&mut self) -> bool {
+        if self.looked.elapsed() >= KEY_POLL_INTERVAL {
+            self.looked = Instant::now();
+            self.show_running();
+            self.poll_keys();
+        }
+        self.has_stopped
+    }
+
+    /// Takes the keys that have come.
+    fn poll_keys(&mut self) {
+        // A terminal that fails ends the session at the next key, where the failure can be
+        // reported.
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            let Ok(event) = event::read() else { return };
+            if let Some(key) = pressed(event) {
+                self.take(&key);
+            }
+        }
+    }
+
+    fn take(&mut self, key: &KeyEvent) {
+        if is_interrupt(key) || key.code == KeyCode::Esc {
+            self.has_stopped = true;
+        } else if self.takes_text {
+            self.text.extend(typed(key.code));
+        } else if key.code == KeyCode::Char('q') {
+            self.has_stopped = true;
+            self.quits = true;
+        }
+    }
+
+    /// Says in the status row that something runs, once it takes long.
+    fn show_running(&mut self) {
+        if self.size.is_none() || self.has_spoken || self.began.elapsed() < RUNNING_NOTICE_DELAY {
+            return;
+        }
+        self.has_spoken = true;
+        self.write_status("running: Ctrl-C or Esc stops, q quits");
+    }
+
+    /// Writes the status row past the drawing, which belongs to the view that runs the board.
+    fn write_status(&self, text: &str) {
+        let Some((columns, rows)) = self.size else { return };
+        let text = format!("{text:<width$}", width = usize::from(columns));
+        let mut out = io::stdout().lock();
+        let _ = queue!(out, MoveTo(0, rows.saturating_sub(2)), Print(text));
+        let _ = out.flush();
+    }
+}
+
+/// The bytes that a key sends over a line.
+fn typed(key: KeyCode) -> Vec<u8> {
+    match key {
+        KeyCode::Char(character) => character.to_string().into_bytes(),
+        KeyCode::Enter => vec![b'\r'],
+        KeyCode::Backspace => vec![8],
+        KeyCode::Tab => vec![b'\t'],
+        _ => Vec::new(),
+    }
+}
+
+/// The far end of the board's line.
+pub(super) struct ConsoleSink {
+    line: Option<PtyLine>,
+    /// The share of what the board has sent was passed on.
+    passed: usize,
+}
+
+impl ConsoleSink {
+    /// The pane of the debugger, and nothing else.
+    pub(super) fn pane() -> Self {
+        Self { line: None, passed: 0 }
+    }
+
+    /// A pseudo-terminal that another program can open; its path goes to standard error.
+    pub(super) fn pseudo_terminal() -> io::Result<Self> {
+        let line = PtyLine::open(BAUD)?;
+        eprintln!("the board's line is {}; Enter begins", line.path().display());
+        let mut enter = String::new();
+        io::stdin().read_line(&mut enter)?;
+        Ok(Self { line: Some(line), passed: 0 })
+    }
+
+    /// Whether another program may send something.
+    fn is_shared(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// Passes on what the board has sent.
+    fn pass_on(&mut self, debugger: &Debugger) {
+        let Some(line) = &mut self.line else { return };
+        // After a way back the board has sent less, and will send the same again: it is passed on
+        // once.
+        let sent = debugger.output();
+        for byte in sent.get(self.passed..).unwrap_or_default() {
+            line.transmit(*byte);
+        }
+        self.passed = self.passed.max(sent.len());
+        line.flush(None);
+    }
+
+    /// The same, and gives the board what the other program has sent.
+    fn pump(&mut self, debugger: &mut Debugger) {
+        if debugger.is_searching() {
+            return;
+        }
+        self.pass_on(debugger);
+        let Some(line) = &mut self.line else { return };
+        let arrived: Vec<u8> = std::iter::from_fn(|| line.receive()).collect();
+        if !arrived.is_empty() {
+            // Refused only on a way back, which was ruled out above.
+            let _ = debugger.send(&arrived);
+        }
+    }
+}

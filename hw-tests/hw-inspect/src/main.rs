@@ -1,0 +1,145 @@
+//! The command `hw-inspect`: looking into the Z80 code, on simulated boards.
+//!
+//! `hw-tests debug` and its like hand their command lines to this program.
+
+mod coverage;
+mod dap;
+mod debug;
+mod gdb;
+mod profile;
+mod sampling;
+mod session;
+mod target;
+mod why;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use cli_support::exit::{BUG, conclude};
+use cli_support::manual::{self, CompletionsArgs, ManArgs};
+
+/// Looks into Z80 code on a simulated board: debugger, profile, coverage.
+#[derive(Parser)]
+#[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all right, 1 wrong residue or too little covered, 2 usage, 3 file or port failed,
+4 nothing selected, 70 a bug of this program, 130 interrupted.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show where the T-states of the Z80 code go over positions, by routine and line
+    #[command(after_help = "\
+Time in HALT and interrupt service that nobody called are the board's own. A line that a macro \
+call makes is the call.
+A routine that is jumped to or run into returns with the one before it, and counts for it \
+in \"with callees\".
+
+Examples:
+  hw-inspect profile                                      the corpus that ships
+  hw-inspect profile --annotate xchng.asm                 the listing with T-states and runs
+  hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  hw-inspect profile --program prog.asm --run 2           a program of your own, for two seconds")]
+    Profile(profile::ProfileArgs),
+    /// Show which lines and branches of the Z80 code run over the corpus and all requests, refused
+    /// ones too
+    #[command(after_help = "\
+Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its \
+instructions have, be it in
+one of the builds; an instruction on condition has two ways out.
+
+Examples:
+  hw-inspect coverage
+  hw-inspect coverage --every 20 --board rc2014-classic   a quick look
+  hw-inspect coverage --lcov cover.info                   for genhtml and editors")]
+    Coverage(coverage::CoverageArgs),
+    /// Find the first thing that is wrong in a wrong residue, and open the debugger there
+    #[command(after_help = "\
+The case runs on a simulated board beside the reference: the first entry of the attackers array, \
+booking or residue that
+differs is shown with the instruction that made it.
+
+Examples:
+  hw-inspect why byte.figure4
+  hw-inspect why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+    Why(why::WhyArgs),
+    /// Serve gdb at the call that made a residue, or at a program's first instruction, on a
+    /// simulated board
+    #[command(after_help = "\
+For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with \
+--target=z80-unknown-elf. Stepping back and
+running back work; `monitor COMMAND` takes the debugger's own commands (`monitor ?` lists them).
+
+Example:
+  hw-inspect gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  (in another terminal:)
+  z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
+    Gdb(gdb::GdbArgs),
+    /// Debug the evaluator at the call that made a residue, or any program: source, registers,
+    /// forward and back
+    #[command(after_help = "\
+Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to \
+breakpoints; ? lists keys and
+commands. Ctrl-C or Esc stops whatever runs, q quits.
+
+Examples:
+  hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  hw-inspect debug prog.asm                               assembled, and put on the board
+  hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
+    Debug(debug::DebugArgs),
+    /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
+    #[command(after_help = "\
+Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as \
+the options of the other
+commands (docs/DEBUGGING.md).
+
+Example:
+  hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
+    Dap(dap::DapArgs),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = CompletionsArgs::examples("hw-inspect"))]
+    Completions(CompletionsArgs),
+    /// Make manual pages
+    #[command(after_help = ManArgs::examples("hw-inspect"))]
+    Man(ManArgs),
+}
+
+fn main() -> ExitCode {
+    // The panic has been reported by then; only the exit code is ours to choose.
+    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(BUG))
+}
+
+/// Parses the command line, runs its command, and returns the exit code.
+fn run() -> ExitCode {
+    let cli = match manual::parse::<Cli>(Cli::command()) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let outcome = match cli.command {
+        Command::Profile(args) => profile::profile(&args),
+        Command::Coverage(args) => coverage::coverage(&args),
+        Command::Why(args) => why::run(&args),
+        Command::Gdb(args) => gdb::gdb(&args),
+        Command::Debug(args) => debug::debug(&args),
+        Command::Dap(args) => dap::serve(&args),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Man(args) => manual::man(&args, Cli::command()),
+    };
+    conclude("hw-inspect", outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_help_and_an_example() {
+        Cli::command().debug_assert();
+        assert_eq!(cli_support::manual::gaps(&Cli::command()), [""; 0]);
+    }
+}

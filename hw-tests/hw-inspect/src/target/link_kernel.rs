@@ -1,0 +1,117 @@
+//! The debug kernel on a board that the harness has connected to.
+
+use std::time::{Duration, Instant};
+
+use board_debugger::{DebugKernel, KernelError};
+use firmware_wire::{ErrorCode, HeldState};
+use hil_harness::board::Board;
+use rcflash_link::kernel::{Kernel, ResumeError};
+use rcflash_link::{Link, LinkError};
+
+/// A connection to a board whose debug kernel is running or can be loaded.
+pub(super) struct LinkKernel {
+    state: LinkState,
+    /// Declared last, since the line must be dropped before the board.
+    _board: Box<dyn Board>,
+}
+
+enum LinkState {
+    /// The monitor, or another program, is running.
+    Link(Box<Link>),
+    /// The debug kernel is running.
+    Kernel(Kernel),
+}
+
+impl LinkKernel {
+    pub(super) fn new(link: Link, board: Box<dyn Board>) -> Self {
+        Self { state: LinkState::Link(Box::new(link)), _board: board }
+    }
+
+    fn kernel(&mut self) -> Result<&mut Kernel, KernelError> {
+        match &mut self.state {
+            LinkState::Kernel(kernel) => Ok(kernel),
+            LinkState::Link(_) => {
+                Err(KernelError::Line("the debug kernel is not loaded yet".to_owned()))
+            }
+        }
+    }
+}
+
+impl DebugKernel for LinkKernel {
+    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<HeldState, KernelError> {
+        match &mut self.state {
+            LinkState::Link(link) => {
+                let (kernel, held) = Kernel::start(link, loaded, image).map_err(line)?;
+                self.state = LinkState::Kernel(kernel);
+                Ok(held)
+            }
+            LinkState::Kernel(kernel) => {
+                kernel.reset().map_err(failed)?;
+                kernel.restart(|link| Kernel::start(link, loaded, image)).map_err(line)
+            }
+        }
+    }
+
+    fn leave(&mut self) -> Result<(), KernelError> {
+        self.kernel()?.reset().map_err(failed)
+    }
+
+    fn now(&self) -> Instant {
+        match &self.state {
+            LinkState::Link(link) => link.now(),
+            LinkState::Kernel(kernel) => kernel.now(),
+        }
+    }
+
+    fn take_output(&mut self) -> Vec<u8> {
+        self.kernel().map(Kernel::take_program_output).unwrap_or_default()
+    }
+
+    fn set(&mut self, state: &HeldState) -> Result<(), KernelError> {
+        self.kernel()?.set_state(state).map_err(failed)
+    }
+
+    fn read(&mut self, address: u16, count: usize) -> Result<Vec<u8>, KernelError> {
+        self.kernel()?.read(address, count).map_err(failed)
+    }
+
+    fn write(&mut self, address: u16, bytes: &[u8]) -> Result<(), KernelError> {
+        self.kernel()?.write(address, bytes).map_err(failed)
+    }
+
+    fn go(&mut self, number: u8, places: &[u16]) -> Result<(), KernelError> {
+        self.kernel()?.resume(number, places).map_err(|error| match error {
+            ResumeError::NoRam(at) => KernelError::NotWritable(at),
+            ResumeError::Link(error) => failed(error),
+        })
+    }
+
+    fn pause(&mut self) -> Result<(), KernelError> {
+        self.kernel()?.wait_until_running().map_err(failed)
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<Option<HeldState>, KernelError> {
+        self.kernel()?.wait(timeout).map_err(failed)
+    }
+
+    fn break_in(&mut self) -> Result<Option<HeldState>, KernelError> {
+        self.kernel()?.interrupt().map_err(failed)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        self.kernel()?.send(bytes).map_err(failed)
+    }
+}
+
+fn failed(error: LinkError) -> KernelError {
+    match error {
+        LinkError::Refused { error, .. } if error.code == ErrorCode::ReadBack => {
+            KernelError::NotWritable(error.detail)
+        }
+        error => line(error),
+    }
+}
+
+fn line(error: impl ToString) -> KernelError {
+    KernelError::Line(error.to_string())
+}

@@ -1,0 +1,219 @@
+//! The debugger on a board at the end of a line, by the debug kernel: the simulated one here, over
+//! TCP, and from a transcript.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use board_simulator::{BoardServer, ServerOptions, board_spec};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use serde_json::json;
+
+use crate::dap::Client;
+use crate::debugger::FIGURE_1;
+use crate::gdb::Server;
+use crate::hw_tests;
+use crate::stuck::folder;
+
+/// A session of commands of all kinds, but for those that a real board has not.
+const SESSION: &str = "registers\ncode\nstep 3\nover 2\nbreak NEXTAD if E == 0 hits 2\nrun\nregisters\n\
+                       step\nprint [M3]\narray\nset HL = 1234H\nprint HL\nmemory ATKLST\ndelete all\n\
+                       out\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
+/// A program that counts in a loop and hears nothing.
+const LOOP: &str =
+    "START::\tLXI SP,0EF00H\n\tMVI B,0\nLOOP:\tINR B\n\tNOP\n\tJMPR LOOP\n\t.END START\n";
+
+fn script(folder: &Path, text: &str) -> String {
+    let file = folder.join("session.txt");
+    std::fs::write(&file, text).expect("written");
+    file.display().to_string()
+}
+
+/// The output of a script of commands at e5 of Figure 1.
+fn session(text: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = script(folder.path(), text);
+    hw_tests(&[&["debug", FIGURE_1, "e5", "--script", &script], more].concat())
+}
+
+/// A board that listens on a TCP port.
+fn server(board: &str) -> (BoardServer, String) {
+    let profile = Profile::named(board).expect("it ships");
+    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let address = (Ipv4Addr::LOCALHOST, 0).into();
+    let options = ServerOptions::default();
+    let server = BoardServer::listen(address, board_spec(&profile), &monitor.bytes, options);
+    let server = server.expect("it listens");
+    let path = server.path().display().to_string();
+    (server, path)
+}
+
+#[test]
+fn a_session_on_a_board_is_the_same_as_on_the_simulated_one() {
+    let simulated = session(SESSION, &[]);
+    assert_eq!((simulated.0, simulated.2.as_str()), (Some(0), ""));
+    assert_eq!(session(SESSION, &["--kernel"]), simulated);
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let simulated = session(SESSION, &["--board", board]);
+        let (_server, path) = server(board);
+        let there = session(SESSION, &["--board", board, "--port", &path]);
+        assert_eq!(there, simulated, "{board}");
+    }
+}
+
+#[test]
+fn a_session_that_was_recorded_can_be_gone_through_without_the_board() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("line.jsonl").display().to_string();
+    let (_server, path) = server("rc2014-classic");
+    let there = session(SESSION, &["--port", &path, "--record", &file]);
+    assert_eq!(there.0, Some(0), "{there:?}");
+    assert_eq!(session(SESSION, &["--replay", &file]), there);
+    let other = session("step\nstep\nbreak M4\n", &["--replay", &file]);
+    assert!(other.1.contains("when this was recorded it was") || other.0 != Some(0), "{other:?}");
+}
+
+#[test]
+fn an_exchange_without_end_is_stopped_looked_at_and_begun_again() {
+    let own = folder();
+    let own = own.path().display().to_string();
+    let text = "registers\nstep\nrun\nprint [XCHNG]\ncalls\nrestart\nrun\n";
+    let options = ["--kernel", "--sargon-dir", &own, "--within", "0.5"];
+    let (code, said, problem) = session(text, &options);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
+    let stuck = "XCHNG+1 (xchng.asm:4)";
+    let stops: Vec<&str> = said.lines().filter(|line| line.contains(stuck)).collect();
+    assert!(stops.len() >= 3, "at first, after a step, and after more of it: {said}");
+    assert!(said.contains("after 0.5 s of the board's time (--within)"), "{said}");
+    assert!(said.contains("0000H = 0"), "NOP is there: {said}");
+    let begun = said.lines().find(|line| line.starts_with("8000H, APP"));
+    assert!(begun.is_some(), "{said}");
+    // StartedSession again, it waits for a request that nobody has sent.
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.contains("IDLE") || last.contains("RXWAIT"), "{last}");
+}
+
+#[test]
+fn what_a_board_can_not_do_is_refused_with_the_reason() {
+    for (line, reason) in [
+        ("break 0100H", "0100H keeps no RST: it is ROM"),
+        ("break 0F100H", "F100H belongs to the debug kernel"),
+        ("watch M3", "can't watch memory"),
+        ("watch port 81H", "can't watch memory, ports"),
+        ("back\nset HL = 1", "this is the history of the board's twin"),
+    ] {
+        let (code, said, problem) = session(&format!("step 2\n{line}\n"), &["--kernel"]);
+        assert_eq!(code, Some(2), "{line}: {said}");
+        assert!(problem.contains(reason), "{line}: {problem}");
+    }
+}
+
+#[test]
+fn back_goes_a_twin_that_says_so_and_forward_it_comes_to_the_board() {
+    let forward = "step 5\nregisters\nback 2\nregisters\nback 3\nwho M3\nrun\nregisters\nstep\n";
+    let simulated = session("step 3\nregisters\n", &[]).1;
+    let (code, said, problem) = session(forward, &["--kernel"]);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
+    let third: Vec<&str> = simulated.lines().skip(1).collect();
+    let shown: Vec<&str> = said.lines().collect();
+    assert_eq!(shown[9..16], third, "two steps back of five: {said}");
+    assert!(shown[8].ends_with("on the twin"), "{said}");
+    assert!(said.contains("M3"), "{said}");
+    assert!(said.contains("this is the board again"), "{said}");
+    let registers = &shown[1..8];
+    assert_eq!(&shown[shown.len() - 8..shown.len() - 1], registers, "the present: {said}");
+    assert!(!shown[shown.len() - 1].contains("twin"), "{said}");
+}
+
+#[test]
+fn any_program_is_held_on_a_board_and_one_that_hears_nothing_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("loop.asm");
+    std::fs::write(&file, LOOP).expect("written");
+    let text = "step 4\nbreak LOOP if B == 40H\nrun\nprint B\ndelete all\nrun\n";
+    let script = script(folder.path(), text);
+    let file = file.display().to_string();
+    let arguments = ["debug", "--kernel", "--within", "0.2", "--script", &script, &file];
+    let (code, said, problem) = hw_tests(&arguments);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
+    assert!(said.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{said}");
+    assert!(said.contains("0040H = 64"), "{said}");
+    assert!(said.contains("this program has no interrupt service that halts it"), "{said}");
+}
+
+#[test]
+fn gdb_has_a_board_as_it_has_the_simulated_one() {
+    let mut simulated = Server::with(&[]);
+    let mut board = Server::with(&["--kernel"]);
+    let mut both = |packet: &str| (simulated.ask(packet), board.ask(packet));
+    for packet in ["m9100,20", "s", "p5", "s", "p5", "?", "mc279,e"] {
+        let (here, there) = both(packet);
+        assert_eq!(there, here, "{packet}");
+    }
+    let refused = board.ask("Z0,100,1");
+    assert!(refused.starts_with("E.0100H keeps no RST"), "{refused}");
+    let refused = board.ask("Z2,c200,1");
+    assert!(refused.starts_with("E.the kernel on a board can't watch"), "{refused}");
+    assert_eq!(board.ask("bs"), "S05");
+    let refused = board.ask("P5=0000");
+    assert!(refused.starts_with("E.this is the history"), "{refused}");
+    assert_eq!(board.ask("c"), "T05replaylog:end;");
+    board.write(b"$c#63");
+    assert_eq!(board.byte(), b'+');
+    board.write(&[3]);
+    assert_eq!(board.answer(), "S02", "^C stops the board");
+}
+
+#[test]
+fn an_editor_has_a_board_over_the_line() {
+    let (_server, path) = server("rc2014-classic");
+    let mut client = Client::start();
+    client.ask("initialize", json!({ "adapterID": "z80" }));
+    client.ask("launch", json!({ "fen": FIGURE_1, "square": "e5", "port": path }));
+    client.event("initialized");
+    let wanted = json!({ "breakpoints": [{ "name": "NEXTAD" }, { "name": "0100H" }] });
+    let set = client.ask("setFunctionBreakpoints", wanted);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    assert_eq!(set["breakpoints"][1]["verified"], false, "{set}");
+    let why = set["breakpoints"][1]["message"].to_string();
+    assert!(why.contains("it is ROM"), "{why}");
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    client.ask("continue", json!({ "threadId": 1 }));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["body"]["reason"], "function breakpoint", "{stopped}");
+    let frames = client.ask("stackTrace", json!({ "threadId": 1 }));
+    assert_eq!(frames["stackFrames"][0]["name"], "NEXTAD", "{frames}");
+    client.ask("stepBack", json!({ "threadId": 1, "granularity": "instruction" }));
+    let stopped = client.event("stopped");
+    assert!(stopped["body"].to_string().contains("twin"), "{stopped}");
+    client.ask("disconnect", json!({}));
+}
+
+#[test]
+fn samples_of_a_board_find_the_routines_that_take_the_time() {
+    let arguments = ["profile", "--kernel", "--samples", "120", "--json", FIGURE_1];
+    let (code, json, problem) = hw_tests(&arguments);
+    assert_eq!((code, problem.as_str()), (Some(0), ""));
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let routines = value["routines"].as_array().expect("routines");
+    let samples = |name: &str| {
+        let of = routines.iter().find(|one| one["name"] == name);
+        of.map_or(0, |one| one["samples"].as_u64().expect("a number"))
+    };
+    let all: u64 = routines.iter().map(|one| one["samples"].as_u64().expect("a number")).sum();
+    assert_eq!(all, 120, "{json}");
+    // ATTACK looks outwards from each of the squares: more than anything else but waiting.
+    assert!(samples("ATTACK") > 120 / 10, "{json}");
+    assert!(samples("ATTACK") > samples("POINTS"), "{json}");
+}
+
+#[test]
+fn a_board_that_is_done_before_each_sample_ends_the_profile() {
+    let (_server, path) = server("rc2014-classic"); // as fast as it goes
+    let (code, _, problem) = hw_tests(&["profile", "--port", &path, "--samples", "20", FIGURE_1]);
+    // A computer with much other work may be slow enough for samples.
+    let is_told = code == Some(3) && problem.contains("it does not keep to its clock");
+    assert!(is_told || code == Some(0), "{code:?} {problem}");
+}

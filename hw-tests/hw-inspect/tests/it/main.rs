@@ -1,0 +1,29 @@
+//! Looking into the board: profile, coverage, and the debugger with its front ends.
+
+mod any;
+mod board;
+mod coverage;
+mod dap;
+mod debugger;
+mod gdb;
+mod launch;
+mod profile;
+#[path = "../../../hw-tests/tests/it/screen.rs"]
+mod screen;
+mod stuck;
+#[cfg(feature = "system-tests")]
+mod system;
+mod view;
+mod why;
+
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+
+/// Runs the program: exit code, output, and what it says.
+fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    let output = command.args(arguments).output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}

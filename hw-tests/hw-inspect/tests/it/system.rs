@@ -1,0 +1,9 @@
+//! Editors, clients and readers that others wrote.
+
+mod adapter;
+#[path = "../../../../assembler/tdlasm-cli/tests/it/system/debian.rs"]
+mod debian;
+mod editors;
+#[path = "../../../../assembler/tdlasm-cli/tests/it/system/node.rs"]
+mod node;
+mod readers;

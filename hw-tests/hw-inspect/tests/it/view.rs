@@ -1,0 +1,162 @@
+//! The debugger in a terminal: what it draws, and a run on a pseudo-terminal.
+
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+use board_debugger::open_at_exchange;
+use board_debugger::view::View;
+use firmware::evaluator::Evaluator;
+use firmware::profile::Profile;
+use ratatui::crossterm::event::KeyCode;
+use sargon_reference::{Square, parse_fen};
+
+use crate::debugger::FIGURE_1;
+use crate::screen::Screen;
+
+/// Returns what the view draws, row by row.
+fn drawn(view: &View) -> Vec<String> {
+    view.text(110, 40).lines().map(str::to_owned).collect()
+}
+
+fn view() -> View {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let position = parse_fen(FIGURE_1).expect("a position");
+    let square = Square::named("e5").expect("a square");
+    let evaluator = Evaluator::default();
+    let session = open_at_exchange(&profile, &evaluator, &position, square, 10.0, &mut |_| false);
+    View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger, None)
+}
+
+/// Presses keys one after the other; returns whether the session goes on.
+fn press(view: &mut View, keys: &str) -> bool {
+    keys.chars().all(|key| {
+        let wish = view.press(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
+        view.execute(&wish, &mut |_| false)
+    })
+}
+
+fn row<'r>(rows: &'r [String], text: &str) -> &'r str {
+    let found = rows.iter().find(|row| row.contains(text));
+    found.unwrap_or_else(|| panic!("no {text} in\n{}", rows.join("\n")))
+}
+
+#[test]
+fn source_registers_array_and_time_are_drawn() {
+    let mut view = view();
+    let rows = drawn(&view);
+    assert!(row(&rows, "XCHNG:  LXI H,BACT").contains('>'), "the line that is next");
+    assert!(row(&rows, "xchng.asm").contains("Registers"));
+    let pc = view.debugger().registers().pc;
+    row(&rows, &format!("PC  {pc:04X}"));
+    row(&rows, "(while XCHNG runs)");
+    row(&rows, "+0 T-states");
+    // A knight, a rook and a queen attack e5, which White reads in this order.
+    assert!(row(&rows, "White  3").contains("White  3: N R Q"));
+    assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
+    // The smallest terminal that is promised shows all registers, and the way out.
+    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
+    for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
+        row(&small, text);
+    }
+    assert!(press(&mut view, "s"));
+    // LXI takes 10 T-states.
+    row(&drawn(&view), "+10 T-states");
+    assert!(press(&mut view, "S"));
+    assert_eq!(view.debugger().registers().pc, pc);
+    row(&drawn(&view), "+0 T-states");
+}
+
+#[test]
+fn keys_step_stop_and_go_back() {
+    let mut view = view();
+    let guard = view.debugger().code().symbol("GUARD").expect("GUARD");
+    for _ in 0..40 {
+        if view.debugger().registers().pc != guard {
+            press(&mut view, "n");
+        }
+    }
+    let rows = drawn(&view);
+    assert!(row(&rows, "points at stake").contains("points at stake       1"), "a pawn");
+    assert!(row(&rows, "value of the attacker").contains("attacker 3"), "a knight");
+    assert!(row(&rows, " residue   ").contains("+0"), "a residue has a sign");
+    press(&mut view, ":watch ATKLST,14\nC");
+    row(&drawn(&view), "written");
+    let before = view.debugger().clock();
+    press(&mut view, "b");
+    assert!(row(&drawn(&view), "breakpoint at").len() > 20);
+    row(&drawn(&view), ">*");
+    press(&mut view, "c");
+    assert!(view.debugger().clock() >= before);
+    press(&mut view, "No");
+    assert!(press(&mut view, "?"));
+    row(&drawn(&view), "Help");
+    assert!(!press(&mut view, "q"));
+}
+
+#[test]
+fn commands_are_typed_and_mistakes_are_shown() {
+    let mut view = view();
+    press(&mut view, ":set HL = 1234H\n");
+    assert_eq!(view.debugger().registers().hl, 0x1234);
+    press(&mut view, ":nonsense\n");
+    row(&drawn(&view), "there is no command nonsense");
+    press(&mut view, "/GUARD:");
+    row(&drawn(&view), "/GUARD:_");
+    press(&mut view, "\n");
+    row(&drawn(&view), "GUARD:");
+    press(&mut view, "t");
+    let guard = view.debugger().code().symbol("GUARD");
+    assert_eq!(Some(view.debugger().registers().pc), guard, "run to the cursor");
+    for _ in 0..2 {
+        view.press(KeyCode::Tab);
+    }
+    row(&drawn(&view), "Calls");
+}
+
+#[test]
+fn eighty_columns_and_24_rows_hold_what_is_needed() {
+    let mut view = view();
+    for keys in ["", "nnnnnnnn", ":calls\n", ":memory ATKLST\n", ":board\n", "?"] {
+        press(&mut view, keys);
+        let text = view.text(80, 24);
+        let rows: Vec<&str> = text.lines().collect();
+        assert_eq!(rows.len(), 24);
+        assert!(rows.iter().all(|row| row.chars().count() <= 80), "{text}");
+        assert!(rows[23].ends_with("q quit"), "the way out is in the bottom row:\n{text}");
+        assert!(text.contains("Registers") && text.contains("White  3: N R Q"), "{text}");
+        assert!(text.contains("T-states"), "{text}");
+    }
+    assert!(view.text(160, 50).contains("Console"), "more panes where there is room");
+    assert!(view.text(20, 6).lines().count() == 6, "a small terminal is no mistake");
+}
+
+/// Waits until the screen shows this anew.
+#[track_caller]
+fn expect(screen: &mut Screen, text: &str) {
+    screen.expect(text);
+    screen.seen.clear();
+}
+
+#[test]
+fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", FIGURE_1, "e5"]);
+    let mut screen = Screen::of(command);
+    expect(&mut screen, "Attackers");
+    assert!(!screen.is_cooked());
+    screen.press(b"sC");
+    expect(&mut screen, "begins");
+    screen.press(b":w ATKLST\r");
+    expect(&mut screen, "watchpoint"); // of what is shown, only what changes is sent
+    screen.press(b"q");
+    assert_eq!(screen.ends().0, Some(0));
+}
+
+#[test]
+fn without_a_terminal_the_first_screen_is_printed() {
+    let (code, screen, said) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(screen, view().text(110, 40));
+    let (code, _, said) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
+    assert!(code == Some(4) && said.contains("a1"), "nothing stands there: {said}");
+}

@@ -1,0 +1,58 @@
+//! Kills `rcflash` while it writes the flash of a simulated board, and runs it again.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use board_simulator::board_spec;
+use board_simulator::{BoardServer, ServerOptions};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+
+const BOARD: &str = "rc2014-zed";
+
+/// Writes by turns the application of 1978 and the mended one, kills each write at a moment without
+/// pattern, and then lets a plain rerun finish. Tells how many kills came before the write had
+/// ended by itself.
+pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
+    let profile = Profile::named(BOARD).expect("it ships");
+    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let server = BoardServer::start(board_spec(&profile), &monitor.bytes, ServerOptions::default())
+        .expect("a pseudo-terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    let write = |behaviour| {
+        let mut command = Command::new(program);
+        command.args(["write", "--board", BOARD, "--flash", "--port", &port]);
+        command.args(["--behaviour", behaviour]).stderr(Stdio::piped());
+        command
+    };
+    let began = Instant::now();
+    succeed(&mut write("1978"));
+    let whole = began.elapsed();
+    let mut state = seed;
+    let mut killed = 0;
+    for round in 0..times {
+        let behaviour = if round % 2 == 0 { "mended" } else { "1978" };
+        let mut child = write(behaviour).spawn().expect("it starts");
+        std::thread::sleep(fraction(whole, &mut state));
+        killed += u32::from(child.try_wait().expect("it is ours").is_none());
+        child.kill().expect("it is ours"); // SIGKILL; nothing happens if it has ended
+        child.wait().expect("it ends");
+        succeed(&mut write(behaviour));
+    }
+    killed
+}
+
+/// A part of a time, by a linear congruence over 64 bits (Knuth, MMIX).
+fn fraction(of: Duration, state: &mut u64) -> Duration {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    of.mul_f64((*state >> 32) as f64 / f64::from(u32::MAX))
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("running: Sargon exchange evaluator"), "{said}");
+}

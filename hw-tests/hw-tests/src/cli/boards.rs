@@ -1,0 +1,360 @@
+//! Options that choose a board and the evaluator to load.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use board_simulator::Pace;
+use clap::Args;
+use cli_support::exit::{Failure, USAGE};
+use cli_support::text::{Show, tell};
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use hil_harness::board::Recording;
+use hil_harness::board::{Choice, heading};
+use hil_harness::live::{Host, Plan};
+use hil_harness::report::Options;
+use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
+
+use super::read_program;
+use cli_support::files::read_input as read;
+
+/// Values of --rig that name a simulated board; each may be given more than once.
+const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];
+
+// Headings of the help.
+const BOARD: &str = "Board";
+const SIMULATED: &str = "Simulated board";
+const EVALUATOR: &str = "Evaluator";
+const LINE: &str = "Recording and fault injection";
+
+/// Options that choose a board and the evaluator to load.
+///
+/// Every command that needs a board has them, so rare ones appear in `--help` only.
+#[derive(Args)]
+pub(super) struct BoardArgs {
+    /// Board profile; overrides that of the rig file [default: rc2014-classic]
+    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD", help_heading = BOARD)]
+    pub(super) board: Option<String>,
+    /// Real board: rig name, serial device or address
+    ///
+    /// Without this option and --rig the board is simulated. Addresses are tcp://host:port,
+    /// rfc2217://host:port and ws://host:port/path (docs/NETWORK.md).
+    #[arg(long, group = "board_source", value_name = "NAME|DEVICE|ADDRESS", help_heading = BOARD)]
+    port: Option<String>,
+    /// Like --port, or one of direct, simulated, real-time
+    ///
+    /// `run` accepts several and distributes the cases over them (docs/LAB.md). Together with
+    /// --port, this is the path of the rig file.
+    #[arg(long, value_name = "RIG|FILE", help_heading = BOARD)]
+    pub(super) rig: Vec<String>,
+    /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
+    #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
+    rig_file: Option<PathBuf>,
+    /// Treatment of the bugs of the 1978 program, on the board and in the reference
+    #[arg(
+        long,
+        value_name = "mended|1978|fast",
+        default_value_t,
+        help_heading = EVALUATOR
+    )]
+    pub(super) behaviour: Behaviour,
+    /// Build the evaluator with the routines in this folder instead of the built-in ones
+    ///
+    /// The routines that can be replaced are described in sargon-src/README.md.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "app",
+        help_heading = EVALUATOR,
+        hide_short_help = true
+    )]
+    sargon_dir: Option<PathBuf>,
+    /// Load this application (.hex or .bin) instead of the built-in one
+    ///
+    /// A .bin file is loaded at the address of the built-in application.
+    #[arg(long, value_name = "FILE", help_heading = EVALUATOR)]
+    app: Option<PathBuf>,
+    /// Store the application in the board's flash and run it from there
+    ///
+    /// Flash that already contains the application is not written again.
+    #[arg(
+        long,
+        conflicts_with_all = ["app", "replay"],
+        help_heading = EVALUATOR,
+        hide_short_help = true
+    )]
+    flash: bool,
+    /// ROM image of the simulated board, instead of the built-in monitor
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "port",
+        help_heading = SIMULATED,
+        hide_short_help = true
+    )]
+    rom: Option<PathBuf>,
+    /// Accept a monitor of another build in the ROM
+    #[arg(long, help_heading = BOARD, hide_short_help = true)]
+    any_monitor: bool,
+    /// Load through the board's stock monitor and return to it at the end
+    #[arg(
+        long,
+        value_name = "scm|romwbw|basic|cpm",
+        value_parser = host,
+        conflicts_with_all = ["flash", "rom", "any_monitor", "faults"],
+        help_heading = BOARD
+    )]
+    via: Option<Host>,
+    /// How long to wait for a disconnected port before giving up
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        help_heading = BOARD,
+        hide_short_help = true
+    )]
+    reconnect: u64,
+    /// Run the simulated board at the speed of the real one
+    #[arg(
+        long,
+        conflicts_with = "board_source",
+        help_heading = SIMULATED,
+        hide_short_help = true
+    )]
+    real_time: bool,
+    /// Simulate the board in this process, in simulated time: fast and deterministic
+    #[arg(long, group = "board_source", help_heading = SIMULATED)]
+    direct: bool,
+    /// Use a board emulated by MAME: rc2014mini, rc2014, rc2014cl2, rc2014zedp
+    #[arg(
+        long,
+        group = "board_source",
+        value_name = "MACHINE",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = SIMULATED,
+        hide_short_help = true
+    )]
+    mame: Option<Option<String>>,
+    /// Record all line traffic to FILE
+    #[arg(long, value_name = "FILE", help_heading = LINE, hide_short_help = true)]
+    pub(super) record: Option<PathBuf>,
+    /// Overwrite existing files of any kind: transcript, results, report
+    #[arg(long, help_heading = super::OUTPUT, hide_short_help = true)]
+    pub(super) force: bool,
+    /// Inject line and board faults from this seed (docs/TESTING.md)
+    #[arg(
+        long,
+        value_name = "SEED",
+        conflicts_with = "replay",
+        help_heading = LINE,
+        hide_short_help = true
+    )]
+    pub(super) faults: Option<u64>,
+    /// Replay a recorded transcript; needs no board
+    #[arg(
+        long,
+        group = "board_source",
+        value_name = "FILE",
+        conflicts_with = "rom",
+        help_heading = LINE,
+        hide_short_help = true
+    )]
+    pub(super) replay: Option<PathBuf>,
+}
+
+/// Parses the name of a monitor.
+fn host(name: &str) -> Result<Host, String> {
+    let names = || Host::ALL.map(Host::name).join(", ");
+    Host::named(name).ok_or_else(|| format!("the monitors are {}", names()))
+}
+
+impl BoardArgs {
+    /// Returns the name of the board before it is connected.
+    pub(super) fn display_name(&self) -> String {
+        match (self.target(), &self.replay, &self.mame) {
+            (Some(port), _, _) => port.shown(),
+            (_, Some(file), _) => format!("replay of {}", file.shown()),
+            (_, _, Some(_)) => "MAME".to_owned(),
+            _ => "simulated".to_owned(),
+        }
+    }
+
+    /// Returns the options with which another command loads the same program on the same board.
+    pub(super) fn options(&self) -> Options {
+        let mut built = Vec::new();
+        let add = |options: &mut Vec<String>, name: &str, value: String| {
+            options.extend([name.to_owned(), value]);
+        };
+        if let Some(board) = self.board.clone().or_else(|| self.rig_board()) {
+            add(&mut built, "--board", board);
+        }
+        if self.behaviour != Behaviour::default() {
+            add(&mut built, "--behaviour", self.behaviour.to_string());
+        }
+        if let Some(folder) = &self.sargon_dir {
+            add(&mut built, "--sargon-dir", folder.to_string_lossy().into_owned());
+        }
+        let mut board = built.clone();
+        let rig_file = self.rig_file();
+        let files = [("--rig-file", rig_file), ("--app", self.app.as_deref())];
+        for (name, file) in files.into_iter().chain([("--rom", self.rom.as_deref())]) {
+            if let Some(file) = file {
+                add(&mut board, name, file.to_string_lossy().into_owned());
+            }
+        }
+        if let Some(port) = &self.port {
+            add(&mut board, "--port", port.clone());
+        } else if let Some(rig) = self.rig.first() {
+            add(&mut board, "--rig", rig.clone());
+        }
+        if let Some(via) = self.via {
+            add(&mut board, "--via", via.name().to_owned());
+        }
+        board.extend(self.flash.then(|| "--flash".to_owned()));
+        let simulated = self.app.is_none().then_some(built);
+        Options { board, simulated }
+    }
+
+    /// Returns the path of the rig file, which --rig names if --port is given.
+    fn rig_file(&self) -> Option<&Path> {
+        let by_rig = self.port.as_ref().and(self.rig.first()).map(Path::new);
+        self.rig_file.as_deref().or(by_rig)
+    }
+
+    /// Returns the board named by --port or --rig.
+    fn target(&self) -> Option<&str> {
+        self.port.as_deref().or(self.rig.first().map(String::as_str))
+    }
+
+    /// Returns the profile that the rig file has for the port; a failure is reported by
+    /// [`Self::plan`].
+    fn rig_board(&self) -> Option<String> {
+        let rig = self.rigs().ok()?.find(self.target()?).ok()?;
+        Some(rig.board)
+    }
+
+    fn rigs(&self) -> Result<RigFile, RigFileError> {
+        RigFile::read(self.rig_file())
+    }
+
+    /// Returns the names of the boards of a run on several boards: those given by --rig, or those
+    /// in the rig file with the tag `all`. Empty for a run on a single board.
+    pub(super) fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, Failure> {
+        let names = match all {
+            Some(tag) => self.rigs()?.tagged(tag)?,
+            None if self.port.is_none() && self.rig.len() > 1 => self.rig.clone(),
+            None => return Ok(Vec::new()),
+        };
+        let mut seen = BTreeMap::<&String, usize>::new();
+        let mut numbered = Vec::new();
+        for name in &names {
+            let count = seen.entry(name).or_default();
+            *count += 1;
+            let is_repeated = *count > 1;
+            if is_repeated && !BUILTIN_RIGS.contains(&name.as_str()) {
+                let why = format!("board '{}' is given twice", name.shown());
+                return Err(Failure::new(USAGE, why));
+            }
+            numbered.push(if is_repeated { format!("{name} {count}") } else { name.clone() });
+        }
+        self.refuse_single_board_options()?;
+        Ok(numbered)
+    }
+
+    /// Returns an error if an option is given that works with a single board only.
+    fn refuse_single_board_options(&self) -> Result<(), Failure> {
+        let given = [
+            ("--record", self.record.is_some()),
+            ("--replay", self.replay.is_some()),
+            ("--mame", self.mame.is_some()),
+            ("--direct", self.direct),
+            ("--real-time", self.real_time),
+            ("--faults", self.faults.is_some()),
+            ("--rom", self.rom.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => {
+                let why =
+                    format!("{name} works with a single board only; omit it, or give one board");
+                Err(Failure::new(USAGE, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the configuration of one of several boards.
+    pub(super) fn config_for(&self, name: &str) -> Result<Plan, Failure> {
+        let way = name.split(' ').next().filter(|way| BUILTIN_RIGS.contains(way)).unwrap_or(name);
+        self.plan_for(Some(way))
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        if self.port.is_none() && self.rig.len() > 1 {
+            let why =
+                "this command needs a single board; only `hw-tests run` accepts several --rig";
+            return Err(Failure::new(USAGE, why));
+        }
+        if self.via.is_some() && self.target().is_none() {
+            return Err(Failure::new(USAGE, "--via is for a real board: name it by --port"));
+        }
+        if self.rig.len() > 1 {
+            return Err(Failure::new(USAGE, "with --port, --rig is the rig file: give it once"));
+        }
+        if self.port.is_none() && !self.rig.is_empty() {
+            let others = self.direct || self.mame.is_some() || self.replay.is_some();
+            if others || self.real_time {
+                let why = "--rig already selects a board; omit --direct, --mame, --replay and --real-time";
+                return Err(Failure::new(USAGE, why));
+            }
+        }
+        self.plan_for(self.target())
+    }
+
+    /// Returns the configuration of the board with this name, or of the one that the other options
+    /// choose.
+    fn plan_for(&self, target: Option<&str>) -> Result<Plan, Failure> {
+        let builtin = target.filter(|name| self.port.is_none() && BUILTIN_RIGS.contains(name));
+        let real = target.filter(|_| builtin.is_none());
+        let rig = real.map(|name| self.rigs()?.find(name)).transpose()?;
+        let named = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
+        let profile = Profile::named(self.board.as_deref().unwrap_or(named))?;
+        let rom = self.rom.as_deref().map(read).transpose()?;
+        let application = self.app.as_deref().map(read_program).transpose()?;
+        let is_paced = self.real_time || builtin == Some("real-time");
+        let pace = if is_paced { Pace::RealTime } else { Pace::Free };
+        let board = match (rig, &self.replay, &self.mame) {
+            (Some(rig), _, _) => Choice::Serial(rig),
+            (_, Some(file), _) => Choice::Replay(file.clone()),
+            (_, _, Some(machine)) => Choice::Mame { machine: machine.clone(), rom },
+            _ if self.direct || builtin == Some("direct") => Choice::Direct { rom },
+            _ => Choice::Simulated { rom, pace },
+        };
+        let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
+        let force = self.force;
+        let recording = self.record.clone();
+        // A transcript contains replies only to the requests that were recorded.
+        let full = self
+            .replay
+            .as_deref()
+            .is_some_and(|file| heading(file).is_ok_and(|heading| heading.full));
+        let recording = recording.map(|file| Recording { file, cases: Vec::new(), force });
+        Ok(Plan {
+            profile,
+            board,
+            evaluator,
+            application,
+            in_flash: self.flash,
+            any_monitor: self.any_monitor,
+            host: self.via,
+            reconnect: Duration::from_secs(self.reconnect),
+            note: |text| tell(text),
+            recording,
+            faults: self.faults,
+            full,
+            watch_exchanges: false,
+            stop: None,
+        })
+    }
+}

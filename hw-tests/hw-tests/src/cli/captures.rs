@@ -1,0 +1,165 @@
+//! `hw-tests captures`: the legal captures of a position, their values, and the order of a search.
+
+use std::fmt::Write;
+
+use chess_rules::see::{
+    ByDefinition, Capture, Definition, Exchange, Ordered, Statistics, Values, order_captures, soma,
+};
+use chess_rules::{Color, Illegal, Square};
+use clap::Args;
+use cli_support::exit::{Failure, Outcome};
+use serde::Serialize;
+
+use cli_support::output::{counted, print};
+use sargon_corpus::args::{Named, PositionArgs};
+
+#[derive(Args)]
+pub(super) struct CapturesArgs {
+    #[command(flatten)]
+    positions: PositionArgs,
+    /// The worth of pieces: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
+    #[arg(long, value_name = "VALUES", default_value = "wiki")]
+    values: Values,
+    /// The definition by which captures are ordered and dropped
+    #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
+    by: Definition,
+    /// One line of JSON a position
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn captures(args: &CapturesArgs) -> Outcome {
+    let positions = args.positions.read(args.json)?;
+    let count = positions.count();
+    let mut total = Statistics::default();
+    positions.each(args.json, |named| {
+        let ordered = order_captures(&named.entry.position, args.values, args.by);
+        total += ordered.statistics;
+        if args.json {
+            print(&json(named, &ordered, args.values)?)
+        } else if count == 1 {
+            print(&text(named, &ordered, args.values))
+        } else {
+            Ok(())
+        }
+    })?;
+    if !args.json {
+        print(&summary(count, total))?;
+    }
+    positions.conclude(Ok(0))
+}
+
+/// The fields of a line of `--json` besides the position.
+#[derive(Serialize)]
+struct Found {
+    captures: Vec<Entry>,
+    illegal: Vec<IllegalEntry>,
+    statistics: Statistics,
+    exchanges: Vec<ExchangeEntry>,
+}
+
+/// A legal capture.
+#[derive(Serialize)]
+struct Entry {
+    uci: String,
+    san: String,
+    #[serde(flatten)]
+    value: ByDefinition,
+    dropped: bool,
+}
+
+/// A capture by the rules of its piece that is not legal.
+#[derive(Serialize)]
+struct IllegalEntry {
+    uci: String,
+    why: &'static str,
+}
+
+/// An exchange of the position's line.
+#[derive(Serialize)]
+struct ExchangeEntry {
+    side: &'static str,
+    square: String,
+    from: Vec<String>,
+    gain: i32,
+}
+
+fn json(named: &Named, ordered: &Ordered, values: Values) -> Result<String, Failure> {
+    let position = &named.entry.position;
+    let entry = |capture: &Capture, dropped| Entry {
+        uci: position.uci(capture.played),
+        san: position.san(capture.played),
+        value: capture.value,
+        dropped,
+    };
+    let kept = ordered.captures.iter().map(|capture| entry(capture, false));
+    let dropped = ordered.dropped.iter().map(|capture| entry(capture, true));
+    let illegal = position.illegal_captures().into_iter();
+    let exchange = |exchange: &Exchange| ExchangeEntry {
+        side: name(exchange.side),
+        square: exchange.square.to_string(),
+        from: exchange.from.iter().map(Square::to_string).collect(),
+        gain: exchange.gain,
+    };
+    let found = Found {
+        captures: kept.chain(dropped).collect(),
+        illegal: illegal
+            .map(|(m, why)| IllegalEntry { uci: position.uci(m), why: reason(why) })
+            .collect(),
+        statistics: ordered.statistics,
+        exchanges: soma(position, values).iter().map(exchange).collect(),
+    };
+    named.json(&found)
+}
+
+fn reason(why: Illegal) -> &'static str {
+    match why {
+        Illegal::Pin => "pin",
+        Illegal::King => "king",
+        Illegal::Check => "check",
+        Illegal::EnPassant => "ep",
+    }
+}
+
+fn text(named: &Named, ordered: &Ordered, values: Values) -> String {
+    let position = &named.entry.position;
+    let mut text = String::new();
+    if ordered.statistics.evaluated > 0 {
+        let _ = writeln!(text, "  {:<10}{:>8}{:>12}{:>8}", "", "swap", "swap_promo", "legal");
+    }
+    let mut row = |capture: &Capture, note| {
+        let ByDefinition { swap, swap_promo, legal } = capture.value;
+        let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
+        let san = position.san(capture.played);
+        let _ = writeln!(text, "  {san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");
+    };
+    ordered.captures.iter().for_each(|capture| row(capture, ""));
+    ordered.dropped.iter().for_each(|capture| row(capture, "  dropped"));
+    for Exchange { side, square, from, gain } in soma(position, values) {
+        let from: Vec<_> = from.iter().map(Square::to_string).collect();
+        let from = from.join(" ");
+        let side = name(side);
+        let _ = writeln!(text, "exchange on {square}: {side} gains {gain}, taking from {from}");
+    }
+    text
+}
+
+fn name(side: Color) -> &'static str {
+    match side {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+fn summary(positions: usize, statistics: Statistics) -> String {
+    let Statistics { evaluated, winning, equal, losing, pruned } = statistics;
+    let share = |count: usize| 100.0 * count as f64 / evaluated.max(1) as f64;
+    let mut text =
+        format!("captures evaluated {evaluated:>6} in {}\n", counted(positions, "position"));
+    for (what, count) in
+        [("winning", winning), ("equal", equal), ("losing", losing), ("pruned", pruned)]
+    {
+        let _ = writeln!(text, "{what:<18} {count:>6} {:>5.1} %", share(count));
+    }
+    text
+}

@@ -1,0 +1,189 @@
+//! `hw-tests prizes`: what the program makes of the residues of a position, on host and board.
+
+use std::fmt::Write;
+
+use clap::Args;
+use cli_support::exit::{Failure, Outcome, RIG, USAGE, WRONG};
+use cli_support::text;
+use firmware_wire::{PointsReply, danger};
+use hil_harness::compare::compare_points;
+use hil_harness::live::LiveBoard;
+use sargon_analysis::{Account, Prizes};
+use sargon_reference::{Behaviour, Colour, Position, Square, examine_as};
+use serde::Serialize;
+
+use super::BoardArgs;
+use cli_support::output::{counted, print};
+use sargon_corpus::args::square_name;
+use sargon_corpus::args::{Named, PositionArgs};
+
+#[derive(Args)]
+pub(super) struct PrizesArgs {
+    #[command(flatten)]
+    positions: PositionArgs,
+    #[command(flatten)]
+    board: BoardArgs,
+    /// The square that the last move went to; with one position only
+    #[arg(long, value_name = "SQUARE", value_parser = square_name)]
+    moved: Option<Square>,
+    /// One line of JSON a position
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn prizes(args: &PrizesArgs) -> Outcome {
+    let positions = args.positions.read(args.json)?;
+    let count = positions.count();
+    if args.moved.is_some() && count > 1 {
+        return Err(Failure::new(USAGE, "--moved is for a single position"));
+    }
+    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let mut wrong = 0;
+    positions.each(args.json, |named| {
+        let found = Found::of(&mut rig, named, args.moved)?;
+        let differences = compare_points(&found.host, &found.board);
+        wrong += usize::from(!differences.is_empty());
+        if args.json {
+            print(&named.json(&found.line())?)?;
+        } else if count == 1 {
+            print(&found.table())?;
+        }
+        for difference in &differences {
+            text::tell(format!("{} {}: {difference}", named.id, named.fen));
+        }
+        Ok(())
+    })?;
+    if !args.json && count > 1 {
+        print(&format!("{} compared, {wrong} differ\n", counted(count, "position")))?;
+    }
+    positions.conclude(match wrong {
+        0 => Ok(0),
+        _ => Err(Failure::new(WRONG, "board and host differ, as reported above")),
+    })
+}
+
+/// The findings of host and board on a position.
+struct Found {
+    mover: Colour,
+    moved: Option<Square>,
+    host: Prizes,
+    board: PointsReply,
+}
+
+/// The fields of a line of `--json` besides the position.
+#[derive(Serialize)]
+struct Line {
+    moved: Option<String>,
+    host: Column,
+    board: Column,
+}
+
+/// One side's word, in points.
+#[derive(Serialize)]
+struct Column {
+    lost: u8,
+    prizes: [u8; 2],
+    article_danger: bool,
+    article_lost: f64,
+    article_won: f64,
+    book_danger: bool,
+    book_lost: f64,
+    book_won: f64,
+}
+
+impl Found {
+    fn of(rig: &mut LiveBoard, named: &Named, moved: Option<Square>) -> Result<Self, Failure> {
+        let position = &named.position;
+        let mover = position.to_move.other();
+        let board = rig.points(position, mover, moved).map_err(|e| Failure::new(RIG, e))?;
+        let host = host(position, rig.behaviour(), mover, moved);
+        Ok(Self { mover, moved, host, board })
+    }
+
+    fn columns(&self) -> [Column; 2] {
+        let account = |[lost, won]: [u8; 2], parts| Account { lost, won, parts };
+        let Prizes { lost, first, second, article_danger, book_danger } = self.host;
+        let host = column(
+            lost,
+            [first, second],
+            [article_danger, book_danger],
+            self.host.article(),
+            self.host.book(),
+        );
+        let board = &self.board;
+        let dangers = [danger::ARTICLE, danger::BOOK].map(|bit| board.danger & bit != 0);
+        let article = account(board.article, 4);
+        let book = account(board.book, 2);
+        [host, column(board.lost, board.prizes, dangers, article, book)]
+    }
+
+    fn line(&self) -> Line {
+        let [host, board] = self.columns();
+        let moved = self.moved.map(|square| square.to_string());
+        Line { moved, host, board }
+    }
+
+    fn table(&self) -> String {
+        let mover = name(self.mover);
+        let other = name(self.mover.other());
+        let mut text = match self.moved {
+            Some(square) => format!("{mover} has just moved to {square}, {other} moves next\n"),
+            None => format!("{mover} has just moved, {other} moves next\n"),
+        };
+        let _ = writeln!(text, "{:<38}{:>8}{:>8}", "points", "host", "board");
+        let columns = self.columns();
+        let mut row = |name: &str, value: fn(&Column) -> String| {
+            let [host, board] = columns.each_ref().map(value);
+            let _ = writeln!(text, "{name:<38}{host:>8}{board:>8}");
+        };
+        row(&format!("highest loss of {mover}"), |c| c.lost.to_string());
+        row(&format!("highest loss of {other}"), |c| c.prizes[0].to_string());
+        row(&format!("second highest loss of {other}"), |c| c.prizes[1].to_string());
+        row("article: the piece moved is in danger", |c| yes(c.article_danger));
+        row("         lost", |c| c.article_lost.to_string());
+        row("         won, 3/4 of the second prize", |c| c.article_won.to_string());
+        row("         balance", |c| (c.article_won - c.article_lost).to_string());
+        row("program: the piece moved is in danger", |c| yes(c.book_danger));
+        row("         lost", |c| c.book_lost.to_string());
+        row("         won", |c| c.book_won.to_string());
+        row("         balance", |c| (c.book_won - c.book_lost).to_string());
+        text
+    }
+}
+
+fn host(position: &Position, behaviour: Behaviour, mover: Colour, moved: Option<Square>) -> Prizes {
+    let verdicts = examine_as(position, behaviour).verdicts;
+    let residues = verdicts.into_iter().map(|v| (v.square, v.piece, v.outcome.residue));
+    Prizes::gather(mover, moved, residues)
+}
+
+fn column(
+    lost: u8,
+    prizes: [u8; 2],
+    [article_danger, book_danger]: [bool; 2],
+    article: Account,
+    book: Account,
+) -> Column {
+    let points = |count: u8, account: Account| f64::from(count) / f64::from(account.parts);
+    Column {
+        lost,
+        prizes,
+        article_danger,
+        article_lost: points(article.lost, article),
+        article_won: points(article.won, article),
+        book_danger,
+        book_lost: points(book.lost, book),
+        book_won: points(book.won, book),
+    }
+}
+
+fn name(colour: Colour) -> &'static str {
+    match colour {
+        Colour::White => "White",
+        Colour::Black => "Black",
+    }
+}
+
+fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}

@@ -1,0 +1,283 @@
+//! `hw-tests run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use cli_support::exit::{Failure, INCOMPLETE, Outcome, USAGE};
+use cli_support::text::tell;
+use firmware_wire::status;
+use hil_harness::baseline;
+use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
+use hil_harness::disk::SystemDisk;
+use hil_harness::fleet::Member;
+use hil_harness::live::{LiveBoard, Plan};
+use hil_harness::report;
+use hil_harness::runner::Earlier;
+use indicatif::{ProgressBar, ProgressStyle};
+use rcflash_rig::DEFAULT_BOARD;
+use sargon_corpus::Case;
+
+use super::boards::BoardArgs;
+use super::select::SelectArgs;
+use cli_support::interrupt::interruption;
+use cli_support::output::print;
+
+/// Heading of the help.
+const EXECUTION: &str = "Execution";
+
+#[derive(Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    board: BoardArgs,
+    /// Distribute the cases over all boards of the rig file with this tag, as in tag=classic
+    #[arg(
+        long,
+        value_name = "tag=TAG",
+        value_parser = tag,
+        conflicts_with_all = ["rig", "port"],
+        help_heading = "Board",
+        hide_short_help = true
+    )]
+    all: Option<String>,
+    /// Append the result of each case to FILE, one JSON object a line
+    ///
+    /// Each line is written when its case is done (docs/TESTING.md). With --for or --count, only
+    /// cases that do not pass are written.
+    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
+    results: Option<PathBuf>,
+    /// Continue the run that wrote the results file
+    #[arg(long, requires = "results", conflicts_with = "force", help_heading = super::OUTPUT)]
+    resume: bool,
+    /// Write report.html, report.json, report.md and junit.xml to this folder (docs/REPORTS.md)
+    #[arg(long, value_name = "DIR", help_heading = super::OUTPUT)]
+    report_dir: Option<PathBuf>,
+    /// Print the names and tags of the selected cases, and run none
+    #[arg(long, help_heading = super::CASES)]
+    list: bool,
+    /// Always compare every byte
+    ///
+    /// By default positions are compared by CRC first, and byte for byte after a mismatch;
+    /// verdicts and messages are the same.
+    #[arg(
+        long,
+        conflicts_with = "replay",
+        help_heading = EXECUTION,
+        hide_short_help = true
+    )]
+    full: bool,
+    /// Compare with an earlier run and fail only on new failures
+    ///
+    /// FILE is the results file or the report.json of that run (docs/REPORTS.md).
+    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
+    baseline: Option<PathBuf>,
+    /// Run each case this many times; a case that passes only sometimes is flaky
+    #[arg(
+        long,
+        value_name = "TIMES",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = EXECUTION
+    )]
+    repeat: u32,
+    /// Stop at the first case that does not pass
+    #[arg(long, help_heading = EXECUTION)]
+    fail_fast: bool,
+    /// Soak test: repeat the cases for this long, as in 90s, 30m or 8h
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        value_parser = duration,
+        conflicts_with = "resume",
+        help_heading = EXECUTION
+    )]
+    time: Option<Duration>,
+    /// Soak test: repeat the cases until this many have run
+    #[arg(long, value_name = "CASES", conflicts_with = "resume", help_heading = EXECUTION)]
+    count: Option<u64>,
+}
+
+pub(super) fn run(args: &RunArgs) -> Outcome {
+    let cases = args.select.cases(args.board.replay.as_deref())?;
+    if args.list {
+        let line = |case: &Case| format!("{} {}\n", case.id, case.tags.join(" "));
+        print(&cases.iter().map(line).collect::<String>())?;
+        return Ok(0);
+    }
+    let fleet_names = args.board.fleet_names(args.all.as_deref())?;
+    let here = Surroundings {
+        disk: &SystemDisk,
+        clock: Arc::new(Instant::now),
+        stop: interruption()?,
+        prepare: &LiveBoard::prepare,
+        observer: &mut TerminalObserver(ProgressBar::hidden()),
+    };
+    let full = |plan: Plan| Plan { full: plan.full || args.full, ..plan };
+    let settings = Settings { boards: fleet_names, ..args.settings(cases)? };
+    let done = if settings.boards.is_empty() {
+        campaign::run(&settings, args.board.plan().map(full), here)?
+    } else {
+        args.refuse_soak()?;
+        let plan = |name: &String| args.board.config_for(name).map(full);
+        let member = |name: &String| Member { name: name.clone(), plan: plan(name) };
+        let members: Vec<_> = settings.boards.iter().map(member).collect();
+        campaign::run_many(&settings, &members, here)?
+    };
+    conclude(&done)
+}
+
+/// Parses `tag=TAG`.
+fn tag(text: &str) -> Result<String, String> {
+    match text.strip_prefix("tag=") {
+        Some(tag) if !tag.is_empty() => Ok(tag.to_owned()),
+        _ => Err(format!("invalid tag '{text}': expected tag=TAG, as in tag=classic")),
+    }
+}
+
+impl RunArgs {
+    fn settings(&self, cases: Vec<Case>) -> Result<Settings, Failure> {
+        let arguments = std::env::args_os().skip(1);
+        Ok(Settings {
+            cases,
+            profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
+            behaviour: self.board.behaviour.to_string(),
+            seed: self.select.seed,
+            shard: self.select.shard.map(|shard| shard.to_string()),
+            faults: self.board.faults,
+            repeat: self.repeat,
+            fail_fast: self.fail_fast,
+            time: self.time,
+            count: self.count,
+            baseline: self.earlier()?,
+            results: self.results.clone(),
+            resume: self.resume,
+            force: self.board.force,
+            report: self.report_dir.clone(),
+            arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
+            inspect: self.board.options(),
+            board: self.board.display_name(),
+            boards: Vec::new(),
+        })
+    }
+
+    /// Returns an error if a soak run was requested on several boards.
+    fn refuse_soak(&self) -> Result<(), Failure> {
+        if self.time.is_some() || self.count.is_some() {
+            let why = "--for and --count need a single board; --repeat works with several";
+            return Err(Failure::new(USAGE, why));
+        }
+        Ok(())
+    }
+
+    /// Reads the baseline.
+    fn earlier(&self) -> Result<Option<Arc<Earlier>>, Failure> {
+        let Some(path) = &self.baseline else { return Ok(None) };
+        if self.results.as_ref().is_some_and(|results| same_file(results, path)) {
+            let why =
+                "--baseline and --results name the same file; a run cannot be its own baseline";
+            return Err(Failure::new(USAGE, why));
+        }
+        let baseline = baseline::read(path, &self.board.behaviour.to_string())?;
+        Ok(Some(Arc::new(baseline)))
+    }
+}
+
+/// Returns `true` if two paths lead to the same file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    a == b || real(a).is_some_and(|there| real(b) == Some(there))
+}
+
+/// Progress bar and messages of a run.
+struct TerminalObserver(ProgressBar);
+
+impl Observer for TerminalObserver {
+    fn ready(&mut self, rig: &LiveBoard) {
+        tell(format!("{} on {}", rig.application, rig.board()));
+        if !rig.own.is_empty() {
+            let own = rig.own.join(", ");
+            tell(format!("with routines of your own: {own}{}", unjudged_status_bits(rig)));
+        }
+    }
+
+    fn board(&mut self, text: &str) {
+        tell(text);
+    }
+
+    fn round(&mut self, cases: usize) {
+        self.0 = progress_bar(cases);
+    }
+
+    fn judged(&mut self, count: usize) {
+        self.0.set_position(count as u64);
+    }
+
+    fn round_ended(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints the summary of a run and returns its exit code.
+fn conclude(done: &Done) -> Outcome {
+    let Done { overview, course, stats, limit, faults, took, boards, report_failure } = done;
+    print(&overview.table())?;
+    print(&overview.flags())?;
+    print(&overview.troubles())?;
+    print(&report::boards_table(boards))?;
+    print(&report::summary([overview.counts(), overview.news()], course, *stats, *took))?;
+    print(&overview.comparison())?;
+    if let Some(load) = limit {
+        print(&format!("limit: {load}\n"))?;
+    }
+    let code = done.exit_code();
+    if let Some(faults) = faults {
+        print(&format!("faults: {faults}\n"))?;
+        if !matches!(code, 0 | INCOMPLETE) {
+            tell(format!("to reproduce: {}", command_line()));
+        }
+    }
+    if let Some(inspection) = overview.inspection() {
+        print(&report::advice(inspection))?;
+    }
+    if let Some(failure) = report_failure {
+        tell(format!("hw-tests: {failure}"));
+    }
+    Ok(code)
+}
+
+/// Returns the command line of this process, quoted for a shell.
+fn command_line() -> String {
+    let words: Vec<_> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    report::command_line(words.iter().map(String::as_str))
+}
+
+/// Parses a number with a unit: seconds, minutes, hours or days.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
+    let found = units.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    found.map(Duration::from_secs).ok_or_else(|| {
+        format!("invalid duration '{text}': expected a number and s, m, h or d, as in 30m")
+    })
+}
+
+/// Lists the status bits that are not judged because the user's routines need not set them.
+fn unjudged_status_bits(rig: &LiveBoard) -> String {
+    let judged = rig.standard().status;
+    let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
+    let left: Vec<_> =
+        bits.iter().filter(|(bit, _)| judged & bit == 0).map(|(_, name)| *name).collect();
+    if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
+}
+
+/// Returns a progress bar, which draws on a terminal only.
+fn progress_bar(cases: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left");
+    ProgressBar::new(cases as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,132 @@
+//! Ctrl-C: every command closes its port, says how it leaves the board, and ends with 130.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use board_simulator::Pace;
+use board_simulator::monitors::{
+    Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Scm,
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+
+/// Bytes of a program that a board at its own pace takes for seconds.
+const LONG: usize = 0x6000;
+
+fn interrupt(child: &Child) {
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("a process");
+    kill_process(pid, Signal::INT).expect("it runs");
+}
+
+fn wait(until: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !until() {
+        assert!(Instant::now() < deadline, "that takes too long");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether the program has the device open.
+fn has_open(child: &Child, port: &str) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten();
+    files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|at| at.ends_with(port)))
+}
+
+/// Runs a command and presses Ctrl-C: once it has said this, or, if that is nothing, once it has
+/// the port open.
+fn stop(port: &str, arguments: &[&str], once: &str) -> RunEnd {
+    let arguments = [arguments, &["--port", port]].concat();
+    let mut child = program().args(&arguments).spawn().expect("it starts");
+    let mut said = String::new();
+    let mut messages = BufReader::new(child.stderr.take().expect("its messages"));
+    if once.is_empty() {
+        wait(|| has_open(&child, port));
+    }
+    while !said.contains(once) {
+        assert!(messages.read_line(&mut said).expect("text") > 0, "{arguments:?}: {said}");
+    }
+    interrupt(&child);
+    messages.read_to_string(&mut said).expect("text");
+    let ended = finish(child, b"");
+    RunEnd { said, ..ended }
+}
+
+/// The same, and what must be said then; the port must have been let go.
+#[track_caller]
+fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
+    stop(port, arguments, once).with(130, &["interrupted while ", state]);
+    let next = rcflash(&["probe", "--port", port]);
+    assert!(!next.said.contains("taking over"), "{arguments:?}: {}", next.said);
+}
+
+#[test]
+fn commands_that_only_look_have_changed_nothing() {
+    let bench = Bench::new("rc2014-zed", Pace::RealTime);
+    let folder = Folder::new();
+    let output = folder.name("chip.bin");
+    let chip = folder.file("x.bin", vec![0; 0x8_0000]);
+    let look = |arguments: &[&str], once: &str| {
+        let arguments = [arguments, &["--board", "rc2014-zed"]].concat();
+        check(&bench.port, &arguments, once, "nothing was changed on ");
+    };
+    look(&["read", "--flash", "-o", &output], "SST39SF040");
+    look(&["verify", "--flash", &chip, "--address", "0"], "SST39SF040");
+    look(&["erase", "--all"], "SST39SF040");
+    assert!(!folder.path("chip.bin").exists());
+    let left = std::fs::read_dir(folder.path("")).expect("the folder").count();
+    assert_eq!(left, 1, "nothing is left aside");
+}
+
+#[test]
+fn a_broken_off_write_says_how_to_go_on() {
+    let bench = Bench::new("rc2014-zed", Pace::RealTime);
+    let folder = Folder::new();
+    let file = folder.file("own.bin", vec![0x5A; LONG]);
+    let write = ["write", "--board", "rc2014-zed", "--no-run", &file, "--address"];
+    let to_memory = [&write[..], &["8000"]].concat();
+    check(&bench.port, &to_memory, "Sargon board monitor", "the same command goes on");
+    let to_flash = [&write[..], &["10000", "--flash", "--force"]].concat();
+    let ended = stop(&bench.port, &to_flash, "SST39SF040").with(130, &["interrupted while "]);
+    let states = ["nothing was changed on the board", "write again, and only the rest is"];
+    assert!(states.iter().any(|state| ended.said.contains(state)), "{}", ended.said);
+    rcflash(&[&to_flash[..], &["--port", &bench.port]].concat()).with(0, &["verified"]);
+}
+
+#[test]
+fn waiting_for_a_person_can_be_ended() {
+    let bench = Bench::classic();
+    check(&bench.port, &["reset"], "press the board's reset button", "its monitor");
+}
+
+#[test]
+fn stock_monitors_are_left_at_their_prompt_or_that_is_said() {
+    let folder = Folder::new();
+    let file = folder.file("own.bin", vec![0x5A; LONG]);
+    let cases: [(Box<dyn MonitorModel>, &str, &str); 2] = [
+        (Box::<Scm>::default(), "scm", "the monitor is at its prompt"),
+        (Box::new(Cpm::quick()), "xmodem", "CP/M"),
+    ];
+    for (peer, via, state) in cases {
+        let server =
+            MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal");
+        let port = server.path().to_string_lossy().into_owned();
+        let write = ["write", "--via", via, &file];
+        let more: &[&str] = if via == "scm" { &["--address", "8000"] } else { &[] };
+        check(&port, &[&write[..], more].concat(), "", state);
+    }
+}
+
+#[test]
+fn silence_can_be_ended_too() {
+    let faults = FaultOptions { silent: true, ..FaultOptions::default() };
+    let options = MonitorOptions { faults, ..MonitorOptions::default() };
+    for command in [&["probe"][..], &["verify"], &["write"], &["write", "--via", "scm"]] {
+        let peer = Box::<Scm>::default();
+        let server = MonitorServer::start(peer, options).expect("a pseudo-terminal");
+        let port = server.path().to_string_lossy().into_owned();
+        stop(&port, command, "").with(130, &["interrupted while "]);
+    }
+}

@@ -1,0 +1,67 @@
+//! `rcflash reset`: by the rig's method, or by a person.
+
+use std::io::{BufRead, BufReader, Read};
+use std::thread;
+use std::time::Duration;
+
+use board_simulator::Pace;
+
+use crate::everyday::bench::{Bench, Folder, finish, program, rcflash};
+
+/// A rig file in which the board has this way of being reset.
+fn rig(folder: &Folder, port: &str, reset: &str) -> String {
+    folder.file("rig.toml", format!("[boards.bench]\nport = \"{port}\"\n{reset}\n"))
+}
+
+#[test]
+fn a_person_is_asked_to_press_the_button_and_the_monitor_is_waited_for() {
+    let bench = Bench::classic();
+    rcflash(&["write", "--port", &bench.port]).with(0, &["running"]);
+    let mut child = program().args(["reset", "--port", &bench.port]).spawn().expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("its first line");
+    assert_eq!(line, "press the board's reset button; waiting 30 s for that\n");
+    bench.server.reset();
+    line.clear();
+    said.read_to_string(&mut line).expect("the rest");
+    assert!(line.starts_with("Sargon board monitor 1, build "), "{line}");
+    assert_eq!(finish(child, b"").code, Some(0));
+}
+
+#[test]
+fn a_command_of_the_users_resets_the_board() {
+    let bench = Bench::new("rc2014-zed", Pace::Free);
+    let folder = Folder::new();
+    let write = ["write", "--board", "rc2014-zed", "--port", &bench.port, "--flash"];
+    rcflash(&[&write[..], &["--autostart"]].concat()).with(0, &["running"]);
+    let pressed = folder.path("pressed");
+    let command = format!("reset = \"command\"\nreset_command = \"touch {}\"", pressed.display());
+    let rig = rig(&folder, &bench.port, &command);
+    let press = bench.server.reset_button();
+    let finger = thread::spawn(move || {
+        while !pressed.exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        press();
+    });
+    rcflash(&["reset", "--rig", &rig, "--port", "bench", "--board", "rc2014-zed"])
+        .with(0, &["reset; waiting for the monitor", "Sargon board monitor 1"]);
+    finger.join().expect("it pressed");
+}
+
+#[test]
+fn ways_that_do_not_work_are_said() {
+    let bench = Bench::classic();
+    let folder = Folder::new();
+    let try_by = |reset: &str, text: &str| {
+        let rig = rig(&folder, &bench.port, reset);
+        rcflash(&["reset", "--rig", &rig, "--port", "bench", "--patience", "1"]).with(3, &[text]);
+    };
+    try_by("reset = \"none\"", "the rig file says reset = \"none\"");
+    try_by("reset = \"dtr\"", "has no DTR, so the board can't be reset by it");
+    try_by("reset = \"command\"\nreset_command = \"exit 7\"", "`exit 7` failed: exit status: 7");
+    let unheard = "nothing was heard from the board's monitor within 1 s after the reset";
+    try_by("reset = \"command\"\nreset_command = \"true\"", unheard);
+    try_by("reset = \"ask\"", unheard);
+}

@@ -1,0 +1,130 @@
+//! Packages for a registry: each crate holds all that it is built from, and says what it is.
+
+use std::path::{Path, PathBuf};
+
+use crate::house::{crates, files, read, root};
+
+/// The crate that is for tests only, and goes to no registry.
+const KEPT: &str = "seeded-fuzz";
+/// The most keywords and categories that crates.io takes.
+const MOST: usize = 5;
+
+/// The manifests of the crates that can be published, with their folders.
+fn packages() -> Vec<(PathBuf, toml::Table)> {
+    let with_manifest = |folder: PathBuf| {
+        let manifest = read(&folder.join("Cargo.toml")).parse().expect("a manifest");
+        (folder, manifest)
+    };
+    let all = crates().into_iter().map(with_manifest);
+    all.filter(|(_, manifest): &(_, toml::Table)| {
+        manifest["package"]["name"].as_str() != Some(KEPT)
+    })
+    .collect()
+}
+
+#[test]
+fn every_package_says_what_it_is_and_carries_its_licences() {
+    for (folder, manifest) in packages() {
+        let package = manifest["package"].as_table().expect("a table");
+        let at = folder.display();
+        let words = package["description"].as_str().expect("a text").split_whitespace().count();
+        assert!(words >= 4, "{at}: the description says too little");
+        let categories = package.get("categories").and_then(toml::Value::as_array);
+        let count = categories.unwrap_or_else(|| panic!("{at}: no categories")).len();
+        assert!((1..=MOST).contains(&count), "{at}: {count} categories");
+        assert!(package.contains_key("include"), "{at}: does not say what belongs to the package");
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let own = std::fs::read(folder.join(licence)).unwrap_or_default();
+            let link = own == std::fs::read(root().join(licence)).expect("the licence");
+            assert!(link, "{at}: {licence} is no link to the one at the root");
+        }
+    }
+}
+
+/// The patterns of files that belong to a package, by its manifest or that of the workspace.
+fn belongs(manifest: &toml::Table) -> Vec<String> {
+    let workspace: toml::Table = read(&root().join("Cargo.toml")).parse().expect("a manifest");
+    let own = manifest["package"]["include"].as_array();
+    let all = workspace["workspace"]["package"]["include"].as_array();
+    let list = own.or(all).expect("a list");
+    list.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+}
+
+/// Whether a pattern such as `/src/**` or `/boards/*.toml` is meant for a path within the folder.
+fn is_meant(pattern: &str, path: &Path) -> bool {
+    let path = format!("/{}", path.display());
+    match pattern.split_once('*') {
+        None => path == pattern,
+        Some((start, "*")) => path.starts_with(start),
+        Some((start, end)) => {
+            let rest = path.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+            rest.is_some_and(|rest| !rest.contains('/'))
+        }
+    }
+}
+
+#[test]
+fn no_package_needs_a_file_that_does_not_belong_to_it() {
+    let mut outside = Vec::new();
+    for (folder, manifest) in packages() {
+        let patterns = belongs(&manifest);
+        let mut sources = Vec::new();
+        files(&folder, ".rs", &mut sources);
+        let own =
+            |path: &PathBuf| !["tests", "benches"].iter().any(|part| below(path, &folder, part));
+        for path in sources.into_iter().filter(own) {
+            let is_there = |file: &PathBuf| {
+                within(file, &folder)
+                    .is_some_and(|path| patterns.iter().any(|pattern| is_meant(pattern, &path)))
+            };
+            outside.extend(included(&path).filter(|file| !is_there(file)));
+        }
+    }
+    assert!(outside.is_empty(), "included, and not in the package: {outside:?}");
+}
+
+fn below(path: &Path, folder: &Path, part: &str) -> bool {
+    let rest = path.strip_prefix(folder).expect("it is below");
+    rest.components().any(|one| one.as_os_str() == part)
+}
+
+/// The files that a source file includes.
+fn included(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let text = read(path);
+    let after = ["include_str!(\"", "include_bytes!(\""].map(|word| {
+        text.split(word)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .map(str::to_owned)
+            .collect()
+    });
+    let path = path.to_owned();
+    let found: Vec<String> = after.into_iter().flat_map(|one: Vec<String>| one).collect();
+    found.into_iter().map(move |file| path.with_file_name(file))
+}
+
+/// The path of a file within a folder; `None` if it stands elsewhere.
+fn within(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|e| panic!("{path:?}: {e}"));
+    real(file).strip_prefix(real(folder)).ok().map(Path::to_owned)
+}
+
+#[test]
+fn the_manual_that_the_language_server_carries_is_the_page() {
+    let page = read(&root().join("docs/LANGUAGE.md"));
+    let copy = root().join("assembler/tdlasm-server/src/manual.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&copy, &page).expect("the copy can be written");
+    }
+    assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md anew");
+}
+
+#[test]
+fn the_example_is_the_manuals_first_program() {
+    let example = read(&root().join("docs/packaging/examples/hello.asm"));
+    let manual = read(&root().join("docs/LANGUAGE.md"));
+    assert!(
+        manual.contains(&format!("```\n{example}```\n")),
+        "hello.asm is not that of LANGUAGE.md"
+    );
+}

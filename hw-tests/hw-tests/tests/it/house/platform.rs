@@ -1,0 +1,66 @@
+//! One place for what differs from system to system: the crate `host-platform`.
+
+use crate::house::language::sources;
+use crate::house::{read, root};
+
+/// Words by which source asks for a system, or uses what only one has.
+const WORDS: [&str; 6] =
+    ["cfg(unix", "cfg(windows", "cfg(not(unix", "std::os::", "rustix::", "target_os"];
+/// The crate whose business that is, tests, and a question that has no better place: whether a file
+/// is a block device.
+const ALLOWED: [&str; 5] = [
+    "assembler/host-platform/",
+    "/tests/",
+    "/tests.rs",
+    "assembler/cli-support/src/files.rs",
+    "/benches/",
+];
+
+#[test]
+fn only_the_platform_crate_asks_which_system_it_runs_on() {
+    let mut found = Vec::new();
+    for path in sources(".rs") {
+        let name = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+        if ALLOWED.iter().any(|allowed| format!("/{name}").contains(allowed)) {
+            continue;
+        }
+        let text = read(&path);
+        // What stands below is a test, which may make links and send signals.
+        let program = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let asks = |line: &&str| WORDS.iter().any(|word| line.contains(word));
+        found.extend(program.lines().filter(asks).map(|line| format!("{name}: {}", line.trim())));
+    }
+    assert!(found.is_empty(), "these belong into host-platform:\n{}", found.join("\n"));
+}
+
+/// The crates that a page's worker runs: the standard library's clock and rests panic there.
+const IN_A_PAGE: [&str; 7] = [
+    "flasher/rcflash-transport/",
+    "flasher/rcflash-link/",
+    "flasher/rcflash-monitors/",
+    "flasher/rcflash-rig/",
+    "hw-tests/board-debugger/",
+    "hw-tests/hil-harness/",
+    "hw-tests/board-simulator/",
+];
+
+#[test]
+fn what_a_page_runs_takes_its_clock_from_the_platform_crate() {
+    let mut found = Vec::new();
+    for path in sources(".rs") {
+        let name = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+        let is_run = IN_A_PAGE.iter().any(|folder| name.starts_with(folder));
+        if !is_run || !name.contains("/src/") || name.contains("/tests") {
+            continue;
+        }
+        let text = read(&path);
+        let program = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let takes = |line: &&str| {
+            let line = line.trim_start();
+            let is_use = line.starts_with("use std::time::") && line.contains("Instant");
+            is_use || line.contains("thread::sleep(") || line.contains("std::time::Instant")
+        };
+        found.extend(program.lines().filter(takes).map(|line| format!("{name}: {}", line.trim())));
+    }
+    assert!(found.is_empty(), "take these from host_platform::time:\n{}", found.join("\n"));
+}

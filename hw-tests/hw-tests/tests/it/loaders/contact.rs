@@ -1,0 +1,76 @@
+//! The first contact with every monitor in every state of the records: `probe` names monitor and
+//! version within five seconds, and changes neither memory nor programs.
+
+use std::time::{Duration, Instant};
+
+use board_simulator::monitors::{Basic, MonitorModel, MonitorOptions, MonitorServer};
+
+use super::bench::Ran;
+use super::states::{Row, each_row, lines};
+use crate::loaders::programs;
+
+/// The longest that a probe may take at the right speed.
+const LONGEST: Duration = Duration::from_secs(5);
+/// Memory at which no state of the table is at work.
+const USERS: std::ops::Range<u16> = 0x9000..0xB000;
+
+/// Probes a monitor in a state; how it ended, and what was changed.
+pub(super) fn probe(row: &Row, line: &str, options: MonitorOptions) -> Vec<String> {
+    let mut peer = row.prepared();
+    // A load that HLOAD has cut short has its own record there.
+    let users = if row.state.contains("HLOAD") { 0xA000..USERS.end } else { USERS };
+    let memory = |peer: &mut dyn MonitorModel| {
+        peer.memory().map(|memory| users.clone().map(|at| memory.get(at)).collect::<Vec<u8>>())
+    };
+    let before = memory(peer.as_mut());
+    let lines = peer.lines();
+    let server = MonitorServer::start(peer, options).expect("a pseudo-terminal");
+    let mut command = programs::rcflash();
+    command.args(["probe", "--port"]).arg(server.path());
+    let began = Instant::now();
+    let run = Ran::of(&command.output().expect("it starts"));
+    let took = began.elapsed();
+    let name = format!("{}, {}, {line}", row.monitor, row.state);
+    let mut problems = Vec::new();
+    if run.data != format!("{} at 115200 baud\n", row.prints) {
+        problems.push(format!("{name}: {}{}", run.data, run.text));
+    }
+    if took > LONGEST {
+        problems.push(format!("{name}: took {took:?}"));
+    }
+    let after = server.memory(users.start, users.end - users.start);
+    if before.is_some_and(|before| before != after) {
+        problems.push(format!("{name}: memory changed"));
+    }
+    if server.lines() != lines {
+        problems.push(format!("{name}: the program changed to {:?}", server.lines()));
+    }
+    problems
+}
+
+/// Each state on one of the lines, so that each monitor has all of them; `system` has all states on
+/// all lines.
+#[test]
+fn every_monitor_is_named_with_its_version_in_every_state_and_left_as_it_was() {
+    each_row(
+        |_| true,
+        |index, row| {
+            let (line, options) = lines()[index % lines().len()];
+            probe(row, line, options)
+        },
+    );
+}
+
+#[test]
+fn a_program_that_runs_is_left_alone_and_the_message_says_what_to_do() {
+    let mut peer = Basic::default().with_line(10, "PRINT 7").with_line(20, "GOTO 10");
+    let mut said = Vec::new();
+    b"RUN\r".iter().for_each(|byte| peer.receive(*byte, &mut said));
+    let server =
+        MonitorServer::start(Box::new(peer), MonitorOptions::default()).expect("a pseudo-terminal");
+    let mut command = programs::rcflash();
+    command.args(["probe", "--port"]).arg(server.path());
+    let run = Ran::of(&command.output().expect("it starts"));
+    run.ends(3, &["silence at 115200 baud", "does a program run", "Ctrl-C"]);
+    assert_eq!(server.lines(), ["10 PRINT 7", "20 GOTO 10"]);
+}

@@ -1,0 +1,176 @@
+//! Files for CP/M by XMODEM.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use board_simulator::monitors::{Cpm, FaultOptions, MonitorOptions, MonitorServer};
+
+use crate::loaders::programs;
+
+use super::bench::{Ran, faults};
+
+/// CP/M, and a file for it of 300 bytes: three blocks, the last with filler.
+struct Disk {
+    server: MonitorServer,
+    folder: tempfile::TempDir,
+    bytes: Vec<u8>,
+}
+
+impl Disk {
+    fn new(peer: Cpm, options: MonitorOptions) -> Self {
+        Self::with(peer, options, 300)
+    }
+
+    fn with(peer: Cpm, options: MonitorOptions, size: usize) -> Self {
+        let server = MonitorServer::start(Box::new(peer), options).expect("a pseudo-terminal");
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let bytes: Vec<u8> = (0..size).map(|i| (i * 5 + i / 256) as u8).collect();
+        std::fs::write(folder.path().join("prog.com"), &bytes).expect("a file");
+        Self { server, folder, bytes }
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let mut command = programs::rcflash();
+        command.args(["write", "--via", "xmodem", "--port"]).arg(self.server.path());
+        command.args(more).arg(self.folder.path().join("prog.com"));
+        command
+    }
+
+    fn write(&self, more: &[&str]) -> Ran {
+        Ran::of(&self.command(more).output().expect("it starts"))
+    }
+
+    fn start(&self, more: &[&str]) -> Child {
+        let mut command = self.command(more);
+        command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    /// Whether the file on CP/M's disk is ours, filled up with 1Ah to whole blocks.
+    fn holds(&self, name: &str) -> bool {
+        let mut expected = self.bytes.clone();
+        expected.resize(expected.len().next_multiple_of(128), 0x1A);
+        self.server.file(name) == Some(expected)
+    }
+}
+
+#[test]
+fn a_file_arrives_is_read_back_and_runs() {
+    let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
+    disk.write(&[]).ends(
+        0,
+        &[
+            "CP/M at its prompt",
+            "3 blocks with CRC, 0 sent again; verified by reading all of it back",
+            "running PROG",
+        ],
+    );
+    assert!(disk.holds("PROG.COM"));
+}
+
+#[test]
+fn a_receiver_that_knows_only_checksums_gets_them() {
+    let disk = Disk::new(Cpm::quick().by_checksum(), MonitorOptions::default());
+    disk.write(&["--name", "other.txt"]).ends(0, &["3 blocks with checksum", "verified"]);
+    assert!(disk.holds("OTHER.TXT"));
+}
+
+#[test]
+fn a_receiver_that_waits_already_gets_the_file_without_a_word() {
+    let disk = Disk::new(Cpm::quick().receiving("X.COM"), MonitorOptions::default());
+    disk.write(&["--waiting"]).ends(0, &["3 blocks with CRC", "not read back"]);
+    assert!(disk.holds("X.COM"));
+}
+
+#[test]
+fn a_receiver_left_over_from_before_is_told_to_give_up() {
+    let disk = Disk::new(Cpm::quick().receiving("OLD.COM"), MonitorOptions::default());
+    disk.write(&["--no-run"]).ends(0, &["that is ended now", "verified"]);
+    assert!(disk.holds("PROG.COM"));
+}
+
+#[test]
+fn lost_and_changed_characters_make_blocks_go_again() {
+    let fault = FaultOptions { changes: Some(60), at_most: 3, ..FaultOptions::default() };
+    // The first two answers and the command line have 25 characters; the seed leaves them alone.
+    let disk = Disk::with(Cpm::quick(), MonitorOptions { seed: 5, ..faults(fault) }, 2000);
+    let said = disk.write(&["--no-verify"]);
+    said.ends(0, &["16 blocks with CRC"]);
+    assert!(!said.text.contains(", 0 sent again"), "{}", said.text);
+    assert!(disk.holds("PROG.COM"));
+}
+
+#[test]
+fn a_slow_receiver_without_flow_control_gets_its_blocks_slowly() {
+    let slow = Cpm::quick().taking(Duration::from_micros(200));
+    let disk =
+        Disk::new(slow, MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() });
+    disk.write(&[]).ends(
+        0,
+        &["block 1 was refused 3 times", "going on with 2 ms after each character", "verified"],
+    );
+    assert!(disk.holds("PROG.COM"));
+    assert!(disk.server.lost() > 0);
+}
+
+#[test]
+fn a_full_disk_and_a_bad_one_are_told() {
+    let disk = Disk::new(Cpm::quick().with_room(2), MonitorOptions::default());
+    disk.write(&[]).ends(3, &["the XMODEM receiver refused", "XMODEM aborted"]);
+    let disk = Disk::new(Cpm::quick().with_bad_disk(), MonitorOptions::default());
+    disk.write(&[]).ends(1, &["verify failed", "differs from what was sent at byte 383 of 384"]);
+}
+
+#[test]
+fn what_cpm_says_instead_of_receiving_is_shown() {
+    let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
+    disk.write(&["--xm", "RX"]).ends(3, &["the XMODEM receiver refused", "RX?"]);
+}
+
+#[test]
+fn silence_and_names_that_cpm_does_not_take_are_told() {
+    let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
+    let disk = Disk::new(Cpm::quick(), silent);
+    disk.write(&[]).ends(3, &["no answer within", "looking for CP/M's prompt"]);
+    disk.write(&["--waiting", "--patience", "1"]).ends(3, &["waiting for the receiver's call"]);
+    disk.write(&["--name", "far-too-long.com"]).ends(2, &["CP/M does not take this name"]);
+    let mut command = programs::rcflash();
+    command.args(["write", "--via", "xmodem", "--port", "/dev/nonexistent"]);
+    Ran::of(&command.output().expect("it starts")).ends(2, &["XMODEM sends a file: say which"]);
+}
+
+#[test]
+fn a_receiver_that_dies_ends_in_an_error() {
+    let dies = faults(FaultOptions { dies_after: Some(200), ..FaultOptions::default() });
+    let disk = Disk::new(Cpm::quick(), dies);
+    disk.write(&["--patience", "1"]).ends(3, &["no answer within 3.0 s while sending blocks"]);
+}
+
+#[test]
+fn an_interruption_makes_the_receiver_give_up() {
+    let disk = Disk::with(Cpm::quick(), MonitorOptions::default(), 20_000);
+    let mut child = disk.start(&["--pace", "slow"]);
+    let mut talk = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut said = String::new();
+    talk.read_line(&mut said).expect("it says who is there");
+    assert!(said.contains("CP/M at its prompt"), "{said}");
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
+    talk.read_to_string(&mut said).expect("it says how it ends");
+    let text = said;
+    Ran { code: child.wait().expect("it ends").code(), text, data: String::new() }
+        .ends(130, &["interrupted while", "CP/M is at its prompt again"]);
+    assert_eq!(disk.server.file("PROG.COM"), None);
+}
+
+#[test]
+fn a_dry_run_tells_what_is_typed_and_how_many_blocks() {
+    let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
+    let said = disk.write(&["--dry-run"]);
+    said.ends(0, &["these 5 lines would be sent"]);
+    let blocks = "3 blocks of 128 bytes";
+    assert_eq!(
+        said.data,
+        format!("XM R PROG.COM\nXMODEM, {blocks}\nXM S PROG.COM\nXMODEM back, {blocks}\nPROG\n")
+    );
+}

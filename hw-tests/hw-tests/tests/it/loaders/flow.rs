@@ -1,0 +1,160 @@
+//! The loaders on a line within the test: flow control that nobody wired, and what they tell while
+//! they work.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use board_simulator::monitors::{Cpm, MonitorModel, Romwbw, Scm};
+use rcflash_monitors::{
+    CpmName, FileOrder, FlowChoice, LoaderError, Note, Order, Pace, Stage, Stock, Talk, Watch,
+    deliver, transfer,
+};
+use rcflash_transport::{Capabilities, Transport};
+use tdlasm::image::{Image, Run};
+
+/// A line to a monitor, on which nothing goes out as long as CTS is obeyed.
+struct Unwired {
+    peer: Box<dyn MonitorModel>,
+    to_host: Vec<u8>,
+    obeyed: bool,
+    /// The time for which nothing was sent.
+    quiet: Duration,
+    /// Whether what can't go out is kept for a while, as drivers do, instead of refused at once.
+    keeps: bool,
+}
+
+impl Transport for Unwired {
+    fn name(&self) -> &str {
+        "unwired"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { flow_control: true, ..Capabilities::default() }
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        if self.to_host.is_empty() {
+            std::thread::sleep(timeout);
+            self.quiet += timeout;
+            self.peer.idle(self.quiet, &mut self.to_host);
+        }
+        let count = self.to_host.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(self.to_host.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.quiet = Duration::ZERO;
+        match (self.obeyed, self.keeps) {
+            (true, true) => {}
+            (true, false) => return Err(io::ErrorKind::TimedOut.into()),
+            (false, _) => bytes.iter().for_each(|byte| self.peer.receive(*byte, &mut self.to_host)),
+        }
+        Ok(())
+    }
+
+    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+        Ok(std::mem::replace(&mut self.obeyed, obey))
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Notes(Vec<Note>, Vec<(Stage, usize, usize)>);
+
+impl Notes {
+    /// Whether both stages went on to their ends, and never back.
+    fn went_on_to(&self, end: usize) -> bool {
+        [Stage::Sending, Stage::ReadingBack].into_iter().all(|stage| {
+            let steps = self.1.iter().filter(|step| step.0 == stage);
+            let done: Vec<usize> =
+                steps.map(|(_, done, of)| *done * usize::from(*of == end)).collect();
+            done.is_sorted() && done.last() == Some(&end)
+        })
+    }
+}
+
+impl Watch for Notes {
+    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+        self.1.push((stage, done, of));
+    }
+
+    fn note(&mut self, note: Note) {
+        self.0.push(note);
+    }
+}
+
+fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> Talk {
+    let line = Unwired { peer, to_host: Vec::new(), obeyed: false, quiet: Duration::ZERO, keeps };
+    Talk::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
+}
+
+/// Loads a few bytes into the Small Computer Monitor.
+fn load(flow: FlowChoice, keeps: bool) -> (Result<(), LoaderError>, Vec<Note>) {
+    let image = Image::new([Run { address: 0x8000, bytes: vec![1, 2, 3] }]);
+    let order = Order { image: &image, entry: None, verify: true, pace: None, flow };
+    let mut notes = Notes::default();
+    let mut talk = talk(Box::<Scm>::default(), keeps);
+    let outcome = deliver(Stock::Scm, &mut talk, &order, &mut notes);
+    (outcome.map(drop), notes.0)
+}
+
+#[test]
+fn a_host_that_may_not_send_goes_on_without_flow_control_and_says_so() {
+    for keeps in [true, false] {
+        let (outcome, notes) = load(FlowChoice::Auto, keeps);
+        assert!(outcome.is_ok(), "{outcome:?}");
+        assert!(notes.contains(&Note::FlowOff));
+    }
+    let (outcome, notes) = load(FlowChoice::None, true);
+    assert!(outcome.is_ok() && !notes.contains(&Note::FlowOff));
+}
+
+#[test]
+fn flow_control_that_was_asked_for_is_kept_and_the_error_says_what_to_try() {
+    for keeps in [true, false] {
+        let (outcome, _) = load(FlowChoice::RtsCts, keeps);
+        let message = outcome.expect_err("nothing goes out").to_string();
+        assert!(message.contains("--flow none"), "{message}");
+    }
+}
+
+#[test]
+fn a_file_goes_to_cpm_without_flow_control_too() {
+    let order = FileOrder {
+        bytes: b"hello",
+        name: CpmName::new("X.TXT").expect("a good name"),
+        program: Some("XM"),
+        run: false,
+        verify: true,
+        replace: false,
+        pace: Pace::FULL,
+        flow: FlowChoice::Auto,
+        patience: Duration::from_secs(1),
+    };
+    let mut notes = Notes::default();
+    let sent = transfer(&mut talk(Box::new(Cpm::quick()), true), &order, &mut notes);
+    assert_eq!(sent.map(|sent| sent.blocks).ok(), Some(1));
+    assert!(notes.0.contains(&Note::FlowOff));
+}
+
+#[test]
+fn progress_is_told_to_the_end() {
+    let bytes: Vec<u8> = (0..3000_u32).map(|at| (at * 7 + at / 256) as u8).collect();
+    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let order =
+        Order { image: &image, entry: None, verify: true, pace: None, flow: FlowChoice::None };
+    for (stock, peer) in [
+        (Stock::Scm, Box::<Scm>::default() as Box<dyn MonitorModel>),
+        (Stock::Romwbw, Box::new(Romwbw::in_monitor())),
+    ] {
+        let mut notes = Notes::default();
+        let outcome = deliver(stock, &mut talk(peer, true), &order, &mut notes);
+        assert!(outcome.is_ok(), "{stock:?}: {outcome:?}");
+        assert!(notes.went_on_to(3000), "{stock:?}: {:?}", notes.1);
+    }
+}

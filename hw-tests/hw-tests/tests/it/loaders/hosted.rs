@@ -1,0 +1,99 @@
+//! Runs of the corpus on boards that keep their ROM: what is said without `--via`, the other serial
+//! chip, and runs that are broken off.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+
+use board_simulator::monitors::{
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::bench::{Ran, run, run_via};
+
+fn standin(peer: Box<dyn MonitorModel>) -> MonitorServer {
+    MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal")
+}
+
+#[test]
+fn without_via_the_message_names_monitor_version_and_command() {
+    let peers: [(Box<dyn MonitorModel>, &str, &str); 5] = [
+        (Box::<Scm>::default(), "Small Computer Monitor 1.3.0 answers, not", "--via scm"),
+        (Box::new(Romwbw::in_monitor()), "RomWBW 3.5.1's debug monitor answers", "--via romwbw"),
+        (
+            Box::new(Basic::feilipu().asking_how_to_start()),
+            "ROM BASIC 4.7c (feilipu's) answers",
+            "--via basic",
+        ),
+        (Box::new(Cpm::quick()), "CP/M 2.2 answers", "--via cpm"),
+        (Box::<CpmMonitor>::default(), "boot CP/M there (X, then Y), then", "--via cpm"),
+    ];
+    for (peer, who, way) in peers {
+        let server = standin(peer);
+        let port = server.path().to_string_lossy().into_owned();
+        let ran = Ran::of(&run(&server).output().expect("it starts"));
+        let how = format!("`hw-tests run {way} --port {port}`");
+        ran.ends(3, &[who, &how]);
+    }
+}
+
+#[test]
+fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it() {
+    let peers: [(Box<dyn MonitorModel>, &str, &str); 2] = [
+        (Box::<Scm>::default(), "the Small Computer Monitor answers", "`hw-tests run --via scm"),
+        (
+            Box::<CpmMonitor>::default(),
+            "the factory's CP/M monitor answers",
+            "boot CP/M there (X, then Y), then `hw-tests run --via cpm",
+        ),
+    ];
+    for (peer, who, way) in peers {
+        let ran = Ran::of(&run_via(&standin(peer), "basic").output().expect("it starts"));
+        ran.ends(3, &[who, way]);
+    }
+}
+
+#[test]
+fn the_driver_for_the_boards_own_serial_chip_is_found() {
+    let server = standin(Box::<Scm>::default());
+    let mut command = run_via(&server, "scm");
+    command.args(["--board", "rc2014-zed", "byte.figure4"]);
+    let ran = Ran::of(&command.output().expect("it starts"));
+    ran.ends(0, &["no answer; trying the driver of the 68B50", "is there again"]);
+}
+
+/// A run that has begun.
+fn begun(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut command = run_via(server, "scm");
+    let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = BufReader::new(run.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.starts_with("Sargon exchange evaluator") {
+        line.clear();
+        assert!(said.read_line(&mut line).expect("text") > 0, "it ended early");
+    }
+    (run, said)
+}
+
+#[test]
+fn a_run_that_is_stopped_gives_the_board_back() {
+    let server = standin(Box::<Scm>::default());
+    let (run, mut said) = begun(&server);
+    kill_process(Pid::from_child(&run), Signal::INT).expect("it is there");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("text");
+    assert_eq!(run.wait_with_output().expect("it ends").status.code(), Some(130), "{rest}");
+    assert!(rest.contains("the Small Computer Monitor is there again"), "{rest}");
+}
+
+#[test]
+fn after_a_run_was_killed_the_next_one_finds_the_application_running() {
+    let server = standin(Box::<Scm>::default());
+    let (mut run, _) = begun(&server);
+    run.kill().expect("it runs");
+    run.wait().expect("it ends");
+    let mut command = run_via(&server, "scm");
+    let ran = Ran::of(&command.arg("byte.figure4").output().expect("it starts"));
+    ran.ends(0, &["the Small Computer Monitor is there again"]);
+    assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
+}

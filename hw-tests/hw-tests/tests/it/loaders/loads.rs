@@ -1,0 +1,68 @@
+//! Programs for every monitor in every state of the records: `write --via` brings them there, and
+//! `run --via` runs the corpus and gives the board back.
+
+use board_simulator::monitors::{MonitorOptions, MonitorServer};
+
+use super::bench::{Bench, Ran, run_via};
+use super::states::{Row, TABLE, Way, each_row, lines};
+
+/// The problems of a command that was to load a program.
+fn problems(name: &str, way: Way, ran: &Ran, words: &[&str]) -> Vec<String> {
+    let (code, words) = match way {
+        Way::Refused(_, _, text) => (3, vec![text]),
+        Way::Back(..) | Way::Reset(_) => (0, words.to_vec()),
+    };
+    let said = format!("{}{}", ran.data, ran.text);
+    let missing = words.iter().filter(|word| !said.contains(**word));
+    let mut problems: Vec<_> =
+        missing.map(|word| format!("{name}: no '{word}' in: {said}")).collect();
+    if ran.code != Some(code) {
+        problems.push(format!("{name}: exit code {:?}: {said}", ran.code));
+    }
+    problems
+}
+
+pub(super) fn write(row: &Row, line: &str, options: MonitorOptions) -> Vec<String> {
+    let name = format!("{}, {}, {line}: write", row.monitor, row.state);
+    let bench = Bench::new(row.prepared(), options);
+    let ran = bench.write(row.way.loader(), &["--no-run"]);
+    problems(&name, row.way, &ran, &["verified by reading all of it back"])
+}
+
+pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String> {
+    let name = format!("{}, {}, {line}: run", row.monitor, row.state);
+    let server = MonitorServer::start(row.prepared(), options).expect("a pseudo-terminal");
+    let mut command = run_via(&server, row.way.loader());
+    // A position with pins, one that overflows, an array.
+    command.args(["byte.figure4", "odd.overflow", "array.unguarded"]);
+    let ran = Ran::of(&command.output().expect("it starts"));
+    let back = match row.way {
+        Way::Back(_, peer) => format!("{peer} is there again"),
+        Way::Reset(_) => "does not come back: press reset there".to_owned(),
+        Way::Refused(..) => String::new(),
+    };
+    problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
+}
+
+/// Each state on one of the lines, so that each monitor has all of them; `system` has all states on
+/// all lines.
+#[test]
+fn programs_are_loaded_and_read_back_in_every_state() {
+    each_row(
+        |_| true,
+        |index, row| {
+            let (line, options) = lines()[index % lines().len()];
+            write(row, line, options)
+        },
+    );
+}
+
+/// The first state of each monitor; `system` has all states.
+#[test]
+fn the_corpus_runs_on_every_monitor_and_the_board_is_given_back() {
+    let is_first = |index: usize| index == 0 || TABLE[index - 1].monitor != TABLE[index].monitor;
+    each_row(is_first, |index, row| {
+        let (line, options) = lines()[index % lines().len()];
+        run(row, line, options)
+    });
+}

@@ -1,0 +1,24 @@
+//! Tests of the programs from end to end, and of the repository.
+
+mod book;
+mod cable;
+mod command;
+mod everyday;
+mod exhaust;
+mod flash;
+mod golden;
+mod house;
+mod listened;
+mod loaders;
+mod network;
+mod own_routines;
+mod positions;
+mod programs;
+mod rcflash;
+mod runs;
+mod screen;
+mod sim;
+#[cfg(feature = "system-tests")]
+mod system;
+mod transcripts;
+mod upload;

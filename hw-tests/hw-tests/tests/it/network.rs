@@ -1,0 +1,51 @@
+//! Boards behind a network: `rcflash serve`, Debian's ser2net and websockify, pyserial's server
+//! of RFC 2217, with delay, loss of the connection and reconnection.
+
+use crate::listened;
+mod lost;
+use crate::programs;
+pub(crate) mod proxy;
+mod servers;
+mod shared;
+#[cfg(feature = "system-tests")]
+mod system;
+use crate::sim;
+
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::CommandCargoExt;
+
+/// Returns `hw-tests`, without the settings of whoever runs the test.
+fn hw_tests() -> Command {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    for name in ["RCFLASH_BOARD", "RCFLASH_RIG"] {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    command
+}
+
+/// A command's exit code and all that it said.
+fn ended(output: &Output) -> (Option<i32>, String) {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Runs a command, which has to end with this exit code; all that it said.
+fn run(command: &mut Command, code: i32) -> String {
+    let output = command.output().expect("it starts");
+    let (found, text) = ended(&output);
+    assert_eq!(found, Some(code), "{command:?}: {text}");
+    text
+}
+
+/// Finds the board, writes the evaluator and runs cases on it.
+fn use_board(port: &str) {
+    let said = run(programs::rcflash().args(["probe", "--port", port]), 0);
+    assert!(said.contains("Sargon board monitor"), "{port}: {said}");
+    let said = run(programs::rcflash().args(["write", "--port", port]), 0);
+    assert!(said.contains("verified on the board"), "{port}: {said}");
+    let said = run(hw_tests().args(["run", "--count", "50", "--port", port]), 0);
+    assert!(said.contains("PASS: 50 of 50 cases"), "{port}: {said}");
+    assert!(said.contains(" 0 repeated"), "{port}: {said}");
+}

@@ -1,0 +1,348 @@
+//! `--sargon-dir` and `--behaviour`: routines of the user's own in place of ours, and both
+//! behaviours of ours.
+
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+use firmware::ProgramKind;
+use firmware::build::build_with;
+use firmware::evaluator::{Behaviour, Evaluator};
+use firmware::profile::Profile;
+use sargon_reference::Square;
+use tempfile::TempDir;
+
+const XCHNG: &str = include_str!("../../../../sargon-src/xchng.asm");
+const ALL: [(&str, &str); 9] = [
+    ("xchng.asm", XCHNG),
+    ("nextad.asm", include_str!("../../../../sargon-src/nextad.asm")),
+    ("attack.asm", include_str!("../../../../sargon-src/attack.asm")),
+    ("atksav.asm", include_str!("../../../../sargon-src/atksav.asm")),
+    ("pinfnd.asm", include_str!("../../../../sargon-src/pinfnd.asm")),
+    ("pnck.asm", include_str!("../../../../sargon-src/pnck.asm")),
+    ("points.asm", include_str!("../../../../sargon-src/points.asm")),
+    ("newlst.asm", include_str!("../../../../sargon-src/newlst.asm")),
+    ("tables.asm", include_str!("../../../../sargon-src/tables.asm")),
+];
+
+/// An exchange evaluator as a user may write it: plain, with values on the stack and one loop,
+/// XCHNG and NEXTAD in one file. It knows only what the table of the calling contract says.
+const PLAIN: &str = include_str!("../data/plain.asm");
+
+/// A PNCK that walks through the pins by the index variable, from the newest to the first, as the
+/// program of 1978 reaches them.
+const BY_INDEX: &str = include_str!("../data/by_index.asm");
+
+/// Names and texts.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+/// Enough of the corpus for what needs no more: pins, batteries, overflow, arrays.
+const SOME: [&str; 6] = ["--filter", "document", "--filter", "odd", "--filter", "array"];
+
+fn folder(files: Files) -> TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    folder
+}
+
+/// The exit code, standard output and standard error of a run of `hw-tests`.
+fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let output = command.args(arguments).output().expect("it starts");
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The same of `residues`.
+fn residues_with(folder: &Path) -> (Option<i32>, String, String) {
+    let folder = folder.to_string_lossy();
+    hw_tests(&[
+        "residues",
+        "--sargon-dir",
+        &folder,
+        "--fen",
+        "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -",
+    ])
+}
+
+fn run_with(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
+    hw_tests(&[&["run", "--sargon-dir", &folder.to_string_lossy()], more].concat())
+}
+
+#[test]
+fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
+    let mine = folder(&[("XCHNG.ASM", XCHNG)]);
+    let (code, shown, said) = run_with(mine.path(), &["--filter", "document"]);
+    assert_eq!(code, Some(0), "{shown}{said}");
+    assert!(said.contains("with routines of your own: XCHNG"), "{said}");
+    assert!(shown.contains(", 0 frames damaged here,"), "greetings are no frames: {shown}");
+    let (_, _, ours) = hw_tests(&["run", "--filter", "byte.figure4"]);
+    let build = |said: &str| said.split("build ").nth(1).map(|rest| rest[..8].to_owned());
+    assert!(build(&said).is_some());
+    // Another folder with the same text is the same program; ours has other addresses.
+    let again = folder(&[("xchng.asm", XCHNG)]);
+    let (_, _, same) = run_with(again.path(), &["--filter", "byte.figure4"]);
+    assert_eq!(build(&said), build(&same));
+    assert_ne!(build(&said), build(&ours));
+}
+
+#[test]
+fn copies_of_all_our_routines_pass_in_both_behaviours() {
+    let mine = folder(&ALL);
+    for behaviour in ["mended", "1978"] {
+        let (code, shown, said) =
+            run_with(mine.path(), &[&SOME[..], &["--behaviour", behaviour]].concat());
+        assert_eq!(code, Some(0), "{shown}{said}");
+        assert!(said.contains("PINFND, PNCK, POINTS, NEWLST, TBASE"), "{said}");
+    }
+}
+
+/// The article's example, and the square of its exchange.
+const FIGURE_4: [&str; 2] = ["6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", "e4"];
+
+/// Output of `explain` for the article's example, with the routines in a folder.
+fn explain_with(folder: &Path) -> (Option<i32>, String, String) {
+    hw_tests(&[&["explain", "--sargon-dir", &folder.to_string_lossy()], &FIGURE_4[..]].concat())
+}
+
+/// The rows of what XCHNG itself did.
+fn rows(shown: &str) -> Vec<&str> {
+    shown.lines().filter(|line| line.contains(" fetches ")).collect()
+}
+
+#[test]
+fn explain_marks_the_first_wrong_step_of_the_users_own_xchng() {
+    // As much at stake as the capturer is worth: it stops where it should take.
+    let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
+    assert_ne!(wrong, XCHNG);
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
+    assert_eq!(code, Some(1), "{shown}{said}");
+    let rows = rows(&shown);
+    assert_eq!(rows.len(), 6, "{shown}");
+    let marked: Vec<_> = rows.iter().map(|row| row.ends_with("first difference")).collect();
+    assert_eq!(marked, [false, false, true, false, false, false], "{shown}");
+    assert!(rows[2].contains("no call"), "{shown}");
+    assert!(said.contains("a residue of 0, not 1: it first differs in row 3"), "{said}");
+}
+
+#[test]
+fn explain_shows_a_wrong_booking_where_it_was_made() {
+    // The owner's own capture is booked against him.
+    let wrong = XCHNG.replace("WINBAK: MOV A,E\n        SUB B", "WINBAK: MOV A,E\n        ADD B");
+    assert_ne!(wrong, XCHNG);
+    let (code, shown, _) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
+    assert_eq!(code, Some(1), "{shown}");
+    // After the second capture the residue is 3 + 3 instead of 3 - 3.
+    let row = rows(&shown)[3];
+    let cells: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(cells[4..], ["1", "3", "0", "9", "1", "3", "6", "9", "first", "difference"]);
+}
+
+#[test]
+fn explain_shows_where_an_exchange_hangs() {
+    let endless = XCHNG.replace("LAST:   MOV A,B ", "LAST:   JMP LAST\n        MOV A,B ");
+    assert_ne!(endless, XCHNG);
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &endless)]).path());
+    assert_eq!(code, Some(3), "{shown}{said}");
+    assert!(rows(&shown).len() == 6 && shown.contains("XCHNG does not return"), "{shown}");
+    let line = 1 + endless.lines().position(|line| line.contains("JMP LAST")).expect("a line");
+    assert!(said.contains(&format!("xchng.asm:{line})")), "{said}");
+}
+
+#[test]
+fn an_exchange_without_nextad_is_explained_by_its_residue() {
+    let (code, shown, said) = explain_with(folder(&[("xchng.asm", PLAIN)]).path());
+    assert_eq!(code, Some(0), "{shown}{said}");
+    assert!(shown.contains("XCHNG does not call NEXTAD"), "{shown}");
+}
+
+#[test]
+fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
+    let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
+    let mine = folder(&[("xchng.asm", &wrong)]);
+    let report = tempfile::tempdir().expect("a scratch folder");
+    let report_dir = report.path().to_string_lossy().into_owned();
+    let filter = ["--filter", "figure4", "--filter", "play.0039", "--filter", "play.0092"];
+    let more = [&filter[..], &["--direct", "--report-dir", &report_dir]].concat();
+    let (code, shown, said) = run_with(mine.path(), &more);
+    assert_eq!(code, Some(1), "{shown}{said}");
+    let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
+    let folder = mine.path().display();
+    let debug = format!("hw-tests debug --sargon-dir {folder} '");
+    let explain = format!("hw-tests explain --sargon-dir {folder} '");
+    assert!(commands[0].starts_with(&debug) && commands[1].starts_with(&explain), "{shown}");
+    for file in ["report.md", "report.html"] {
+        let text = std::fs::read_to_string(report.path().join(file)).expect("a report");
+        assert!(text.contains("hw-tests explain --sargon-dir"), "{file}: {text}");
+    }
+    let json = std::fs::read(report.path().join("report.json")).expect("a report");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let again = json["inspect"].as_array().expect("a list").iter();
+    let again: Vec<_> = again.flat_map(|one| one["commands"].as_array().expect("a list")).collect();
+    assert!(again.iter().any(|command| *command == commands[1]), "{again:?}");
+    // The command as a shell takes it, but for the program's place.
+    let program = assert_cmd::cargo::cargo_bin("hw-tests");
+    let line = commands[1].replacen("hw-tests", &format!("'{}'", program.display()), 1);
+    let output = Command::new("sh").args(["-c", &line]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("first difference"), "{line}");
+}
+
+#[test]
+fn a_nextad_of_the_users_own_is_called() {
+    let nextad = ALL[1].1;
+    let deaf = nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
+    assert_ne!(deaf, nextad);
+    let mine = folder(&[("nextad.asm", &deaf)]);
+    let (code, shown, _) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("residue: board 0, reference 1"), "{shown}");
+}
+
+#[test]
+fn an_exchange_evaluator_written_from_the_contract_passes() {
+    let mine = folder(&[("xchng.asm", PLAIN)]);
+    let (code, shown, said) = run_with(mine.path(), &SOME);
+    assert_eq!(code, Some(0), "{shown}{said}");
+    assert!(said.contains("not judged: short"), "{said}");
+}
+
+#[test]
+fn a_wrong_constant_fails_with_the_square() {
+    let wrong = PLAIN.replace("MVI B,SECTN-1", "MVI B,SECTN-3");
+    assert_ne!(wrong, PLAIN);
+    let mine = folder(&[("xchng.asm", &wrong)]);
+    let (code, shown, said) = run_with(mine.path(), &SOME);
+    assert_eq!(code, Some(1), "{shown}{said}");
+    let names_square = shown.lines().any(|line| {
+        let line = line.trim();
+        line.get(..2).is_some_and(|at| Square::named(at).is_some()) && line.contains(": residue:")
+    });
+    assert!(names_square, "{shown}");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
+    let hidden = PLAIN.replace(".INTERN XCHNG", "");
+    let line = 1 + hidden.lines().position(|line| line.starts_with("XCHNG:")).expect("it is there");
+    let hidden_at = format!("xchng.asm:{line}: XCHNG is not exported");
+    let cases: [(Files, i32, &str); 6] = [
+        (&[("xchng.asm", " .IDENT X\n MVI A,\n .END\n")], 1, "xchng.asm:2:"),
+        (&[("xchng.asm", " .IDENT X\nOTHER:: RET\n .END\n")], 1, "does not define XCHNG"),
+        (&[("xchng.asm", &hidden)], 1, &hidden_at),
+        (
+            &[("xchng.asm", " .IDENT X\nXCHNG:: JMP NOBODY#\n .END\n")],
+            1,
+            "no module defines NOBODY",
+        ),
+        (&[("nextad.asm", " .INSERT nowhere.asm\n")], 1, "nextad.asm:1:"),
+        (&[("readme.txt", "")], 4, "holds none of xchng.asm, nextad.asm"),
+    ];
+    for (files, code, message) in cases {
+        let mine = folder(files);
+        let (got, shown, said) = residues_with(mine.path());
+        assert_eq!(got, Some(code), "{message}: {shown}{said}");
+        assert!(said.contains(message), "{message}: {said}");
+        let (got, _, said) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+        assert_eq!((got, said.contains(message)), (Some(code), true), "{message}: {said}");
+    }
+    let (code, _, said) = run_with(Path::new("/nonexistent"), &[]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("can't read the folder /nonexistent"), "{said}");
+}
+
+#[test]
+fn the_whole_corpus_passes_as_in_1978() {
+    let (code, shown, said) = hw_tests(&["run", "--behaviour", "1978"]);
+    assert_eq!(code, Some(0), "{shown}{said}");
+}
+
+#[test]
+fn a_program_of_the_other_behaviour_is_refused() {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let evaluator = Evaluator { behaviour: Behaviour::AsIn1978, own: None };
+    let printed = build_with(&profile, ProgramKind::Application, &evaluator)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let file = scratch.path().join("printed.bin");
+    std::fs::write(&file, printed.bytes).expect("a file");
+    let file = file.to_string_lossy();
+    let (code, _, said) = hw_tests(&["run", "--app", &file, "--filter", "fault78.example"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("behaves in the way of --behaviour 1978"), "{said}");
+    let given = ["run", "--app", &file, "--behaviour", "1978", "--filter", "fault78.example"];
+    let (code, shown, said) = hw_tests(&given);
+    assert_eq!(code, Some(0), "{shown}{said}");
+}
+
+#[test]
+fn where_the_behaviours_differ_is_listed_with_square_residues_and_fault() {
+    let fen = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
+    let (code, shown, said) = hw_tests(&["behaviours", fen]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(shown.contains("e4 n mended 3 1978 0  flag\n"), "{shown}");
+    let (_, shown, _) = hw_tests(&["behaviours", "--json", fen]);
+    let first: serde_json::Value =
+        serde_json::from_str(shown.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&first["square"], &first["faults"][0]), (&"e4".into(), &"flag".into()));
+    // Nine queens around a pawn: too many for the bytes of queen and king.
+    let (_, shown, _) = hw_tests(&["behaviours", "8/8/2QQQ3/2QpQ3/2QQQ3/8/7k/K7 b - -"]);
+    assert!(shown.contains("d5 p mended 1") && shown.contains("(mended: overflow)"), "{shown}");
+}
+
+#[test]
+fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
+    let misspelt = folder(&[("xchng.asm", XCHNG), ("nxtad.asm", ALL[1].1)]);
+    let (code, shown, said) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);
+    assert_eq!(code, Some(3), "{shown}{said}");
+    assert!(said.contains("nxtad.asm is not used"), "{said}");
+    let parts = XCHNG.replacen(".INSERT sargon.asm", ".INSERT mine.inc", 1);
+    assert_ne!(parts, XCHNG);
+    let inserted = [
+        ("xchng.asm", parts.as_str()),
+        ("mine.inc", " .INSERT sargon.asm\n"),
+        (".hidden", ""),
+        ("xchng.asm~", "an older state"),
+    ];
+    let (code, shown, said) = run_with(folder(&inserted).path(), &["--filter", "byte.figure4"]);
+    assert_eq!(code, Some(0), "{shown}{said}");
+}
+
+#[test]
+fn a_listing_without_its_header_gets_a_hint_at_the_names() {
+    let bare = folder(&[("xchng.asm", "XCHNG:: LDA P1\n LXI H,WACT\n MVI E,0\n RET\n .END\n")]);
+    let (code, shown, said) = residues_with(bare.path());
+    assert_eq!(code, Some(1), "{shown}{said}");
+    assert!(said.contains("xchng.asm:1:") && said.contains(".INSERT names.asm"), "{said}");
+}
+
+#[test]
+fn pins_are_reached_by_index_as_in_1978() {
+    let own = folder(&[("pnck.asm", BY_INDEX)]);
+    for behaviour in ["mended", "1978"] {
+        let (code, shown, said) = run_with(own.path(), &["--behaviour", behaviour]);
+        assert_eq!(code, Some(0), "{behaviour}: {shown}{said}");
+    }
+    for (right, wrong) in [("PLIST(X)", "PLIST+1(X)"), ("PLISTD(X)", "PLISTD-1(X)")] {
+        let beside = BY_INDEX.replacen(right, wrong, 1);
+        assert_ne!(beside, BY_INDEX);
+        let (code, shown, _) = run_with(folder(&[("pnck.asm", &beside)]).path(), &[]);
+        assert_eq!(code, Some(1), "{wrong}: {shown}");
+    }
+}
+
+#[test]
+fn tables_of_ones_own_are_used_and_have_to_start_a_page() {
+    let tables = ALL[8].1;
+    let dear = tables.replacen("1,3,3,5,9,10", "1,3,4,5,9,10", 1);
+    assert_ne!(dear, tables);
+    let (code, shown, _) = run_with(folder(&[("tables.asm", &dear)]).path(), &SOME);
+    assert_eq!(code, Some(1), "{shown}");
+    let elsewhere = tables.replacen(".IDENT TABLES", ".IDENT MINE", 1);
+    assert_ne!(elsewhere, tables);
+    let (code, shown, said) = residues_with(folder(&[("tables.asm", &elsewhere)]).path());
+    assert_eq!(code, Some(1), "{shown}{said}");
+    assert!(said.contains("'.IDENT TABLES'"), "{said}");
+}

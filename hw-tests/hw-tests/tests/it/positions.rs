@@ -1,0 +1,274 @@
+//! The position commands on the files that chess players have: every form of line, every legal
+//! capture, every definition of a value; and commands of a user's own, well-behaved and hostile.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::CommandCargoExt;
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+/// The files that the reader of positions is judged by.
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data");
+
+/// A command that answers each line with the same value.
+const ZEROS: &str = "while read line; do echo 0; done";
+/// A position in which every move is worth nothing.
+const QUIET: &str = "4k3/8/8/8/8/8/8/4K3 w - -";
+/// A longer wait than any of these commands needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("it ends");
+    let _ = writer.join(); // a command that does not read its input is fine
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn lines(bytes: &[u8]) -> Vec<Value> {
+    text(bytes).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn sample(name: &str) -> String {
+    Path::new(DATA).join(name).to_string_lossy().into_owned()
+}
+
+/// Returns what the lines of a sample file that are not empty should be read as.
+fn expected(name: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(sample("epd-samples.expect.jsonl")).expect("it is there");
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    all.filter(|line| line["file"] == name && line["kind"] != "nothing").collect()
+}
+
+#[test]
+fn every_line_of_the_samples_is_read_as_stated() {
+    for name in ["epd-samples.epd", "epd-samples-bom.epd"] {
+        let output = run(&["positions", "--json", &sample(name)], "");
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        let found = lines(&output.stdout);
+        let expected = expected(name);
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            for (key, value) in expected.as_object().expect("an object") {
+                if !["file", "form"].contains(&key.as_str()) {
+                    assert_eq!(&found[key], value, "{key} of {expected}");
+                }
+            }
+            let more = ["chess960", "suite", "rest", "warn", "moves"];
+            let unexpected = more.iter().find(|key| expected.get(key) != found.get(key));
+            assert_eq!(unexpected, None, "{found}");
+        }
+    }
+}
+
+#[test]
+fn all_position_commands_answer_every_position_of_the_samples() {
+    let file = sample("epd-samples.epd");
+    for command in ["captures", "differences", "relations", "prizes"] {
+        let output = run(&[command, "--json", &file], "");
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command}: {told}");
+        assert!(told.contains("epd-samples.epd:65:44: seven ranks"), "{command}: {told}");
+        assert!(told.contains("10 lines were not understood"), "{command}: {told}");
+        let found = lines(&output.stdout);
+        let positions = found.iter().filter(|line| line["kind"] == "position");
+        assert_eq!(positions.count(), 58, "{command}");
+        let refused = found.iter().filter(|line| line["kind"] == "refuse");
+        assert_eq!(refused.count(), 10, "{command}");
+        assert!(found.iter().any(|line| line["id"] == "own.001"), "{command}");
+    }
+}
+
+#[test]
+fn strict_stops_at_the_first_line_that_is_not_understood() {
+    let input = format!("{QUIET}\nrubbish\n{QUIET}\n");
+    let output = run(&["positions", "--strict", "-"], &input);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+    assert!(text(&output.stderr).contains("standard input:2:1: no position at all"));
+    let lenient = run(&["positions", "-"], &input);
+    assert_eq!(lenient.status.code(), Some(3));
+    assert_eq!(text(&lenient.stdout).lines().count(), 2);
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let input = format!("{QUIET} id \"a\u{1b}[2Jb\"; bm \u{7};\n\u{1b}[31m w - -\n");
+    for form in [&["positions", "-"][..], &["positions", "--json", "-"], &["behaviours", "-"]] {
+        let output = run(form, &input);
+        let shown = [output.stdout, output.stderr].concat();
+        assert!(!shown.contains(&0x1b) && !shown.contains(&7), "{form:?}: {}", text(&shown));
+    }
+}
+
+/// Some of the positions whose captures and values two other implementations state.
+fn truth() -> Vec<Value> {
+    let packed = std::fs::read(sample("truth.jsonl.gz")).expect("it is there");
+    let mut text = String::new();
+    GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("it is whole");
+    let all = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    all.step_by(9).collect()
+}
+
+fn epd(truth: &[Value]) -> String {
+    let line =
+        |entry: &Value| format!("{} id {};\n", entry["fen"].as_str().expect("a FEN"), entry["id"]);
+    truth.iter().map(line).collect()
+}
+
+fn value(entry: &Value, uci: &str, definition: usize) -> Value {
+    match &entry["see"][uci] {
+        Value::Array(three) => three[definition].clone(),
+        one => one.clone(),
+    }
+}
+
+#[test]
+fn captures_are_the_legal_ones_with_their_values() {
+    let truth = truth();
+    let output = run(&["captures", "--json", "--values", "1,3,3,5,9,20000", "-"], &epd(&truth));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let found = lines(&output.stdout);
+    assert_eq!(found.len(), truth.len());
+    for (found, entry) in found.iter().zip(&truth) {
+        assert_eq!(found["id"], entry["id"]);
+        let captures = found["captures"].as_array().expect("captures");
+        assert_eq!(captures.len(), entry["captures"].as_object().expect("captures").len());
+        for capture in captures {
+            let uci = capture["uci"].as_str().expect("a move");
+            assert_eq!(capture["san"], entry["captures"][uci], "{}", entry["id"]);
+            for (definition, name) in ["swap", "swap_promo", "legal"].iter().enumerate() {
+                assert_eq!(capture[name], value(entry, uci, definition), "{} {uci}", entry["id"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn swap_evaluates_every_move_of_every_position() {
+    let truth = truth();
+    let output = run(&["swap", "--json", "--values", "units", "-"], &epd(&truth));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for (found, entry) in lines(&output.stdout).iter().zip(&truth) {
+        let moves = found["values"].as_array().expect("values");
+        assert_eq!(moves.len(), entry["see"].as_object().expect("moves").len());
+        // Castling of the positions marked as Chess960 is written in its own way.
+        for m in moves.iter().filter(|_| entry["chess960"] != true) {
+            let uci = m["uci"].as_str().expect("a move");
+            assert_eq!(m["legal"], value(entry, uci, 2), "{} {uci}", entry["id"]);
+        }
+    }
+}
+
+#[test]
+fn a_position_is_an_argument_or_an_option() {
+    const FEN: &str = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
+    for (argument, option) in [
+        (&["swap", FEN, "exd5", "Bf3"][..], &["swap", "--fen", FEN, "exd5", "Bf3"][..]),
+        (&["swap", "--json", FEN], &["swap", "--json", "--fen", FEN]),
+        (&["captures", FEN], &["captures", "--fen", FEN]),
+        (&["differences", FEN], &["differences", "--fen", FEN]),
+        (&["relations", FEN], &["relations", "--fen", FEN]),
+    ] {
+        let by_argument = run(argument, "");
+        let by_option = run(option, "");
+        assert_eq!(by_argument.status.code(), Some(0), "{}", text(&by_argument.stderr));
+        assert_eq!(text(&by_argument.stdout), text(&by_option.stdout), "{option:?}");
+    }
+    assert_eq!(run(&["swap", "--json"], "").status.code(), Some(2));
+}
+
+#[test]
+fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
+    let suite = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -; exd5; 100; P\n\
+                 4k3/8/4p3/3p4/8/8/6B1/4K3 w - -; Bxd5; -200; P - B\n\
+                 rnb1k3/P1P5/8/8/8/8/8/4K3 w - - 0 1 | cxb8=Q | 1100\n";
+    let output = run(&["swap", "-"], suite);
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("3 suite lines, 3 with a value; classic"), "{shown}");
+    // The last holds only where the pawn that takes back becomes a queen.
+    let output = run(&["swap", "--by", "swap", "-"], suite);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("legal   1100  differs"), "{}", text(&output.stdout));
+}
+
+fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let started = Instant::now();
+    let output = run(&[&["compare-see", command], more].concat(), "");
+    assert!(started.elapsed() < PATIENCE, "{command}");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_command_of_ones_own_is_compared_move_by_move() {
+    let (code, shown, told) = compare(ZEROS, &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{told}");
+    assert!(shown.contains("5 moves\n"), "{shown}");
+    let taking = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
+    let (code, shown, told) = compare(ZEROS, &["--captures", taking]);
+    assert_eq!(code, Some(1), "{shown}{told}");
+    assert!(shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  legal 1"), "{shown}");
+    assert!(told.contains("1 value of the command differ from swap"), "{told}");
+}
+
+#[test]
+fn the_command_gets_text_or_json() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let log = folder.path().join("log").to_string_lossy().into_owned();
+    let script =
+        format!("while read line; do echo \"$line\" >> {log}; echo '{{\"value\": 0}}'; done");
+    for (form, wanted) in [
+        ("text", "4k3/8/8/8/8/8/8/4K3 w - - 0 1; e1"),
+        ("json", "{\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - - 0 1\",\"move\":\"e1"),
+    ] {
+        std::fs::write(&log, "").expect("a file");
+        let (code, shown, told) = compare(&script, &["--input", form, QUIET]);
+        assert_eq!(code, Some(0), "{shown}{told}");
+        let lines = std::fs::read_to_string(&log).expect("the log");
+        assert_eq!(lines.lines().filter(|line| line.starts_with(wanted)).count(), 5, "{lines}");
+    }
+}
+
+#[test]
+fn whatever_the_command_does_the_comparison_ends_and_says_why() {
+    let cases = [
+        ("sleep 1000", "gave no value within 1 s"),
+        ("exit 3", "ended after 0 answers"),
+        ("read line; echo 0; exit 7", "ended after 1 answers"),
+        ("yes nonsense", "1000 lines without a value; its last line: nonsense"),
+        ("yes 0", "lines more than it was asked for"),
+        ("tr '\\0' x < /dev/zero", "1000 lines without a value"),
+        ("exec >&-; sleep 1000", "ended after 0 answers"),
+        ("sleep 1000 & sleep 1000", "gave no value within 1 s"),
+        ("printf '\\033[2Jboo\\n'; sleep 1000", "its last line: \\x1B[2Jboo"),
+        ("/nonexistent/engine", "ended after 0 answers"),
+    ];
+    for (command, message) in cases {
+        let (code, shown, told) = compare(command, &["--timeout", "1", QUIET]);
+        assert_eq!(code, Some(3), "{command}: {shown}{told}");
+        assert!(told.contains(message), "{command}: {told}");
+        assert!(!told.contains('\u{1b}'), "{command}: {told}");
+    }
+}
+
+#[test]
+fn a_greeting_is_passed_over_and_reported() {
+    let (code, shown, told) = compare(&format!("echo Engine 3; {ZEROS}"), &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{told}");
+    assert!(
+        told.contains("1 lines of the command were no values; its last line: Engine 3"),
+        "{told}"
+    );
+}

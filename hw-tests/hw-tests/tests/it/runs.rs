@@ -1,0 +1,85 @@
+//! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly
+//! one verdict.
+
+mod baseline;
+mod checks;
+mod complaints;
+mod faults;
+mod files;
+mod hostile;
+mod mutants;
+mod page;
+mod pairs;
+mod pins;
+mod reports;
+mod results;
+mod schema;
+mod select;
+mod service;
+mod several;
+mod verdicts;
+mod whereabouts;
+
+use crate::programs;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use assert_cmd::cargo::CommandCargoExt;
+use hil_harness::results::Record;
+use hil_harness::results::line::open;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The time that any run of these tests may take: nothing hangs.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// The program with these arguments.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    command.args(arguments);
+    command
+}
+
+/// Returns what the program does with these arguments.
+fn hw_tests(arguments: &[&str]) -> Output {
+    let mut command = command(arguments);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let pid = Pid::from_raw(run.id() as i32).expect("a process");
+    let (done, is_done) = mpsc::channel();
+    let wait = move || done.send(run.wait_with_output());
+    let waiting = std::thread::spawn(wait);
+    let Ok(output) = is_done.recv_timeout(PATIENCE) else {
+        kill_process(pid, Signal::KILL).expect("it still runs");
+        panic!("{arguments:?} hangs")
+    };
+    waiting.join().expect("a thread that waits").expect("somebody listens");
+    output.expect("it ends")
+}
+
+/// Its exit code and all that it says.
+fn told(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = hw_tests(arguments);
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+}
+
+/// The whole lines of a results file.
+fn records(file: &Path) -> Vec<Record> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let mut sum = 0;
+    let mut records = Vec::new();
+    for line in lines {
+        let (record, next) = open(line.trim_end(), sum).unwrap_or_else(|wrong| panic!("{wrong}"));
+        records.push(record);
+        sum = next;
+    }
+    records
+}
+
+/// Returns how many cases there are.
+fn corpus_size() -> usize {
+    sargon_corpus::shipped().expect("the corpus").len()
+}

@@ -1,0 +1,128 @@
+//! Cases on a line that makes faults: each ends in one verdict, and none in a wrong one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::residues::SquareEntry;
+use hil_harness::results::Record;
+use hil_harness::runner::{Counts, Verdict};
+
+use super::{records, told};
+
+/// Seeds, each another story.
+const SEEDS: [&str; 3] = ["1", "1978", "314159"];
+
+/// Returns what became of each case, with the squares that the board told.
+fn outcomes(file: &Path) -> BTreeMap<String, (Verdict, Vec<SquareEntry>)> {
+    let cases = records(file).into_iter().filter_map(|record| match record {
+        Record::Case(result) => Some((result.id, (result.verdict, result.squares))),
+        _ => None,
+    });
+    cases.collect()
+}
+
+fn counts(file: &Path) -> Counts {
+    match records(file).pop() {
+        Some(Record::End(end)) => end.counts,
+        other => panic!("no end: {other:?}"),
+    }
+}
+
+/// Runs a hundred cases into a file of this name; its exit code, and what it said.
+fn run(file: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let name = file.to_string_lossy();
+    let arguments = ["run", "--direct", "--seed", "1", "--shard", "1/12", "--results", &name];
+    told(&[&arguments, more].concat())
+}
+
+#[test]
+fn no_right_residue_is_rejected_and_no_wrong_one_accepted_whatever_the_line_does() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let quiet = folder.path().join("quiet");
+    assert_eq!(run(&quiet, &[]).0, Some(0));
+    let quiet = outcomes(&quiet);
+    let size = quiet.len() as u64;
+    assert!(size > 100, "{size}");
+    for seed in SEEDS {
+        let file = folder.path().join(seed);
+        let (code, said) = run(&file, &["--faults", seed]);
+        assert!(matches!(code, Some(0 | 3 | 5)), "{seed}: {said}");
+        let counts = counts(&file);
+        assert!(counts.is_consistent() && counts.cases == size && counts.fail == 0, "{counts:?}");
+        assert!(counts.pass * 4 > size * 3, "faults are got over: {counts:?}");
+        let outcomes = outcomes(&file);
+        assert_eq!(
+            outcomes.len() as u64,
+            size - counts.not_run,
+            "{seed}: all that ended are there"
+        );
+        for (id, (verdict, squares)) in outcomes {
+            let is_told = matches!(verdict, Verdict::Pass | Verdict::Flaky);
+            let right = without_times(&quiet[&id].1);
+            assert!(!is_told || without_times(&squares) == right, "{seed}: {id}");
+        }
+    }
+}
+
+fn without_times(squares: &[SquareEntry]) -> Vec<SquareEntry> {
+    let squares = squares.iter().cloned();
+    squares.map(|square| SquareEntry { t_states: None, ..square }).collect()
+}
+
+#[test]
+fn a_wrong_program_is_caught_through_faults_too() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+    let values = image.program.symbol("TBASE").expect("the table of values");
+    let mut bytes = image.bytes.clone();
+    bytes[usize::from(values - image.address) + 4] = 4; // a rook is worth less than it should
+    let wrong = folder.path().join("wrong.bin");
+    std::fs::write(&wrong, bytes).expect("a scratch file");
+    let wrong = wrong.to_string_lossy();
+    let quiet = folder.path().join("quiet");
+    assert_eq!(run(&quiet, &["--app", &wrong]).0, Some(1));
+    let quiet = outcomes(&quiet);
+    for seed in SEEDS {
+        let file = folder.path().join(seed);
+        let (code, said) = run(&file, &["--app", &wrong, "--faults", seed]);
+        assert_eq!(code, Some(1), "{seed}: {said}");
+        for (id, (verdict, _)) in outcomes(&file) {
+            let spoilt = matches!(verdict, Verdict::Timeout | Verdict::Error | Verdict::Flaky);
+            assert!(spoilt || verdict == quiet[&id].0, "{seed}: {id} {verdict}");
+            assert!(verdict != Verdict::Flaky || quiet[&id].0 == Verdict::Pass, "{seed}: {id}");
+        }
+    }
+}
+
+#[test]
+fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let files = ["one", "two"].map(|name| folder.path().join(name));
+    let told = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));
+    let [one, two] = files.each_ref().map(|file| std::fs::read(file).expect("results"));
+    assert!(one == two, "the same seed, other results");
+    let (code, said) = &told[0];
+    assert!(said.contains("made by seed 7: "), "{said}");
+    assert!(said.contains("board: lost and found again "), "{said}");
+    assert!(said.contains("board: started again "), "{said}");
+    // The program's path before it is quoted where it has a blank.
+    let command = " run --direct --seed 1 --shard 1/12 --results ";
+    assert_eq!(*code == Some(3), said.contains("to reproduce: "), "{said}");
+    assert!(*code != Some(3) || said.contains(command), "{said}");
+    let (_, said) = run(&folder.path().join("three"), &["--faults", "8"]);
+    assert!(!said.contains("made by seed 7: "));
+}
+
+#[test]
+fn every_kind_of_fault_is_made() {
+    let (_, said) = told(&["run", "--direct", "byte.figure4", "--faults", "3", "--count", "2500"]);
+    let line = said.lines().find(|line| line.starts_with("faults: ")).expect("the faults");
+    let (_, kinds) = line.split_once(": ").expect("counts");
+    let (_, kinds) = kinds.split_once(": ").expect("counts by kind");
+    assert_eq!(kinds.split(", ").count(), 11, "{line}");
+    assert!(kinds.split(", ").all(|kind| !kind.starts_with("0 ")), "{line}");
+}

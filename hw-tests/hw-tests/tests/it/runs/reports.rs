@@ -1,0 +1,282 @@
+//! Reports of runs: the files are whole and say the same, however a run ends.
+
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::report::Report;
+use hil_harness::residues::SquareEntry;
+use hil_harness::runner::{Conclusion, Counts, Verdict};
+use quick_junit::{TestCaseStatus, TestSuite};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::{command, hw_tests};
+
+/// A folder with a report, and what the program said.
+pub(super) struct Written {
+    scratch: TempDir,
+    pub(super) output: Output,
+}
+
+impl Written {
+    /// The report of a run with these arguments.
+    pub(super) fn by(arguments: &[&str]) -> Self {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let folder = folder_in(&scratch).to_string_lossy().into_owned();
+        let output = hw_tests(&[&["run", "--report-dir", &folder], arguments].concat());
+        Self { scratch, output }
+    }
+
+    /// The report of a run with a rook that the board takes for 4 points, and that is worth 5.
+    pub(super) fn of_a_cheap_rook(arguments: &[&str]) -> Self {
+        Self::of_a_cheap_rook_on(&["--direct"], arguments)
+    }
+
+    /// The same on other boards.
+    pub(super) fn of_a_cheap_rook_on(boards: &[&str], arguments: &[&str]) -> Self {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let file = cheap_rook_in(scratch.path());
+        Self::by(&[boards, &["--app", &file], arguments].concat())
+    }
+
+    /// Returns where a file of the report is.
+    pub(super) fn path(&self, file: &str) -> PathBuf {
+        folder_in(&self.scratch).join(file)
+    }
+
+    pub(super) fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    pub(super) fn report(&self) -> Report {
+        serde_json::from_str(&self.text("report.json")).expect("it is a report")
+    }
+
+    fn code(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+}
+
+/// The program makes the folder.
+fn folder_in(scratch: &TempDir) -> PathBuf {
+    scratch.path().join("made/by/us")
+}
+
+/// A file in this folder with an evaluator that takes a rook for 4 points.
+pub(super) fn cheap_rook_in(folder: &Path) -> String {
+    let file = folder.join("cheap.bin");
+    std::fs::write(&file, application_with_a_cheap_rook()).expect("a scratch file");
+    file.to_string_lossy().into_owned()
+}
+
+fn application_with_a_cheap_rook() -> Vec<u8> {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let image = build(&profile, ProgramKind::Application).expect("it builds");
+    let symbol = |name| image.program.symbol(name).expect("a symbol of the table page");
+    let rook = usize::from(symbol("TBASE") - image.address + symbol("PVALUE") + 4);
+    let mut bytes = image.bytes.clone();
+    assert_eq!(bytes[rook], 5);
+    bytes[rook] = 4;
+    bytes
+}
+
+/// A file of positions, with one case of this name.
+pub(super) fn case_called(name: &str, scratch: &Path) -> String {
+    let file = scratch.join("named.epd");
+    let line = format!("r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"{name}\"; tags \"<b>odd</b>\";\n");
+    std::fs::write(&file, line).expect("a scratch file");
+    file.to_string_lossy().into_owned()
+}
+
+/// The suites of a JUnit file: that of the run, and that of the cases.
+pub(super) fn suites(written: &Written) -> [TestSuite; 2] {
+    let read = quick_junit::Report::deserialize_from_str(&written.text("junit.xml"));
+    let suites = read.expect("it is well-formed").test_suites;
+    suites.try_into().expect("two suites")
+}
+
+#[test]
+fn a_run_that_passes_is_reported_square_by_square() {
+    let written = Written::by(&["--direct", "--filter", "byte."]);
+    let report = written.report();
+    assert_eq!((written.code(), report.outcome), (Some(0), Conclusion::Pass));
+    assert_eq!(report.incomplete, None);
+    // The article's Figure 4: four points at stake, of which one is lost.
+    let figure4 = report.cases.iter().find(|case| case.id == "byte.figure4").expect("it ran");
+    assert_eq!((figure4.squares[0].piece, figure4.squares[0].board), ('n', 1));
+    assert!(report.cases.iter().all(|case| case.verdict == Verdict::Pass));
+    assert!(
+        report.link.is_some_and(|link| link.requests > 0 && link.bytes.0 > 0 && link.bytes.1 > 0)
+    );
+    assert!(report.image.is_some_and(|image| image.name.contains("Sargon")));
+    assert!(written.text("report.md").starts_with("# PASS: 4 of 4 cases pass\n"));
+}
+
+#[test]
+fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
+    // Often enough that the first request's way to the board does not count.
+    let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
+    let written = Written::by(&times("40"));
+    let report = written.report();
+    let load = report.limit.expect("the board has a clock");
+    // Replies of 350 bytes to requests of 40: the line from the board is what they wait for.
+    assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
+    assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
+    assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
+    let line = load.line.expect("it has a speed");
+    // What the same cases add when they are put once more has nothing of the upload in it.
+    let twice = Written::by(&times("80")).report();
+    let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
+    let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();
+    for (share, bytes) in [(line.sending, passed.bytes.0), (line.hearing, passed.bytes.1)] {
+        let expected = bytes as f64 / characters;
+        assert!(expected > 0.05 && (share - expected).abs() < 0.01, "{expected} {load}");
+    }
+    let printed = String::from_utf8_lossy(&written.output.stdout).into_owned();
+    assert!(printed.contains(&format!("limit: {load}\n")), "{printed}");
+    assert!(written.text("report.md").contains(&format!("| limit | {load} |\n")));
+    let [_, cases] = suites(&written);
+    let limit = cases.properties.iter().find(|property| property.name.as_str() == "limit");
+    assert_eq!(limit.map(|property| property.value.as_str()), Some(load.to_string().as_str()));
+    let free = Written::by(&["--tag", "document"]);
+    assert_eq!((free.code(), free.report().limit), (Some(0), None));
+}
+
+#[test]
+fn junit_counts_what_the_verdicts_count() {
+    for written in [Written::of_a_cheap_rook(&["--tag", "document"]), Written::by(&["byte.*"])] {
+        let (report, [run, cases]) = (written.report(), suites(&written));
+        let Counts { cases: all, fail, flaky, timeout, error, skipped, not_run, .. } =
+            report.counts;
+        assert_eq!((run.tests, run.errors), (1, 0));
+        let counted = [cases.tests, cases.failures, cases.errors, cases.skipped];
+        let expected = [all, fail, timeout + error + flaky, skipped + not_run];
+        assert_eq!(counted.map(|count| count as u64), expected);
+        assert_eq!((written.code() == Some(1)), fail > 0, "only the cheap rook is wrong");
+        for (test, case) in cases.test_cases.iter().zip(&report.cases) {
+            assert_eq!(test.name.as_str(), case.id);
+            let is_success = matches!(test.status, TestCaseStatus::Success { .. });
+            assert_eq!(is_success, case.verdict == Verdict::Pass, "{}", case.id);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_residue_stands_beside_the_right_one() {
+    let written = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let report = written.report();
+    assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Fail));
+    let markdown = written.text("report.md");
+    for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
+        let is_wrong = |at: &SquareEntry| {
+            at.reference != Some(at.board)
+                || at.reference_array.is_some_and(|right| right != at.array)
+        };
+        assert!(case.squares.iter().any(is_wrong), "{case:?}");
+        assert!(markdown.contains(&format!("## fail: {}\n", case.id)), "{markdown}");
+    }
+}
+
+#[test]
+fn a_set_up_that_fails_leaves_a_report_that_says_so() {
+    let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
+    let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
+    for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
+        let written = Written::by(&arguments);
+        let report = written.report();
+        assert_eq!((written.code(), report.outcome), (Some(3), Conclusion::Incomplete));
+        let why = report.incomplete.expect("why");
+        assert!(why.starts_with("set-up failed: ") && why.contains(what), "{why}");
+        assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
+        assert!(report.image.is_none() && report.link.is_none() && report.limit.is_none());
+        let [run, cases] = suites(&written);
+        assert_eq!((run.errors, cases.skipped), (1, 6), "it is not green");
+        assert!(written.text("report.md").contains("**Incomplete:** set-up failed"));
+    }
+}
+
+#[test]
+fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
+    let unknown = "XCHNG::\tFOO\tA\n\t.END\n";
+    let unresolved = "\t.EXTERN\tNOWHER\nXCHNG::\tJMP\tNOWHER\n\t.END\n";
+    for (source, what) in [(unknown, "FOO"), (unresolved, "NOWHER")] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("xchng.asm"), source).expect("a scratch file");
+        let mine = folder.path().to_string_lossy();
+        let written = Written::by(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
+        let said = String::from_utf8_lossy(&written.output.stderr);
+        assert!(said.contains("xchng") && said.contains(what), "{said}");
+        let report = written.report();
+        assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Incomplete), "{said}");
+        assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
+        let [run, cases] = suites(&written);
+        assert_eq!((run.errors, cases.failures, cases.errors), (1, 0, 0));
+    }
+}
+
+#[test]
+fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() {
+    for (sent, why) in [(Signal::INT, "interrupted"), (Signal::KILL, "has not ended")] {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let folder = folder_in(&scratch);
+        let log = scratch.path().join("results");
+        let folder = folder.to_string_lossy();
+        let log = log.to_string_lossy();
+        let arguments = ["run", "--direct", "--results", &log, "--report-dir", &folder];
+        let mut run = command(&arguments);
+        let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let began = Instant::now();
+        while super::records(Path::new(&*log)).len() < 20 {
+            assert!(began.elapsed() < Duration::from_secs(60), "no results");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        kill_process(Pid::from_child(&run), sent).expect("it runs");
+        run.wait().expect("it ends");
+        let text = std::fs::read_to_string(folder_in(&scratch).join("report.json"));
+        let report: Report = serde_json::from_str(&text.expect("it is there")).expect("a report");
+        assert!(report.incomplete.is_some_and(|told| told.contains(why)));
+        let all = sargon_corpus::shipped().expect("it ships").len() as u64;
+        assert_eq!((report.outcome, report.counts.cases), (Conclusion::Incomplete, all));
+        assert!(report.counts.is_consistent() && report.counts.not_run > 0);
+        assert_eq!(report.counts.pass > 10, sent == Signal::INT, "{:?}", report.counts);
+    }
+}
+
+#[test]
+fn a_resumed_run_reports_the_cases_of_both_and_a_long_one_each_case_once() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let log = scratch.path().join("results");
+    let log = ["--direct", "--results", &*log.to_string_lossy(), "byte.*"];
+    assert_eq!(Written::by(&log).report().counts.pass, 4);
+    let resumed = Written::by(&[&log[..], &["--resume"]].concat());
+    assert_eq!((resumed.code(), resumed.report().counts.pass), (Some(0), 4));
+    let soaked = Written::by(&["--direct", "byte.*", "--for", "1s"]).report();
+    assert_eq!((soaked.counts.cases, soaked.counts.pass), (4, 4));
+    assert!(soaked.rounds.is_some_and(|rounds| rounds.pass > 8 && rounds.pass == rounds.cases));
+}
+
+#[test]
+fn a_report_that_can_t_be_written_is_told_before_the_run() {
+    let output = hw_tests(&["run", "--direct", "byte.*", "--report-dir", "/dev/null/x"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty(), "no case was run");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/null/x"));
+}
+
+#[test]
+fn names_that_mean_something_elsewhere_mean_nothing_here() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let name = "</script><script>alert(1)</script>&|`x";
+    let file = case_called(name, scratch.path());
+    let written = Written::by(&["--direct", "--corpus", &file]);
+    assert_eq!(written.report().cases[0].id, name);
+    let [_, cases] = suites(&written);
+    assert_eq!(cases.test_cases[0].name.as_str(), name);
+    let markdown = written.text("report.md");
+    assert!(markdown.contains("&lt;b&gt;odd&lt;/b&gt;"), "the tag is in the table: {markdown}");
+    assert!(!markdown.contains("<script") && !markdown.contains("<b>"), "{markdown}");
+}

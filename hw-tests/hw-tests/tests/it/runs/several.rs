@@ -1,0 +1,114 @@
+//! One run on several boards, as it is asked for on the command line.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use hil_harness::results::Record;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::reports::Written;
+use super::{command, records, told};
+
+#[test]
+fn two_boards_share_a_run_and_the_table_says_what_each_did() {
+    let written = Written::by(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
+    let said = String::from_utf8_lossy(&written.output.stdout).into_owned();
+    assert_eq!(written.output.status.code(), Some(0), "{said}");
+    let report = written.report();
+    let rows: Vec<_> = report.boards.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(rows, ["direct", "direct 2"]);
+    for row in &report.boards {
+        let line = said.lines().find(|line| line.starts_with(&format!("{} ", row.name)));
+        assert!(line.is_some_and(|line| line.ends_with("  complete")), "{said}");
+    }
+    assert!(written.text("report.md").contains("| direct 2 |"));
+    assert!(written.text("junit.xml").contains("name=\"boards\" value=\"direct, direct 2\""));
+}
+
+#[test]
+fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let rig = folder.path().join("rig.toml");
+    let entry = |name: &str, tags: &str| {
+        format!("[boards.{name}]\nport = \"/dev/no-{name}\"\ntags = [{tags}]\n")
+    };
+    let text =
+        entry("one", "\"classic\"") + &entry("two", "") + &entry("three", "\"x\", \"classic\"");
+    std::fs::write(&rig, text).expect("a file");
+    let rig = rig.to_string_lossy();
+    let (code, said) = told(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("/dev/no-one") && said.contains("/dev/no-three"), "{said}");
+    assert!(!said.contains("no-two"), "{said}");
+    let (code, said) = told(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("has the tag 'zed'"), "{said}");
+    assert_eq!(told(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
+}
+
+#[test]
+fn a_board_that_is_not_there_is_told_and_the_others_do_its_work() {
+    let written = Written::by(&["--rig", "direct", "--rig", "/dev/no-such-board", "byte.*"]);
+    assert_eq!(written.output.status.code(), Some(0));
+    let report = written.report();
+    assert_eq!(report.counts.pass, 4);
+    assert!(report.boards[1].ended.starts_with("set-up failed: "), "{:?}", report.boards);
+    let talk = String::from_utf8_lossy(&written.output.stderr).into_owned();
+    assert!(talk.contains("/dev/no-such-board: set-up failed"), "{talk}");
+}
+
+#[test]
+fn what_is_for_one_board_is_refused_with_a_reason() {
+    let two = ["--rig", "direct", "--rig", "direct"];
+    let refused = [
+        (vec!["--for", "1s"], "--for and --count need a single board"),
+        (vec!["--count", "9"], "--for and --count need a single board"),
+        (vec!["--record", "tape"], "--record works with a single board only"),
+        (vec!["--faults", "1"], "--faults works with a single board only"),
+        (vec!["--real-time"], "--real-time works with a single board only"),
+    ];
+    for (more, why) in refused {
+        let (code, said) = told(&[&["run", "byte.*"], &two[..], &more[..]].concat());
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+    let (code, said) = told(&["run", "--rig", "/dev/a", "--rig", "/dev/a"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("'/dev/a' is given twice"), "{said}");
+    let (code, said) = told(&[&["doctor"], &two[..]].concat());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("needs a single board"), "{said}");
+}
+
+#[test]
+fn one_rig_is_one_board_like_a_port() {
+    let (code, said) = told(&["run", "--rig", "direct", "byte.*"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("within this program") && !said.contains("at fault"), "{said}");
+    assert_eq!(told(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
+}
+
+#[test]
+fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("results.jsonl");
+    let name = file.to_string_lossy().into_owned();
+    let boards = ["run", "--rig", "real-time", "--rig", "real-time", "--results", &name];
+    let mut run = command(&boards);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut talk = BufReader::new(run.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains(" on simulated") {
+        line.clear();
+        assert!(talk.read_line(&mut line).expect("text") > 0, "it ended early");
+    }
+    kill_process(Pid::from_child(&run), Signal::INT).expect("it runs");
+    assert_eq!(run.wait().expect("it ends").code(), Some(130));
+    let before = records(&file);
+    assert!(matches!(before.last(), Some(Record::End(end)) if !end.complete), "{before:?}");
+    let direct = ["run", "--rig", "direct", "--rig", "direct", "--results", &name, "--resume"];
+    let (code, said) = told(&direct);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("the list of boards is real-time, real-time 2 there"), "{said}");
+    assert_eq!(records(&file), before);
+}

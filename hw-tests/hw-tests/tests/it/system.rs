@@ -1,0 +1,3 @@
+//! labgrid's coordinator and exporter.
+
+mod labgrid;

@@ -1,0 +1,160 @@
+//! Boards that are places of labgrid: acquired, used, reset and given back, however a run ends.
+//! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
+
+mod lab;
+use crate::listened;
+use crate::programs;
+use crate::sim;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+use hil_harness::report::Report;
+use hil_harness::runner::{Fault, Verdict};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::network::proxy::Proxy;
+use lab::Lab;
+use listened::Listened;
+use sim::Board;
+
+/// A command's exit code and all that it said.
+fn ended(output: &Output) -> (Option<i32>, String) {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+fn report_in(folder: &Path) -> Report {
+    let text = std::fs::read_to_string(folder.join("report.json")).expect("a report");
+    serde_json::from_str(&text).expect("it is one")
+}
+
+/// A bit of the byte that counts White's attackers, stuck.
+fn stuck_bit() -> String {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let image = build(&profile, ProgramKind::Application).expect("it builds");
+    format!("{:04X}:0", image.program.symbol("WACT").expect("it is exported"))
+}
+
+#[test]
+fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow() {
+    let good = Board::start(&[]);
+    let liar = Board::start(&["--stuck", &stuck_bit()]);
+    let far = Board::start(&["--listen", "0"]);
+    let slow = Proxy::new(far.path.trim_start_matches("tcp://"), Duration::from_millis(150));
+    let gone = Board::start(&["--listen", "0"]);
+    let slow = slow.address("tcp");
+    let port = gone.path.clone();
+    let places = [("good", &good.path), ("liar", &liar.path), ("slow", &slow), ("gone", &port)];
+    let places = places.map(|(name, port)| (name, port.as_str()));
+    let lab = Lab::with(&places);
+    let rigs: Vec<_> = places.iter().map(|(name, _)| format!("labgrid://{name}")).collect();
+    let mut words = vec!["run", "--tag", "play", "--reconnect", "1", "--report-dir", "report"];
+    rigs.iter().for_each(|rig| words.extend(["--rig", rig]));
+    let mut run = Listened::start(lab.hw_tests(&words));
+    run.hear("labgrid://gone: Sargon");
+    drop(gone);
+    let (output, rest) = run.ended();
+    let (code, said) = ended(&output);
+    assert_eq!(code, Some(1), "{said}{rest}");
+    let report = report_in(&lab.path("report"));
+    assert_eq!(report.counts.not_run, 0, "{said}");
+    let failed: Vec<_> = report.cases.iter().filter(|it| it.verdict == Verdict::Fail).collect();
+    assert!(!failed.is_empty(), "{said}");
+    for case in &failed {
+        assert_eq!(case.fault, Some(Fault::Boards(vec!["labgrid://liar".to_owned()])), "{case:?}");
+    }
+    let [good, liar, slow, gone] = &report.boards[..] else { panic!("{said}") };
+    assert_eq!((good.ended.as_str(), slow.ended.as_str()), ("complete", "complete"), "{said}");
+    assert!(liar.ended.starts_with("set aside"), "{said}");
+    assert!(gone.ended.contains("lost") || gone.ended.contains("set-up failed"), "{said}");
+    assert!(good.counts.pass > slow.counts.pass && slow.counts.pass > 0, "{said}");
+    for (place, _) in places {
+        lab.is_freed(place);
+    }
+}
+
+#[test]
+fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
+    let board = Board::start(&[]);
+    let lab = Lab::with(&[("bench", &board.path)]);
+    for (sent, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
+        let words = ["run", "--for", "1h", "--port", "labgrid://bench"];
+        let mut run = Listened::start(lab.hw_tests(&words));
+        run.hear(" on labgrid://bench");
+        assert!(lab.is_acquired("bench"));
+        kill_process(Pid::from_child(&run.run), sent).expect("it runs");
+        assert_eq!(run.ended().0.status.code(), code);
+        lab.is_freed("bench");
+    }
+}
+
+#[test]
+fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_them() {
+    let board = Board::start(&[]);
+    let lab = Lab::with(&[("bench", &board.path)]);
+    lab.client_of("somebody", &["-p", "bench", "acquire"]);
+    let run = |port: &str| lab.hw_tests(&["run", "--port", port]).output().expect("it starts");
+    let (code, said) = ended(&run("labgrid://bench"));
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("is already acquired by") && said.contains("somebody"), "{said}");
+    assert!(lab.is_acquired("bench"));
+    let (code, said) = ended(&run("labgrid://attic"));
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("labgrid://attic") && said.contains("matches nothing"), "{said}");
+}
+
+#[test]
+fn power_and_reset_are_labgrids_drivers() {
+    let board = Board::start(&[]);
+    // What the board said when it started is heard here, and not after the reset.
+    let (code, said) = ended(
+        &programs::rcflash().args(["probe", "--port", &board.path]).output().expect("it starts"),
+    );
+    assert_eq!(code, Some(0), "{said}");
+    let lab = Lab::with(&[("bench", &board.path)]);
+    let done = lab.path("done");
+    let note = |word: &str| format!("sh -c \"echo {word} >> {}\"", done.display());
+    let text = std::fs::read_to_string(example("environment.yaml")).expect("it ships");
+    let words = ["on", "off", "cycle"].map(|word| (format!("cmd_{word}: \"true\""), word));
+    let text = words.iter().fold(text, |text, (before, word)| {
+        text.replace(before, &format!("cmd_{word}: '{}'", note(word)))
+    });
+    std::fs::write(lab.path("env.yaml"), text).expect("a file");
+    let mut reset = lab.in_lab(programs::rcflash());
+    reset.args(["reset", "--patience", "1", "--port", "labgrid://bench"]);
+    // The power switch leads nowhere, so that the board does not say that it starts.
+    let (code, said) = ended(&reset.env("LG_ENV", "env.yaml").output().expect("it starts"));
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("nothing was heard from the board's monitor"), "{said}");
+    assert_eq!(std::fs::read_to_string(&done).expect("a file"), "on\ncycle\n");
+    lab.is_freed("bench");
+}
+
+/// A file of the example in the book.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab").join(name)
+}
+
+#[test]
+fn the_example_for_pytest_runs_the_regression_on_two_places() {
+    let boards = [Board::start(&[]), Board::start(&["--listen", "0"])];
+    let places = [("bench", boards[0].path.as_str()), ("attic", boards[1].path.as_str())];
+    let lab = Lab::with(&places);
+    for name in ["environment.yaml", "test_boards.py"] {
+        std::fs::copy(example(name), lab.path(name)).expect("a copy");
+    }
+    lab.client(&["-c", "environment.yaml", "acquire"]);
+    let mut pytest = lab.in_lab(Command::new("pytest"));
+    pytest.args(["-p", "no:cacheprovider", "--lg-env", "environment.yaml", "test_boards.py"]);
+    pytest.env("HW_TESTS", env!("CARGO_BIN_EXE_hw-tests")).env("HW_TESTS_CASES", "play.00*");
+    pytest.env("LG_ENV", "environment.yaml").env("LG_USERNAME", "tester");
+    let (code, said) = ended(&pytest.output().expect("it starts"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("2 passed"), "{said}");
+    assert!(places.iter().all(|(place, _)| lab.is_acquired(place)), "they are left as they were");
+}

@@ -1,0 +1,84 @@
+//! A run of the corpus whose adapter is unplugged and plugged in again.
+
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use board_simulator::{BoardServer, Pace, ServerOptions, board_spec};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::Profile;
+
+use crate::upload::cable::Cable;
+use crate::upload::listened::Listened;
+
+/// A board at its own clock, so that cases take a while.
+fn board() -> BoardServer {
+    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let options = ServerOptions { pace: Pace::RealTime, ..ServerOptions::default() };
+    BoardServer::start(board_spec(&profile), &rom.bytes, options).expect("a pseudo-terminal")
+}
+
+/// A run that has lost its port.
+struct Losing {
+    run: Listened,
+    port: PathBuf,
+    server: BoardServer,
+    _folder: tempfile::TempDir,
+}
+
+impl Losing {
+    fn new(more: &[&str]) -> Self {
+        let server = board();
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let port = folder.path().join("port");
+        let cable = Cable::new(server.path(), usize::MAX);
+        symlink(cable.port(), &port).expect("a link");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+        command.args(["run", "--count", "100", "--port"]).arg(&port).args(more);
+        command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
+        let mut run = Listened::start(command);
+        run.hear("Sargon exchange evaluator");
+        // The name goes first: the device's own may be another test's by then.
+        std::fs::remove_file(&port).expect("it is there");
+        cable.carried();
+        run.hear("the port is gone; waiting up to");
+        Self { run, port, server, _folder: folder }
+    }
+
+    /// Its end, what it said until then, and the board, to which a cable may be joined.
+    fn ended(self) -> (Output, String, BoardServer) {
+        let (output, rest) = self.run.ended();
+        (output, rest, self.server)
+    }
+}
+
+#[test]
+fn a_run_waits_for_its_adapter_and_goes_on() {
+    let losing = Losing::new(&[]);
+    let cable = Cable::new(losing.server.path(), usize::MAX);
+    symlink(cable.port(), &losing.port).expect("a link");
+    let (output, rest, _server) = losing.ended();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}{rest}");
+    assert!(rest.contains("the port is back"), "{rest}");
+    assert!(printed.contains("PASS: 100 of 100 cases"), "{printed}");
+    cable.carried();
+}
+
+#[test]
+fn a_run_whose_adapter_stays_away_ends_after_the_time_that_was_given() {
+    let (output, rest, _) = Losing::new(&["--reconnect", "1"]).ended();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{printed}{rest}");
+    assert!(printed.contains("INCOMPLETE"), "{printed}");
+}
+
+#[test]
+fn the_user_need_not_wait_for_that() {
+    let losing = Losing::new(&[]);
+    let id = rustix::process::Pid::from_child(&losing.run.run);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
+    assert_eq!(losing.ended().0.status.code(), Some(130));
+}

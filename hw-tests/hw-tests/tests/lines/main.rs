@@ -1,0 +1,141 @@
+//! Every command line of README and of the pages, each a test of its own: `cargo test -p hw-tests
+//! --test lines BOARDS` runs those of one page.
+//!
+//! The lines of a page are typed in their order, as its reader does: a line that is asked for alone
+//! runs after those before it.
+
+mod bench;
+mod commands;
+#[allow(dead_code, reason = "command lines are run by a shell")]
+#[path = "../it/programs.rs"]
+mod programs;
+#[path = "../it/sim.rs"]
+mod sim;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use bench::Bench;
+use commands::CommandLine;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![commands_found()];
+    // Line by line through all pages, so that several pages are at work at a time.
+    let mut pages: Vec<_> = pages().into_iter().map(|page| trials_of(page).into_iter()).collect();
+    while !pages.is_empty() {
+        trials.extend(pages.iter_mut().filter_map(Iterator::next));
+        pages.retain(|rest| rest.len() > 0);
+    }
+    if !cfg!(feature = "system-tests") {
+        eprintln!(
+            "{} more checks need installed programs: `.ci/run` installs these and runs them",
+            system_checks()
+        );
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn commands_found() -> Trial {
+    Trial::test("command_lines_are_found_where_they_are_shown_as_such", || {
+        commands::check();
+        Ok(())
+    })
+}
+
+/// The number of checks that the feature `system-tests` adds: command lines, and tests in modules
+/// called `system`.
+fn system_checks() -> usize {
+    let lines = pages().into_iter().flat_map(|page| lines_of(&page));
+    let lines = lines.filter(|line| line.needs_installed).count();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tests: usize = ["assembler", "flasher", "hw-tests"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).expect("the crates").flatten())
+        .map(|crate_folder| system_tests(&crate_folder.path().join("tests/it"), false))
+        .sum();
+    lines + tests
+}
+
+/// The number of tests below a folder that are in modules called `system`.
+fn system_tests(folder: &Path, is_within: bool) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let tests = entries.map(|entry| {
+        let path = entry.path();
+        let is_system = is_within || path.file_stem().is_some_and(|name| name == "system");
+        match path.is_dir() {
+            true => system_tests(&path, is_system),
+            false if is_system => {
+                std::fs::read_to_string(path).unwrap_or_default().matches("#[test]").count()
+            }
+            false => 0,
+        }
+    });
+    tests.sum()
+}
+
+/// The command lines of a page.
+fn lines_of(page: &Path) -> Vec<CommandLine> {
+    commands::command_lines(&std::fs::read_to_string(page).expect("the page"))
+}
+
+/// The page names with their paths: README, and all documents.
+fn pages() -> Vec<PathBuf> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let entries = std::fs::read_dir(&docs).expect("the documents").flatten();
+    let mut pages: Vec<_> = entries.map(|entry| entry.path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|end| end == "md"));
+    pages.push(docs.join("../README.md"));
+    pages.sort();
+    pages
+}
+
+/// A page whose lines are typed so far as they were asked for.
+struct Page {
+    lines: Vec<CommandLine>,
+    /// The reader's surroundings, from the first line that is typed.
+    bench: Option<Bench>,
+    /// The fault of each line that was typed.
+    faults: Vec<Option<String>>,
+}
+
+fn trials_of(path: PathBuf) -> Vec<Trial> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut lines = lines_of(&path);
+    if !cfg!(feature = "system-tests") {
+        lines.retain(|line| !line.needs_installed);
+    }
+    let trial_name = |line: &CommandLine| {
+        let module = if line.needs_installed { "system::" } else { "" };
+        format!("{module}{name}:{}: {}", line.line, line.text.trim())
+    };
+    let names: Vec<_> = lines.iter().map(trial_name).collect();
+    let page = Arc::new(Mutex::new(Page { lines, bench: None, faults: Vec::new() }));
+    let trial = |(index, name): (usize, String)| {
+        let page = Arc::clone(&page);
+        Trial::test(name, move || {
+            let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
+            page.fault_of(index).map_or(Ok(()), |fault| Err(Failed::from(fault)))
+        })
+    };
+    names.into_iter().enumerate().map(trial).collect()
+}
+
+impl Page {
+    /// Types the lines up to this one, unless they were typed before, and returns its fault.
+    fn fault_of(&mut self, index: usize) -> Option<String> {
+        let bench = self.bench.get_or_insert_with(Bench::new);
+        while self.faults.len() <= index {
+            let line = &self.lines[self.faults.len()];
+            self.faults.push(bench.run(&line.text));
+        }
+        let fault = self.faults[index].clone();
+        if self.faults.len() == self.lines.len() {
+            self.bench = None; // nothing is typed any more
+        }
+        fault
+    }
+}

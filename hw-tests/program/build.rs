@@ -1,5 +1,0 @@
-//! The version that `--version` shows.
-
-fn main() {
-    program_kit::commit::set_version();
-}

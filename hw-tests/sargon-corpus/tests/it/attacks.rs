@@ -1,0 +1,71 @@
+//! The reference's attackers against the attack sets of a chess library, where the two mean the
+//! same: without pins and without a battery on the square.
+
+use cozy_chess::{
+    BitBoard, Board, Color, Piece as Chess, Square as At, get_bishop_moves, get_king_moves,
+    get_knight_moves, get_pawn_attacks, get_rook_moves,
+};
+use sargon_corpus::{Subject, shipped};
+use sargon_reference::{Colour, Kind, Verdict, examine};
+
+/// Returns who of `color` attacks `at`; `None` if somebody else would through one of them.
+fn direct(board: &Board, at: At, color: Color) -> Option<BitBoard> {
+    let seen = |occupied: BitBoard| {
+        let slide = |kind, moves| moves & (board.pieces(kind) | board.pieces(Chess::Queen));
+        (slide(Chess::Bishop, get_bishop_moves(at, occupied))
+            | slide(Chess::Rook, get_rook_moves(at, occupied))
+            | get_knight_moves(at) & board.pieces(Chess::Knight)
+            | get_king_moves(at) & board.pieces(Chess::King)
+            | get_pawn_attacks(at, !color) & board.pieces(Chess::Pawn))
+            & board.colors(color)
+    };
+    let first = seen(board.occupied());
+    (seen(board.occupied() ^ first) | first == first).then_some(first)
+}
+
+/// Returns what they are worth, the cheapest first.
+fn values(board: &Board, attackers: BitBoard) -> Vec<u8> {
+    let kinds = [
+        (Chess::Pawn, Kind::Pawn),
+        (Chess::Knight, Kind::Knight),
+        (Chess::Bishop, Kind::Bishop),
+        (Chess::Rook, Kind::Rook),
+        (Chess::Queen, Kind::Queen),
+        (Chess::King, Kind::King),
+    ];
+    let of_kind = |(chess, kind): (Chess, Kind)| {
+        let count = (attackers & board.pieces(chess)).len() as usize;
+        std::iter::repeat_n(kind.value(), count)
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
+}
+
+/// Compares both sides of a square; how many could be compared.
+fn check(id: &str, board: &Board, verdict: &Verdict) -> usize {
+    let at: At = verdict.square.to_string().parse().expect("a square");
+    let sides = [(Colour::White, Color::White), (Colour::Black, Color::Black)];
+    let known = sides.into_iter().filter_map(|(ours, theirs)| {
+        direct(board, at, theirs).map(|attackers| (ours, values(board, attackers)))
+    });
+    let mut compared = 0;
+    for (colour, values) in known {
+        assert_eq!(verdict.array.in_order(colour), values, "{id} {} {colour:?}", verdict.square);
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn attackers_are_those_of_a_chess_library_without_pins_and_batteries() {
+    let mut compared = 0;
+    for case in shipped().unwrap_or_else(|error| panic!("{error}")) {
+        let Subject::Position { fen, position, .. } = &case.subject else { continue };
+        let Ok(board) = fen.parse::<Board>() else { continue };
+        let (pins, verdicts) = examine(position);
+        if pins.is_empty() {
+            let fits = verdicts.iter().filter(|verdict| !verdict.overflow);
+            compared += fits.map(|verdict| check(&case.id, &board, verdict)).sum::<usize>();
+        }
+    }
+    assert!(compared > 5_000, "{compared}");
+}

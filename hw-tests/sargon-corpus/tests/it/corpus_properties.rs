@@ -1,0 +1,111 @@
+//! The corpus itself, and what must hold of the reference on every position of it.
+
+use std::collections::HashSet;
+
+use sargon_corpus::{Case, SEED, Subject, generate, shipped, to_epd};
+use sargon_reference::{Colour, Kind, Position, Verdict, examine};
+
+fn corpus() -> Vec<Case> {
+    shipped().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn positions() -> impl Iterator<Item = (String, Position)> {
+    corpus().into_iter().filter_map(|case| match case.subject {
+        Subject::Position { position, .. } => Some((case.id, position)),
+        Subject::Array { .. } => None,
+    })
+}
+
+#[test]
+fn the_generated_positions_come_from_their_seed() {
+    let text = include_str!("../../corpus/generated.epd");
+    let count = text.lines().count();
+    assert!(count >= 1000);
+    assert_eq!(to_epd(&generate(SEED, count)), text);
+}
+
+#[test]
+fn the_corpus_has_what_it_promises() {
+    let cases = corpus();
+    let ids: HashSet<_> = cases.iter().map(|case| &case.id).collect();
+    assert_eq!(ids.len(), cases.len(), "no two cases share a name");
+    let tagged = |tag: &str| cases.iter().filter(|c| c.tags.iter().any(|t| t == tag)).count();
+    for (tag, least) in [
+        ("document", 6),
+        ("odd", 10),
+        ("array", 7),
+        ("pin", 100),
+        ("battery", 100),
+        ("promoted", 100),
+    ] {
+        assert!(tagged(tag) >= least, "{tag}: {}", tagged(tag));
+    }
+    let to_move = |colour| positions().filter(|(_, p)| p.to_move == colour).count();
+    assert!(to_move(Colour::White) > 300 && to_move(Colour::Black) > 300);
+    let eleven = positions().find(|(id, _)| id == "odd.elevenpins").expect("it is there").1;
+    assert!(examine(&eleven).0.len() > 10);
+}
+
+#[test]
+fn a_residue_lies_between_nothing_and_the_piece() {
+    for (id, position) in positions() {
+        for verdict in examine(&position).1 {
+            assert!(
+                verdict.outcome.residue <= verdict.piece.kind.value(),
+                "{id} {}",
+                verdict.square
+            );
+        }
+    }
+}
+
+/// Mirrors must not change anything where nothing depends on the order of looking: with two queens
+/// of a colour another one is watched for pins, and what finds no room depends on who came first.
+fn is_symmetric(position: &Position) -> bool {
+    let count = |colour, kind| {
+        position.pieces().filter(|(_, p)| p.colour == colour && p.kind == kind).count()
+    };
+    let single = [Colour::White, Colour::Black]
+        .into_iter()
+        .all(|colour| count(colour, Kind::King) <= 1 && count(colour, Kind::Queen) <= 1);
+    single && examine(position).1.iter().all(|verdict| !verdict.overflow)
+}
+
+/// The reference's answer for each square: file, rank, residue, White's and Black's section of the
+/// array.
+type Said = (u8, u8, u8, [u8; 7], [u8; 7]);
+
+/// Returns what it says of a position, after `back` has led each square to where it was before a
+/// mirror.
+fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
+    let of = |verdict: &Verdict| {
+        let sections: [[u8; 7]; 2] = [0, 7].map(|start| {
+            let bytes = verdict.array.to_bytes();
+            std::array::from_fn(|index| bytes[start + index])
+        });
+        let file = verdict.square.file();
+        let rank = verdict.square.rank();
+        back((file, rank, verdict.outcome.residue, sections[0], sections[1]))
+    };
+    let mut all: Vec<_> = examine(position).1.iter().map(of).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn mirrors_change_nothing() {
+    let mut compared = 0;
+    for (id, position) in positions().filter(|(_, position)| is_symmetric(position)) {
+        let plain = said(&position, |all| all);
+        let back = said(&position.files_reversed(), |(file, rank, residue, white, black)| {
+            (7 - file, rank, residue, white, black)
+        });
+        assert_eq!(back, plain, "{id}: files reversed");
+        let back = said(&position.colours_swapped(), |(file, rank, residue, white, black)| {
+            (file, 7 - rank, residue, black, white)
+        });
+        assert_eq!(back, plain, "{id}: colours swapped");
+        compared += 1;
+    }
+    assert!(compared > 900, "{compared}");
+}

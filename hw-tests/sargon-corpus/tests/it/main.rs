@@ -1,0 +1,5 @@
+//! Tests of the corpus.
+
+mod attacks;
+mod corpus_properties;
+mod differences;
