@@ -6,13 +6,13 @@
         .INSERT sargon.asm
 
 ; ATKSAV - stores the value of an attacker in its slot of its colour's section.
-;   The slot is that of the piece's type, or the queen's if a queen was met on this ray. The first
+;   The slot is that of the piece's type, or the queen's if one came before on this ray. The first
 ;   of a slot goes low, the second high, so that the first comes out first. Nothing goes into a full
 ;   slot: the piece is pushed into the low half of the next byte that has room, whatever byte that
 ;   is. As in 1978, the direction stands for the queen met as soon as there is a pin, and the next
 ;   byte is taken without a look at it: a piece pushed out of it is lost, though counted, and after
 ;   a section comes the other one's count or the pin list.
-;   Entry:    A = type; E bit 7 = colour, bit 0 = a queen was met on this ray; C = step of the ray;
+;   Entry:    A = type; E bit 7 = colour, bit 0 = queen seen on this ray; C = step of the ray;
 ;             H = the data page
 ;   Exit:     the piece is stored and counted
 ;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set; as in
@@ -30,8 +30,8 @@ ATKSAV: PUSH H
         EXX                     ; A goes across: EXX leaves it
         MOV D,A                 ; the value
         .IFE FAULT78,[
-        BIT 0,E                 ; a queen was met
-        JRZ ..SLOT              ; none: the slot of its own type
+        BIT 0,E                 ; queen seen
+        JRZ ..SLOT              ; none: the slot of its type
 ][
         LDA NPINS               ; any pin on the board changes what is tested
         ORA A
@@ -56,7 +56,7 @@ ATKSAV: PUSH H
         ORA A
         JRNZ %USED              ; someone is there
         MOV M,D                 ; most slots are empty
-%CNT:   MVI L,BASE              ; the count stands before the slots
+%CNT:   MVI L,BASE              ; the count precedes the slots
         INR M
         POP H
         RET
@@ -82,7 +82,7 @@ ATKSAV: PUSH H
         CZ ATKOVR               ; it is not a slot of this section
 ]
 %PUSH:  MOV A,D
-        RLD                     ; A: who was in the high half
+        RLD                     ; A: the entry that was in the high half
         .IFN FAULT78,[CNZ ATKOVR]
         JMPR %CNT
 ]
@@ -110,7 +110,7 @@ FULL:   MVI L,O.STAT
         POP H                   ; pushed by ATKSAV
         RET
 ][
-ATKOVR: PUSH H                  ; HL is the byte that STORE goes on with
+ATKOVR: PUSH H                  ; HL is the byte with which STORE continues
         MVI L,O.STAT
         SET B.OVER,M
         POP H

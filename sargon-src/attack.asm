@@ -1,4 +1,4 @@
-; Finds who attacks a square, and who defends the piece on it.
+; Finds the attackers of a square and the defenders of the piece on it.
 
         .IDENT ATTACK
         .EXTERN ATKSAV,PNCK,M3,NPINS
@@ -6,9 +6,9 @@
 
 ; While the rays are walked:
 ;   HL   the square reached         B   the square under examination
-;   C    the step of this ray       E   bit 7 the colour of the ray's pieces, bit 0 a queen was met
-; Every direction has code of its own with its step as a constant: fetching steps from a table took
-; two fifths of the time. The order is that of DIRECT, which decides who comes first in a slot.
+;   C    the step of this ray       E   bit 7 the colour of the ray's pieces, bit 0 queen seen
+; Every direction has its own code with the step as a constant: fetching steps from a table took
+; two fifths of the time. The order is that of DIRECT: it decides which piece is first in a slot.
 
 ; ATTACK - files every attacker and defender of a square in the attackers array.
 ;   In the fast evaluator ATTACK is another routine (spread.asm), and this one, ATKRAY there, serves
@@ -23,7 +23,7 @@
 ATTACK:][.INTERN ATKRAY
 ATKRAY:]
         LHLD M3                 ; H, the page of the board, is never changed
-        MOV B,L                 ; B keeps it: each ray and leap starts from there
+        MOV B,L                 ; saved in B: each ray and leap starts from there
 
 ; RAY - walks from the square under examination to the first piece or the border; AT takes up the
 ; piece.
@@ -82,7 +82,7 @@ LEAPER: MOV A,L
         SUB B                   ; from the square under examination to the knight
         MOV C,A                 ; the step, for PNCK
         MOV E,M                 ; the colour; bit 0 is clear in KNIGHT: no queen
-        MVI A,KNIGHT            ; what ATKSAV is told
+        MVI A,KNIGHT            ; ATKSAV's argument
         TAKE
         RET
 
@@ -106,10 +106,10 @@ LEAPER: MOV A,L
         CPI KING                ; a king ends the ray
         JRZ OTHERS
 ]
-; BEYOND - files the piece of type A and goes on to the next piece of its colour that slides along
+; BEYOND - files the piece of type A and continues to the next piece of its colour that slides along
 ; the same ray: it attacks through the one before. Anything else ends the ray.
         .DEFINE BEYOND[KIND,FOUND,QUEENS,%NEXT]=[
-QUEENS: SET 0,E                 ; she and whoever is after her go to the queen's slot
+QUEENS: SET 0,E                 ; queen and all pieces after her: the queen's slot
 FOUND:  TAKE
 %NEXT:  MOV A,L
         ADD C                   ; the next square behind it
@@ -118,7 +118,7 @@ FOUND:  TAKE
         ORA A
         JRZ %NEXT
         XRA E                   ; bit 7: another colour?
-        RM                      ; the other colour, or the border where Black stands
+        RM                      ; the other colour, or the border if Black is on this ray
         XRA E                   ; the byte again
         ANI 7
         CPI KIND
@@ -130,7 +130,7 @@ FOUND:  TAKE
 DIAGNL: FIRST BISHOP,ALONE,DFOUND,DQUEEN
         CPI PAWN                ; FIRST has left the type in A, one step away
         RNZ
-        MOV A,E                 ; White's pawns attack upwards, so they stand a negative step away,
+        MOV A,E                 ; White's pawns attack upwards, so they are a negative step away,
         XRA C                   ; Black's a positive one: bit 7 of colour and step differ
         RP                      ; the signs agree: it attacks the other way
         MVI A,PAWN              ; the type again, for TAKE

@@ -1,5 +1,5 @@
 ; The evaluator's variables, in one page. The page must start at a multiple of 256: the layout
-; aligns it. The front end sets it up (SETUP in positn.asm): what nothing else is said of is 0.
+; aligns it. The front end initializes it (SETUP in positn.asm), with 0 unless noted.
 
         .IDENT SARDAT
         .INTERN BOARDA,ATKLST,WACT,BACT,ENDLST,PLISTA,PLDIRA,STATUS,POSK,POSQ
@@ -24,8 +24,8 @@ STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT
 
 ; The program's index variables. M1 to M4 are addresses in this page, NPINS in the one after it, the
 ; others in the table page.
-; Ours use M3, the square under examination, and T3, its piece's type; the rest is for routines of
-; one's own.
+; The built-in routines use M3, the square evaluated, and T3, its piece's type; the rest is for
+; override routines.
 M1:     .BLKW 1
 M2:     .BLKW 1
 M3:     .BLKW 1

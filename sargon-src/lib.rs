@@ -1,9 +1,14 @@
-//! Sargon's exchange evaluator in TDL source, as text: what `firmware` assembles.
+//! The Z80 source files of Sargon's exchange evaluator, in TDL syntax, as string constants for
+//! `firmware`; README.md describes each file. They are a crate of their own because a package can
+//! only include files of its folder.
 //!
-//! The files stand beside this one; README.md there says what each is. A crate of their own carries
-//! them, since a package can hold no file from outside its folder.
+//! ```
+//! let (name, text) = sargon_src::XCHNG;
+//! assert_eq!(name, "xchng.asm");
+//! assert!(text.contains("XCHNG:"));
+//! ```
 
-/// Defines a constant for each file: its name, and its text.
+/// Defines a constant for each file: (name, text).
 macro_rules! files {
     ($($constant:ident $file:literal)*) => { $(
         #[doc = concat!("`", $file, "`: its name, and its text.")]

@@ -1,4 +1,4 @@
-; The evaluator's names for a routine of one's own: insert this file instead of sargon.asm. It makes
+; The evaluator's names for an override routine: insert this file instead of sargon.asm. It makes
 ; no code.
 
         .INSERT sargon.asm

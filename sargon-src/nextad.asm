@@ -7,14 +7,14 @@
 ; NEXTAD - changes sides and takes the least valuable piece out of the other side's section.
 ;   An entry whose low half is empty is found all the same, so none is lost. The walk along the
 ;   section is bounded: White's section lies below O.BACT, Black's at or above it, and the byte at
-;   O.END is never 0. As in 1978 the walk goes on beyond the section, up to the fence, and takes
+;   O.END is never 0. As in 1978 the walk continues beyond the section, up to the fence, and takes
 ;   what it finds there; a byte with an empty low half ends it, the fence among them. XCHNG sees
 ;   from the pointers that this happened.
 ;   Entry:    C = side flag; B' = count of the side just served, C' = count of the other;
 ;             HL' and DE' = where their sections were left; H' and D' = the data page
 ;   Exit:     Z clear: A = value of the piece; Z set: A = 0, the side has none left
 ;             C + 1; B' C' and HL' DE' exchanged, the count and the section one piece shorter
-;   Errors:   the count promises more than the section holds: as if none were left, B.SHRT of STATUS
+;   Errors:   the count exceeds the section's entries: as if none were left, B.SHRT of STATUS
 ;             set; as in 1978 only if an empty low half ends the walk
 ;   Clobbers: F
 ;   Stack:    0 bytes; as in 1978 2
@@ -30,7 +30,7 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         JRZ ..DONE
         DCR B                   ; one fewer
         .IFE FAULT78,[
-        BIT 7,L                 ; which section is it? Its addresses tell
+        BIT 7,L                 ; bit 7 of its address selects the section
         JRNZ ..BLK
 ..WHT:  INR L
         CMP M
@@ -38,8 +38,8 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         BIT 7,L
         JRNZ ..SHRT             ; walked into Black's section
 ..TAKE: RRD                     ; A = the low half; the high one comes down
-        JRZ ..TAKE              ; only the high half held a piece: it is low now
-        DCR L                   ; the byte may hold another; Z is clear, L is never 0
+        JRZ ..TAKE              ; only the high half had a piece: it is low now
+        DCR L                   ; the byte may have another; Z is clear, L is never 0
         EXX
         RET
 ..BLK:  INR L
@@ -62,7 +62,7 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         JRZ ..NEXT              ; no test for the end: the fence is not 0
         RRD                     ; A = the low half
         JRZ ..SHRT              ; nothing in it
-        DCX H                   ; not DCR L: it would spoil Z
+        DCX H                   ; not DCR L: it would change Z
 ..DONE: EXX
         RET
 ..SHRT: PUSH H

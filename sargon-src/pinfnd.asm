@@ -59,10 +59,10 @@ RAYS:   EXX                     ; the steps are in the second set
         MOV A,M
         ORA A
         JRZ ..OUT
-        CPI BORDER              ; nobody stands on this ray
+        CPI BORDER              ; no piece on this ray
         JRZ ENDRAY
         XRA E                   ; bit 7: whether it is of the other colour
-        JM ENDRAY               ; an enemy stands before any friend
+        JM ENDRAY               ; an enemy piece comes before any friendly one
         MOV D,L                 ; a friend: it is pinned if what follows pins it
 ..PAST: MOV A,L                 ; past the empty squares behind it
         ADD C
@@ -85,7 +85,7 @@ RAYS:   EXX                     ; the steps are in the second set
         ANI 7
         CPI QUEEN               ; against a king it is a pin in any case
         JRNZ ..PIN
-        CALL HELD               ; a queen that is held may be left to the other queen
+        CALL HELD               ; a defended queen need not fear the other queen
         JP ENDRAY               ; more defenders than attackers: no pin
 ..PIN:  LXI H,NPINS             ; the low byte of the index is the count
         MOV A,M
@@ -102,7 +102,7 @@ ENDRAY: EXX
         JRNZ RAYS               ; this kind has another ray
         RET
 
-; HELD - whether a queen that a queen attacks is held: sign clear when she has more defenders than
+; HELD - whether a queen attacked by a queen is defended: sign clear if she has more defenders than
 ; attackers, counted with the pins found so far. It takes into account that another ATTACK may
 ; change IY.
 HELD:   PUSH B                  ; ATTACK uses all of them

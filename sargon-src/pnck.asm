@@ -1,4 +1,4 @@
-; Whether a pin keeps a piece from taking part.
+; Tests whether a pin bars a piece from the exchange.
 
         .IDENT PNCK
         .INTERN PNCK
@@ -15,7 +15,7 @@
 ;   Stack:    6 bytes
 ;   Cycles:   119..442 over the corpus
 PNCK:   PUSH H
-        PUSH B                  ; C, the step, is wanted again
+        PUSH B                  ; C, the step, is needed again
         LDA NPINS
         MOV C,A                 ; as many squares as there are pins
         MVI B,0

@@ -8,7 +8,7 @@
         .LOC .DATA.
 BATTLE: .BLKW 1                 ; the routine that plays the battle for a square out
 ALLST:  .BLKB 1                 ; the statuses of all squares together
-MOVER:  .BLKB 1                 ; who has just moved: 0 White, 80H Black
+MOVER:  .BLKB 1                 ; side that has just moved: 0 White, 80H Black
 MOVED:  .BLKB 1                 ; the square moved to, 0 if it is not known
 PTSL:   .BLKB 1                 ; highest loss of the side that has just moved
 PTSW1:  .BLKB 1                 ; highest loss of the other side
@@ -24,7 +24,7 @@ BOOK:   .BLKB 2                 ; lost and won as in the program of 1978, in hal
 ;   The other side moves next and rescues its highest piece, so only the second counts; if the piece
 ;   that has just moved is itself in danger, the highest is forgotten and the second takes its
 ;   place.
-;   Entry:    HL = XCHNG or a routine that calls it, keeps its residue in E and may use all other
+;   Entry:    HL = XCHNG or a routine that calls it, returns its residue in E and may use all other
 ;             registers;
 ;             the position set up, its pins found; MOVER and MOVED
 ;   Exit:     PTSL to BOOK; ALLST = the statuses of all squares together
@@ -41,8 +41,8 @@ POINTS: SHLD BATTLE
         LXI H,BOARDA+A1
 ..RANK: MVI B,8
 ..FILE: MOV A,M
-        ORA A                   ; nothing stands there
-        CNZ SQUARE              ; SQUARE keeps B and HL
+        ORA A                   ; empty square
+        CNZ SQUARE              ; SQUARE preserves B and HL
         INR L
         DJNZ ..FILE
         INR L                   ; past the border on either side
@@ -52,7 +52,7 @@ POINTS: SHLD BATTLE
         JRNZ ..RANK
         JMP ACCNT               ; returns for POINTS
 
-; SQUARE - examines the piece A on square HL; keeps B and HL.
+; SQUARE - evaluates the piece A on square HL; preserves B and HL.
 SQUARE: PUSH H
         PUSH B                  ; B counts the files
         SHLD M3                 ; the page is that of the board
@@ -74,7 +74,7 @@ SQUARE: PUSH H
         RET
 ..GO:   PCHL
 
-; PRIZES - keeps the residue E of square M3 if it is among the highest of its side.
+; PRIZES - stores the residue E of square M3 if it is among the highest of its side.
 PRIZES: MOV A,E                 ; E = residue
         ORA A
         RZ                      ; it loses nothing
@@ -94,7 +94,7 @@ PRIZES: MOV A,E                 ; E = residue
         LXI D,PTSCK             ; the piece that has just moved
         LDAX D
         SET B.DNGR,A
-        MOV B,A                 ; B keeps the bits: A compares
+        MOV B,A                 ; bits in B: A compares
         MOV A,C
         CMP M                   ; more than any before?
         MOV A,B
@@ -102,7 +102,7 @@ PRIZES: MOV A,E                 ; E = residue
         SET B.BOOK,A
 ..SET:  STAX D
         MOV A,C                 ; falls into HIGHER
-; HIGHER - keeps A at HL if it is higher than what is there.
+; HIGHER - stores A at HL if it is higher than the value there.
 HIGHER: CMP M
         RC                      ; another has lost more
         MOV M,A

@@ -1,7 +1,7 @@
 ; Definitions that all routines of the evaluator share; inserted, it makes no code.
 
 ; How the evaluator is assembled; the builder defines both. FAULT78 is 1 for the program of 1978
-; with its faults, FAST is 1 if the fast evaluator finds the attackers (spread.asm).
+; with its bugs, FAST is 1 if the fast evaluator finds the attackers (spread.asm).
         .IFNDEF FAULT78,[FAULT78 == 0]
         .IFNDEF FAST,[FAST == 0]
 
@@ -12,7 +12,7 @@ BISHOP  == 3
 ROOK    == 4
 QUEEN   == 5
 KING    == 6
-BORDER  == 0FFH         ; what stands around the board
+BORDER  == 0FFH         ; the squares around the board
 A1      == 21           ; the first square: 21 + file + 10 * rank
 H8      == 98           ; the last
 
@@ -36,7 +36,7 @@ O.STAT  == O.PAST+2*PINMAX+1            ; STATUS
 FENCE   == 10H          ; the byte at O.END: not 0, and no piece in its low half
 
 ; The columns of the fast evaluator: all attackers arrays of a position at once. Each byte of an
-; array has a page of its own, in which the low byte of an address is the number of the square, so
+; array has its own page, in which the low byte of an address is the number of the square, so
 ; that the next square is in the same pages. White's columns, the data page and Black's columns
 ; follow each other; bit 3 of the page is the colour. The layouts keep these pages free: as bytes
 ; they must be known when the program is assembled.
@@ -50,18 +50,18 @@ DIRECT  == 8            ; steps: 4 diagonals, 4 ranks and files, 8 knight's leap
 
 ; Bits of STATUS.
 B.OVER  == 0            ; a piece found no room in its section
-B.SHRT  == 1            ; a count promised more than its section held
+B.SHRT  == 1            ; a count exceeds its section's entries
 
 PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on
-; Bits of PTSCK, which tell that the piece that has just moved is in danger.
+; Bits of PTSCK: the piece that has just moved is in danger.
 B.DNGR  == 0            ; in the article: it has a residue
 B.BOOK  == 1            ; in the program of 1978: and no square before it has a higher one
 
 ; Records of TRACE: what was done.
 S.TAKE  == 1            ; takes; the defender is to answer
-S.LAST  == 2            ; takes, and nobody answers: the end
-; Too dear to take alone, but the guard is no cheaper: calls the next to its help.
+S.LAST  == 2            ; takes, and nothing recaptures: the end
+; Worth more than the piece, but no more than its guard: bring in the next attacker.
 S.HELP  == 3
 S.ALON  == 4            ; the same, and there is no next: the end
-S.STOP  == 5            ; too dear, and the guard is cheaper: the end
+S.STOP  == 5            ; worth more than piece and guard: the end
 S.LEN   == 5            ; bytes in a record

@@ -6,16 +6,16 @@
         .EXTERN TBASE,ATKLST,ATKRAY,CLRLST,M3,NPINS,PLISTA,POSQ
         .INSERT sargon.asm
 
-; An attackers array tells of the order in which pieces were filed only within a byte. With at most
+; An attackers array keeps the order in which pieces were filed only within a byte. With at most
 ; two pieces of a type and one queen a side, whatever shares a byte has the same value, or one is
-; the queen and the other stands after her on her ray. So the pieces can be filed in any order, the
+; the queen and the other is behind her on her ray. So the pieces can be filed in any order, the
 ; queens first. If a byte is full all the same, or there is a second queen, the position is left to
 ; ATKRAY, square by square (SLOW).
 
         .LOC .DATA.
 SLOW:   .BLKB 1                 ; not 0 if the columns do not count
 OWN:    .BLKB 1                 ; the piece that is spread
-OWNSQ:  .BLKB 1                 ; the square on which it stands
+OWNSQ:  .BLKB 1                 ; its square
 
         .LOC .PROG.
 ; While a piece is spread:
@@ -90,11 +90,11 @@ FIRSTQ: MOV A,M
         RZ                      ; there is none
         MVI H,DATPAG            ; the board is in the data page
         MOV L,A
-        MOV A,M                 ; what stands there, to tell her colour
+        MOV A,M                 ; the piece there, for her colour
         CALL OPEN               ; leaves the type in A for UNIT
         JMP UNIT                ; she gets no look at OTHERQ: she is the one
 
-; PIECE - spreads the piece A on square HL; keeps HL and C.
+; PIECE - spreads the piece A on square HL; preserves HL and C.
 PIECE:  PUSH H
         PUSH B                  ; PIECE is called between two squares of a rank
         CALL OPEN               ; A = type
@@ -115,14 +115,14 @@ OTHERQ: LXI H,POSQ
         JRNC ..WHT
         INX H                   ; POSQ+1 is Black's
 ..WHT:  LDA OWNSQ
-        CMP M                   ; is she the one that FIRSTQ knows?
+        CMP M                   ; is she the one in FIRSTQ?
         RZ                      ; falls into CANT
 CANT:   MVI A,1                 ; a second queen: the order within a byte would matter
         STA SLOW                ; any value but 0 will do
         RET
 
 ; OPEN - makes the piece A on square HL the one that is spread; A = its type.
-OPEN:   MOV B,A                 ; B keeps the piece: LDA and STA need A
+OPEN:   MOV B,A                 ; piece in B: LDA and STA need A
         STA OWN
         MOV A,L
         STA OWNSQ
@@ -137,11 +137,11 @@ OPEN:   MOV B,A                 ; B keeps the piece: LDA and STA need A
         MVI B,COLUMN+BLKCOL
 ..SET:  ADD B                   ; the slots follow the counts, by type
         MOV D,A
-        MOV A,L                 ; the type again, for who compares it next
+        MOV A,L                 ; the type again, for the next comparison
         RET
 
 ; UNIT - spreads a piece of type A that OPEN has prepared.
-UNIT:   MOV L,A                 ; L keeps the type while A looks for pins
+UNIT:   MOV L,A                 ; type in L: A is used for pins
         LDA NPINS               ; pins are rare
         ORA A
         MOV A,L
@@ -175,7 +175,7 @@ STRTS:  MVI C,+10
 
 ; ONE - files the piece on the square a step away, if there is one.
         .DEFINE ONE[STEP]=[
-        LDA OWNSQ               ; always from its own square
+        LDA OWNSQ               ; always from the piece's square
         ADI STEP
         MOV L,A
         MVI H,DATPAG            ; the border is in the data page
@@ -230,7 +230,7 @@ PINNED: PUSH B                  ; B, the page of the counts, is needed by FREE a
         POP B
         RET                     ; pinned on two lines: it attacks nothing
 ..FREE: POP B
-        LDA OWN                 ; PINNED has lost the type that UNIT held
+        LDA OWN                 ; PINNED has overwritten the type of UNIT
         ANI 7                   ; without the colour
         JMP FREE
 ..ONCE: POP B                   ; the page of the counts; C is loaded next
@@ -253,11 +253,11 @@ LINE:   LDA OWN
         RZ
         CPI KING
         JRZ ..STEP              ; a king attacks along the line, one step
-        MOV L,A                 ; L keeps the type: A takes the step
+        MOV L,A                 ; type in L: A takes the step
         MOV A,C
         BIT 7,A                 ; the line is the same both ways
         JRZ ..ABS
-        NEG                     ; the size of the step tells rank, file or diagonal
+        NEG                     ; the size of the step selects rank, file or diagonal
 ..ABS:  CPI 9                   ; nine and eleven are diagonals
         JRZ ..DIAG
         CPI 11
@@ -287,12 +287,12 @@ LINE:   LDA OWN
 ; through pieces of its own colour that do so too: those of KIND and queens; OTHER decides about the
 ; rest.
         .DEFINE RAY[KIND,NEXT,OTHER,%HIT,%TWO]=[
-        LDA OWNSQ               ; every ray begins at its own square
+        LDA OWNSQ               ; every ray begins at the piece's square
         MOV L,A
 NEXT:   MOV A,L
         ADD C
         MOV L,A
-        MVI H,DATPAG            ; what stands on the next square?
+        MVI H,DATPAG            ; the next square's piece?
         MOV A,M
         ORA A
         JRNZ %HIT
@@ -324,16 +324,16 @@ NEXT:   MOV A,L
         CMP D
         JRZ NEXT                ; it is there already
         PUSH D
-        MOV D,A                 ; from here on it stands after a queen
+        MOV D,A                 ; from here on it is behind a queen
         CALL NEXT               ; the rest of the ray
-        POP D                   ; the next ray starts in its own slot
+        POP D                   ; the next ray starts in the type's slot
         RET
 ]
 STRT:   RAY ROOK,SNEXT,OPAQUE
 OPAQUE: RET
 DIAG:   RAY BISHOP,DNEXT,PAWNRY
 
-; A pawn attacks one square only, and so does whoever attacks through it.
+; A pawn attacks one square only, and so does a piece that attacks through it.
 PAWNRY: CPI PAWN                ; anything else bars the ray
         RNZ
         MOV A,M
@@ -356,7 +356,7 @@ FILE:   MOV H,B                 ; page of the counts, same square
         MOV M,E                 ; the first comer goes low
         RET
 
-; SECOND - files the piece in the slot at HL, which holds A.
+; SECOND - files the piece in the slot at HL, whose entry is A.
 SECOND: CPI 10H
         JRNC ..FULL             ; two are there
         MOV A,E                 ; the value of the newcomer
@@ -422,7 +422,7 @@ ATTACK: LDA SLOW                ; SPREAD may have left this position out
         STAX D
         RET
 
-; RAYWIS - as ATTACK of the other evaluators, on an array that may hold anything.
+; RAYWIS - as ATTACK of the other evaluators, on an array with any content.
 ;   Entry:    M3 = the square's address; the pin list as far as it is known
 ;   Exit:     ATKLST filled
 ;   Errors:   B.OVER of STATUS set if a piece found no room

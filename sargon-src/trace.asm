@@ -15,8 +15,8 @@
 ;   attacker, defender, residue after it.
 ;   Entry:    A = points at stake, P1 = the piece on the square, ATKLST filled, IX = room for 24
 ;             records
-;   Exit:     IX = after the last record; there is none when nobody attacks
-;   Errors:   B.SHRT of STATUS set when a count promised more than its section held
+;   Exit:     IX = after the last record; there is none without attackers
+;   Errors:   B.SHRT of STATUS set when a count exceeds its section's entries
 ;   Clobbers: AF, BC, DE, HL of both sets, IX
 ;   Stack:    4 bytes
 ;   Cycles:   180..3000 by the length of the exchange
@@ -37,7 +37,7 @@ TRACE:  EXX                     ; the stake belongs to the set that stays curren
         MOV C,A                 ; no piece has captured
         MOV E,A                 ; nothing is lost
         CALL NEXTAD             ; the first attacker
-        RZ                      ; nobody attacks
+        RZ                      ; no attackers
         MOV L,A                 ; it is to capture
 ..NEXT: CALL NEXTAD             ; what guards the square?
         MOV D,A
@@ -47,7 +47,7 @@ TRACE:  EXX                     ; the stake belongs to the set that stays curren
         JRC ..DEAR
         MVI H,S.TAKE            ; not dearer than what it takes
         CALL TAKEN
-        MOV B,L                 ; the capturer now stands there, the defender is to capture
+        MOV B,L                 ; the capturer is on the square now, the defender captures next
         MOV L,D                 ; and the guard is to capture
         JMPR ..NEXT
 ..DEAR: MOV A,D
@@ -78,7 +78,7 @@ TAKEN:  MOV A,B
         MOV E,A                 ; falls into NOTE
 
 ; NOTE - notes the step H.
-NOTE:   MOV A,C                 ; who does it
+NOTE:   MOV A,C                 ; the side
         RRC                     ; bit 0 of the flag to bit 7
         ANI 80H
         ORA H                   ; with what was done

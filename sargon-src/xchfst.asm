@@ -10,15 +10,15 @@
 ;                C attackers left           HL attacker's section
 ;   second set:  B and C points at stake, value of the attacker: they change places with each
 ;   capture,
-;                since the capturer is what stands on the square next
+;                since the capturer is the piece on the square next
 ;                E residue
-; What makes it faster than xchng.asm: the walk along a section stands in line where NEXTAD would be
-; called; each side has code of its own, so that there is no side flag and nothing is exchanged; and
+; What makes it faster than xchng.asm: the walk along a section is inlined where NEXTAD would be
+; called; each side has its own code, so that there is no side flag and nothing is exchanged; and
 ; whether a capturer is dearer than what it takes is seen as soon as it is known, so that a capture
 ; is booked before its guard is sought.
 
 ; FETCH - takes the attackers' next piece: A its value. With none left, goes to EXIT.
-;   The byte itself tells most: below 10H it is one piece, in the low half, and the walk may go past
+;   The byte itself suffices: below 10H it is one piece, in the low half, and the walk may go past
 ;   it. Only for two pieces in a byte SPLIT, which belongs to the FETCH of the same TAG, leaves the
 ;   second to be found next.
         .DEFINE FETCH[EXIT,TAG]=[
@@ -86,7 +86,7 @@ H.'TAG: XCHG
 ;             after it
 ;   Exit:     E = residue, 0 to the piece's value; either register set may be current; ATKLST and
 ;             fence used up
-;   Errors:   B.SHRT of STATUS set if a count promised more than its section held
+;   Errors:   B.SHRT of STATUS set if a count exceeds its section's entries
 ;   Clobbers: AF, BC, DE, HL of both sets
 ;   Stack:    2 bytes
 ;   Cycles:   140..1239 over the corpus
@@ -126,7 +126,7 @@ TAKEN1: ANSWER NONE,2           ; nothing guards the square
         MOV E,A
 
 ; The defenders have captured: B is at stake.
-        FETCH NONE,3            ; nobody is left to take: the residue stands
+        FETCH NONE,3            ; no attacker left: the residue is final
         MOV C,A                 ; the next attacker
         MOV A,B
         CMP C                   ; dearer than what it would take?
@@ -135,10 +135,10 @@ TAKEN1: ANSWER NONE,2           ; nothing guards the square
         MOV E,A
         JMPR TAKEN1
 
-; The ends: nobody captures any more, or the last one does.
+; The ends: no more captures, or the last one.
 NONE:   EXX                     ; back to the set with the residue
         RET
-NOBODY: MVI E,0                 ; nobody attacks: nothing is lost
+NOBODY: MVI E,0                 ; no attackers: nothing is lost
         RET
 ADDED:  EXX
         MOV A,E
@@ -167,8 +167,8 @@ WHITE:  LXI D,WACT              ; White defends, Black attacks
         SPLITA 2
         SPLIT 3
 
-; The attacker C is dearer than what it would take. Its side goes on only while each piece that
-; answers is at least as dear and there is another attacker to follow.
+; The attacker C is worth more than what it would take. Its side continues only while each piece
+; that recaptures is worth at least as much and there is another attacker.
 DEAR1:  MVI E,0                 ; nothing is booked yet; falls into DEARER
 DEARER: ANSWER ADDED,4          ; none answers: it takes at no risk
         CMP C                   ; a guard cheaper than the attacker:

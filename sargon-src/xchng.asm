@@ -19,11 +19,11 @@
 ;             after it
 ;   Exit:     E = residue, 0 to the piece's value; either register set may be current; ATKLST used
 ;             up
-;   Errors:   B.SHRT of STATUS set if a count promised more than its section held
+;   Errors:   B.SHRT of STATUS set if a count exceeds its section's entries
 ;   Clobbers: AF, BC, DE, HL of both sets, AF'
 ;   Stack:    2 bytes; as in 1978 4
 ;   Cycles:   193..2357 over the corpus; as in 1978 193..3932
-XCHNG:  LXI H,BACT              ; one before the first slot, as NEXTAD wants it
+XCHNG:  LXI H,BACT              ; one before the first slot, NEXTAD's argument
         LXI D,WACT
         LDA P1
         RLC                     ; carry: a Black piece
@@ -38,13 +38,13 @@ XCHNG:  LXI H,BACT              ; one before the first slot, as NEXTAD wants it
         LHLD T3                 ; its type, in the table page
         MOV B,M                 ; PVALUE is at the start of the table page
         CALL NEXTAD
-        RZ                      ; nobody attacks: nothing is lost
+        RZ                      ; no attackers: nothing is lost
         MOV L,A                 ; the first attacker; falls into GUARD
 
 ; An attacker is at hand. What guards the square against it?
-GUARD:  CALL NEXTAD             ; Z: the other side has nobody left
+GUARD:  CALL NEXTAD             ; Z: the other side has no piece left
         JRZ LAST                ; nothing: the piece is lost
-        EXAF                    ; keep the guard
+        EXAF                    ; save the guard
         MOV A,B
         CMP L                   ; stake less than the attacker?
         JRC DEARER
@@ -52,7 +52,7 @@ GUARD:  CALL NEXTAD             ; Z: the other side has nobody left
         JRNZ WINBAK
         ADD E                   ; the owner loses it
         MOV E,A                 ; falls into XCBOOK
-XCBOOK: MOV B,L                 ; the capturer now stands on the square,
+XCBOOK: MOV B,L                 ; the capturer is now on the square,
         EXAF
         MOV L,A                 ; and the defender is the one to capture
         JMPR GUARD
@@ -61,8 +61,8 @@ WINBAK: MOV A,E
         MOV E,A
         JMPR XCBOOK
 
-; The attacker is dearer than what it would take. Its side goes on only while each piece that
-; answers is at least as dear and there is another attacker to follow.
+; The attacker is worth more than what it would take. Its side continues only while each piece
+; that recaptures is worth at least as much and there is another attacker.
 DEARER: EXAF                    ; A = the guard
 ..NEXT: CMP L                   ; the guard is cheaper than the attacker:
         .IFE FAULT78,[RC][JRC DONE]
@@ -72,7 +72,7 @@ DEARER: EXAF                    ; A = the guard
         CALL NEXTAD             ; what answers it?
         JRNZ ..NEXT             ; falls into LAST
 
-; Nobody answers: the last capture.
+; Nothing recaptures: the last capture.
 LAST:   MOV A,B                 ; the last capture
         BIT 0,C                 ; whose is it?
         JRZ ..ADD
@@ -84,8 +84,8 @@ XCLAST: RET
 ][
 XCLAST: NOP                     ; for probes, an address of its own; falls into DONE
 
-; As in 1978 nothing keeps a walk in its section. Where the walks were left shows whether one was
-; outside: each pointer stands one before the byte that was found last.
+; As in 1978 nothing confines a walk to its section. The final pointers show whether one was
+; outside: each is one before the byte that was found last.
 DONE:   EXX
         INR L
         INR E                   ; where the last bytes were found

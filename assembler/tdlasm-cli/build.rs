@@ -1,7 +1,7 @@
 //! The version that `--version` shows, and how the program is linked.
 
 fn main() {
-    cli_support::commit::set_version();
+    cli_support::version::emit_version_env();
     link_unwinder();
 }
 

@@ -3,7 +3,7 @@
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
 ; The chip can't hold RTS high and interrupt for the transmitter at the same time. So while the host
-; is held off, sending rests, and whoever takes bytes out of the receive ring lets both go on.
+; is stopped by RTS, sending pauses, and taking bytes out of the receive ring resumes both.
 
         .IDENT ACIA
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
@@ -17,7 +17,7 @@ SEND    == 0B6H         ; the same with the transmit interrupt
 HOLD    == 0D6H         ; receive interrupt, RTS high
 
         .LOC .DATA.
-CONTRL: .BLKB 1         ; what the control register holds
+CONTRL: .BLKB 1         ; copy of the write-only control register
 
         .LOC .PROG.
 ; UINIT - resets the chip and empties the rings.
@@ -63,7 +63,7 @@ USERV:  PUSH PSW
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-..LOST: CALL MISSED             ; the program hears of it by OVRUN
+..LOST: CALL MISSED             ; reported to the program by OVRUN
         JMPR ..DONE
 ..SENT: RRC                     ; bit 1: the transmitter is empty
         JRNC ..DONE
@@ -86,7 +86,7 @@ USERV:  PUSH PSW
         CALL SETCTL
         JMPR ..DONE
 
-; HOLDUP - holds the host off, and the transmitter: this chip cannot do one without the other.
+; HOLDUP - stops the host by RTS, and the transmitter: this chip has no state for one alone.
 ;   Entry:    interrupts off
 ;   Exit:     RTS is high
 ;   Errors:   none
@@ -100,7 +100,7 @@ SETCTL: STA CONTRL
         OUT UARTC               ; takes effect at once
         RET
 
-; LETGO - lets the host go on if it was held off, and the transmitter.
+; LETGO - resumes host and transmitter if the host was stopped.
 ;   Entry:    interrupts off
 ;   Exit:     RTS is low
 ;   Errors:   none
@@ -108,7 +108,7 @@ SETCTL: STA CONTRL
 ;   Stack:    0 bytes
 ;   Cycles:   31..78
 LETGO:  LDA CONTRL
-        CPI HOLD                ; is the host held off?
+        CPI HOLD                ; is the host stopped?
         RNZ
         MVI A,SEND              ; if there is nothing to send, USERV turns it off
         JMPR SETCTL
@@ -121,12 +121,12 @@ LETGO:  LDA CONTRL
 ;   Stack:    0 bytes
 ;   Cycles:   31..78
 TXGO:   LDA CONTRL
-        CPI LISTEN              ; while the host is held off, sending rests as well
+        CPI LISTEN              ; while the host is stopped, sending pauses as well
         RNZ
         MVI A,SEND              ; its interrupt comes at once
         JMPR SETCTL
 
-; TXREST - waits until the next interrupt; while the host is held off, sends a byte instead if the
+; TXREST - waits until the next interrupt; while the host is stopped, sends a byte instead if the
 ; chip takes one.
 ;   Entry:    the transmit ring is not empty; interrupts off
 ;   Exit:     interrupts on
@@ -135,7 +135,7 @@ TXGO:   LDA CONTRL
 ;   Stack:    6 bytes
 ;   Cycles:   as long as it takes
 TXREST: LDA CONTRL
-        CPI HOLD                ; held off, the ring would never empty by itself
+        CPI HOLD                ; host stopped: no interrupt would empty the ring
         JRZ ..POLL
         JMP IDLE
 ..POLL: CALL POLL
@@ -151,11 +151,11 @@ TXREST: LDA CONTRL
 ;   Cycles:   up to 165000
 UDRAIN: PUSH H
 ..WAIT: DI
-        CALL POLL               ; while the host is held off nobody else sends
+        CALL POLL               ; while the host is stopped nothing else sends
         LHLD TXOUT
         LDA TXIN
         EI
-        CMP L                   ; low bytes tell: the ring is one page
+        CMP L                   ; low bytes suffice: the ring is one page
         JRNZ ..WAIT
         LXI H,400               ; the last two characters: 1280 T-states and more
 ..LAST: DCX H
@@ -165,7 +165,7 @@ UDRAIN: PUSH H
         POP H
         RET
 
-; POLL - with the transmit interrupt held off by RTS, sends a byte if the chip can take one.
+; POLL - with the transmit interrupt off because of RTS, sends a byte if the chip can take one.
 POLL:   LDA CONTRL
         CPI HOLD                ; the interrupt sends in all other states
         RNZ
@@ -196,7 +196,7 @@ UHAND:  MVI A,POLLED            ; MVI leaves Z
 ..SET:  OUT UARTC
         RET
 
-; UOTHER - tells whether the chip is a SIO instead. At rest the two bits for an empty transmitter
+; UOTHER - tests whether the chip is a SIO instead. At rest the two bits for an empty transmitter
 ; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
 ; that waits.
 ;   Entry:    nothing
@@ -205,7 +205,7 @@ UHAND:  MVI A,POLLED            ; MVI leaves Z
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
 ;   Cycles:   78050
-UOTHER: LXI H,3000              ; two characters at 9600 baud may be under way
+UOTHER: LXI H,3000              ; time of two characters at 9600 baud, still in transit
 ..WAIT: DCX H
         MOV A,H
         ORA L

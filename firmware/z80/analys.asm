@@ -23,7 +23,7 @@ DOPNTS: LDA R.DATA+32
         LXI D,R.DATA            ; the squares
         CALL UNPACK
         JC REFUSE
-        LHLD R.DATA+32          ; who has moved, and where to
+        LHLD R.DATA+32          ; L = side that has moved, H = destination
         SHLD MOVER
         CALL PINFND             ; before POINTS: pins bar attackers
         LXI H,XCHNG
@@ -67,7 +67,7 @@ DOTRCE: LDA R.DATA
         LXI H,R.DATA+2
         CALL NEWARR             ; and once more for TRACE
         XRA A
-        STA STATUS              ; XCHNG's is for EXCHANGE to tell
+        STA STATUS              ; drop XCHNG's: only EXCHANGE reports it
         LXI X,P.DATA+2          ; records follow residue and status
         LDA R.DATA+1
         CALL TRACE

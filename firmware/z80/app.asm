@@ -33,15 +33,15 @@ C.JMP   == JMP                  ; the opcode
 ;   Cycles:   does not end
 APP:    .IFN HOSTED,[
         CALL UOTHER
-        RZ                      ; nothing was changed: its monitor goes on
-        LDAI                    ; P/V tells whether interrupts are on
+        RZ                      ; nothing was changed: return to the stock monitor
+        LDAI                    ; P/V = interrupts are on
         JPE ..READ
         LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more
 ..READ: PUSH PSW                ; P/V as bit 2 of F
         POP H                   ; H = register I, L = flags
         ]
         DI
-        LXI SP,STACK            ; RAM of its own: the monitor's stack may be anywhere
+        LXI SP,STACK            ; private stack: the monitor's may be anywhere
         .IFN HOSTED,[
         SHLD HOST
         ]

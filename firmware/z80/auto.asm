@@ -3,12 +3,12 @@
 ;    0  "SARG"
 ;    4  flags: bit 0 start it after a reset
 ;    5  0
-;    6  where it is entered
+;    6  entry address
 ;    8  bytes of the program after the header
 ;   10  0, 0
 ;   12  CRC-32 of the 12 bytes before and of the program
 ;
-; Whoever writes it puts the header last, so that half a program has none.
+; A loader writes the header last, so that an incomplete program has none.
 
         .IDENT AUTO
         .INTERN AUTO
@@ -22,8 +22,8 @@ CHKLEN  == 12                   ; bytes of the header before the check
 CR      == 0DH
 LF      == 0AH
 
-; AUTO - starts the program in flash, if there is a whole one that asks for it and the host says
-; nothing.
+; AUTO - starts the program in flash if its header is valid, autostart is set and no byte
+; arrives.
 ;   Entry:    interrupts on
 ;   Exit:     only if nothing is to be started
 ;   Errors:   a damaged program is not started
@@ -52,15 +52,15 @@ AUTO:   LXI H,SLOT
         RNZ                     ; damaged
         LXI H,SAYS
         CALL PUTS
-        LXI B,0                 ; 65536 looks, 0.8 s at 7.37 MHz
+        LXI B,0                 ; 65536 polls, 0.8 s at 7.37 MHz
 ..LOOK: CALL UTEST
-        RNZ                     ; the host says something
+        RNZ                     ; a byte arrived: stay in the monitor
         DCX B
         MOV A,B
         ORA C
         JRNZ ..LOOK
-        CALL UDRAIN             ; the words, before the chip is set up anew
-        DI                      ; the program sets up interrupts of its own
+        CALL UDRAIN             ; send the text before the chip is initialized again
+        DI                      ; the program installs its own interrupts
         LHLD ENTRY
         PCHL
 

@@ -66,7 +66,7 @@ DOIDNT: CALL NEWRPL
         LDIR
         JMP PUTFRM
 
-; DOHOME - answers RESET, then starts what is at 0000H, which register I tells to stay; beside
+; DOHOME - answers RESET, then jumps to 0000H with the code in register I that says to stay; beside
 ; another monitor, as hosted.asm does.
 ;   Entry:    nothing
 ;   Exit:     never

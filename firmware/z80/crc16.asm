@@ -65,7 +65,7 @@ CRC16:  XCHG                    ; DE runs over the memory
         PUSH B
         MOV B,A                 ; bytes of the first stretch, 0 for 256
         MVI C,0FFH              ; high half of the start value FFFFH
-        LXI H,LOWS+ONES         ; and a place that holds FFH, its low half
+        LXI H,LOWS+ONES         ; and an address that contains FFH, its low half
 ..BYTE: LDAX D
         INX D
         XRA C                   ; the index: the byte with the high half

@@ -79,7 +79,7 @@ CRC32:  EXX
         LDAX B                  ; the entry, byte by byte
         XRA H                   ; shifted down by a byte, then combined
         MOV L,A
-        INR B                   ; each byte of an entry has a page of its own
+        INR B                   ; each byte of an entry has its own page
         LDAX B
         XRA E
         MOV H,A
@@ -98,7 +98,7 @@ CRC32:  EXX
         EXX
         RET
 
-; FLIP - copies four bytes with all bits turned over: between CHECK and the check as it is told.
+; FLIP - copies four bytes, complemented: between CHECK and the CRC as it is transmitted.
 ;   Entry:    HL = the bytes; DE = where they go
 ;   Exit:     HL and DE = after them; B = 0
 ;   Errors:   none
@@ -107,7 +107,7 @@ CRC32:  EXX
 ;   Cycles:   184
 FLIP:   MVI B,4
 ..NEXT: MOV A,M
-        CMA                     ; the check is kept complemented
+        CMA                     ; CHECK is stored complemented
         STAX D
         INX H
         INX D

@@ -1,8 +1,8 @@
-; The debug kernel: holds a program in RAM at RST 6, tells its registers, reads and changes them and
-; memory, and lets it go on (docs/KERNEL.md).
+; The debug kernel: stops a program in RAM at RST 6, reports its registers, reads and changes them
+; and memory, and resumes it (docs/KERNEL.md).
 ;
 ; It runs where the monitor's RAM is while programs run. It polls the serial chip, with interrupts
-; off and without a ring, so that any code can be held, the service of interrupts too.
+; off and without a ring, so that any code can be stopped, interrupt handlers too.
 
         .IDENT DEBUG
         .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
@@ -12,8 +12,8 @@
 C.JMP   == JMP                  ; opcodes
 C.RST   == 0F7H                 ; RST 6
 C.EI    == EI
-KLEN    == 400H                 ; bytes that the layout keeps for the code
-BPMAX   == 64                   ; places to hold at
+KLEN    == 400H                 ; bytes that the layout reserves for the code
+BPMAX   == 64                   ; most breakpoints
 POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
 TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
 B.SENT  == 2+2*ISSIO            ; status: the transmitter is empty, of the 68B50 or the SIO
@@ -24,7 +24,7 @@ M1.OUT  == 11                   ; those from STAR to the program
 
         .LOC .DATA.
 REGS:                           ; the state as it is sent
-K.NUM:  .BLKB 1                 ; how often a program was held
+K.NUM:  .BLKB 1                 ; number of stops, modulo 256
 K.WHY:  .BLKB 1                 ; 0: the kernel has just started; 1: RST 6
 SETS:                           ; what SET changes
 K.SP:   .BLKW 1
@@ -45,8 +45,8 @@ K.IFF:  .BLKB 1                 ; not 0: interrupts are on
 REGLEN  == .-REGS
 SETLEN  == .-SETS
 K.FI:   .BLKW 1                 ; F with IFF2, and I
-PLACES: .BLKW 1                 ; after the last of the places held at
-HOLDS:  .BLKB 3*BPMAX           ; each an address and the byte that was there
+PLACES: .BLKW 1                 ; end of the breakpoint table in use
+HOLDS:  .BLKB 3*BPMAX           ; breakpoint table: address, original byte
 REQ:                            ; the request
 R.LEN:  .BLKB 1
 R.SEQ:  .BLKB 1
@@ -59,12 +59,12 @@ P.TYPE: .BLKB 1
 P.DATA: .BLKB MAXPAY+3
 
         .LOC .PROG.
-; DEBUG - puts the kernel where it runs, and holds a program that has not begun.
+; DEBUG - copies the kernel to where it runs and reports a stop before any program has run.
 ;   Entry:    a jump, here or to the same place of a copy at KLOAD; interrupts off
-;   Exit:     by HELD's ways
+;   Exit:     as HELD
 ;   Errors:   none
 ;   Clobbers: everything
-;   Stack:    12 bytes of its own
+;   Stack:    12 bytes of the kernel's stack
 ;   Cycles:   60000, and the event
 DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at either place
         LXI D,DEBUG
@@ -79,7 +79,7 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         LDIR
         LXI H,HOLDS
         SHLD PLACES             ; none
-; The monitor's service has no memory any more: the chip interrupts only for a program that asks.
+; The monitor's handler has lost its memory: the chip interrupts only if the program enables it.
         .IFE ISSIO,[
         MVI A,POLLED
         OUT UARTC
@@ -98,13 +98,13 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         CALL C16INI
         JMP TELL
 
-; HELD - takes all registers of a program that has come to RST 6, and serves the host.
+; HELD - saves all registers of a program that has reached RST 6, and serves the host.
 ;   Entry:    RST 6, by way of ROM and KVECT; its address is on the program's stack
 ;   Exit:     by GO and RESET
 ;   Errors:   none
-;   Clobbers: nothing, as far as the program can tell
+;   Clobbers: nothing that the program can observe
 ;   Stack:    4 bytes of the program's, with those of RST 6
-;   Cycles:   564..575 until all is kept, those of RST 6 included; GOES takes 426..428
+;   Cycles:   564..575 until all is saved, those of RST 6 included; GOES takes 426..428
 HELD:   PUSH PSW                ; only the stack is used while interrupts may come
         LDAI                    ; P/V = IFF2
         JPE ..IN
@@ -162,7 +162,7 @@ SERVE:  CALL GETK
         CALL ANSWER
         JMPR SERVE
 
-; ANSWER - answers the request, or does what it asks for.
+; ANSWER - executes the request and sends its reply.
 ANSWER: LDA R.TYPE
         CPI T.READ
         JZ K.READ
@@ -291,7 +291,7 @@ K.WRIT: LDA R.LEN
         LDAX D
         CMP M
         MVI C,E.READ
-        JNZ REFUSE              ; no RAM: DE tells where
+        JNZ REFUSE              ; no RAM at address DE
         INX H
         INX D
         DJNZ ..BYTE
@@ -308,16 +308,16 @@ K.IDNT: LXI H,IDENT
         MVI A,T.IDNT+T.REPL
         JMP PUTK
 
-; K.RSET - answers RESET, then starts what is at 0000H, which register I tells to stay.
+; K.RSET - answers RESET, then jumps to 0000H with the code in register I that says to stay.
 K.RSET: CALL DONE
         CALL QUIET
         MVI A,STAY
         STAI
         JMP 0
 
-; K.GO - answers GO: puts RST 6 at the places that it names and lets the program go on.
+; K.GO - answers GO: sets RST 6 as breakpoint at each address of it and resumes the program.
 K.GO:   LDA R.LEN
-        SRLR A                  ; the number of the hold comes first
+        SRLR A                  ; the number of the stop comes first
         JNC LENGTH
         CPI BPMAX+1
         JNC LENGTH
@@ -361,7 +361,7 @@ K.GO:   LDA R.LEN
         MVI C,E.READ
 ..NO:   JMP REFUSE
 
-; GOES - lets the program go on.
+; GOES - resumes the program.
 GOES:   LHLD K.AF2
         PUSH H
         POP PSW
@@ -402,7 +402,7 @@ QUIET:  LXI H,100               ; 2600 T-states; three characters take 1920
         JRNZ ..WAIT
         RET
 
-; GETK - waits for the next good frame; others are let go, and the host asks again.
+; GETK - waits for the next good frame; others are dropped, and the host retries.
 GETK:   CALL TAKE
         ORA A
         JRNZ GETK
@@ -424,7 +424,7 @@ GETK:   CALL TAKE
 ..ZERO: CALL TAKE
         ORA A
         JRZ ..END
-        MVI M,0                 ; a group stands for its bytes and a zero
+        MVI M,0                 ; a group encodes its bytes and a zero
         INX H
         DJNZ ..GRP
         JMPR GETK
@@ -435,7 +435,7 @@ GETK:   CALL TAKE
         ADI BODY
         JRC ..OPEN
         CMP B
-        JRNZ ..OPEN             ; not as long as it says
+        JRNZ ..OPEN             ; LEN is not the actual length
         SUI 2
         MOV C,A
         MVI B,0

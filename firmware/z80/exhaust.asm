@@ -1,4 +1,4 @@
-; The request EXHAUST: the board counts through a space of attackers arrays by itself, and tells
+; The request EXHAUST: the board enumerates a space of attackers arrays by itself, and reports
 ; only the check and the histogram of the residues.
 
         .IDENT EXHAUS
@@ -73,7 +73,7 @@ DOXHST: LDA R.DATA+X.SPCE
         LDIR                    ; both pages: the second follows the first
         LXI H,R.DATA+X.CRC
         LXI D,CHECK
-        CALL FLIP               ; CHECK goes on where it ended
+        CALL FLIP               ; CHECK continues from the request's CRC
         CALL EXHAUS
         CALL NEWRPL
         JMPR TELL
@@ -125,11 +125,11 @@ TELL:   XCHG                    ; DE = P.DATA
 ]
 
 ; EXHAUS - runs XCHNG for the arrays of a space from that of WHITES, BLACKS, P1 and T3 on, as many
-; as XLEFT says, which is not 0; XLEFT tells afterwards how many the space did not have.
+; XLEFT, which is not 0; afterwards XLEFT is the number that the space did not have.
 EXHAUS: CALL PAIR
         LHLD XLEFT
         MOV A,H
-        ORA L                   ; as many as were asked for
+        ORA L                   ; as many as were requested
         RZ
         MVI A,PAWN              ; the next pair begins with a pawn
         STA T3
@@ -145,7 +145,7 @@ EXHAUS: CALL PAIR
         MOV H,B
         LXI B,BLACKS            ; a White piece: White defends, Black attacks
 ..DEFS: CALL SECNXT             ; the next defenders
-        JRNZ EXHAUS             ; Z: the defenders have gone round
+        JRNZ EXHAUS             ; Z: the defenders have wrapped around
         MOV L,C                 ; all defenders have been there: the next attackers
         MOV H,B
         CALL SECNXT             ; the next attackers
@@ -164,9 +164,9 @@ PAIR:   LXI H,RESIDS
         MVI B,0                 ; BC = how many there may be
         LHLD XLEFT
         ORA A
-        DSBC B                  ; are as many wanted?
+        DSBC B                  ; are as many requested?
         JRNC ..SET
-        MOV A,C                 ; fewer are wanted
+        MOV A,C                 ; fewer are requested
         ADD L                   ; C + (what is left - C): all that are left
         MOV C,A
         LXI H,0                 ; nothing is left after them
@@ -174,7 +174,7 @@ PAIR:   LXI H,RESIDS
         MOV A,C
         STA TURNS
         PUSH B                  ; C = how many, for CRC32
-..NEXT: LHLD WHITES             ; XCHNG uses the array up: both sections anew
+..NEXT: LHLD WHITES             ; XCHNG consumes the array: reload both sections
         LXI D,ATKLST
         LDI7
         LHLD BLACKS             ; DE has come to BACT
@@ -189,7 +189,7 @@ PAIR:   LXI H,RESIDS
 ..KEEP: LXI H,P1                ; on to the next piece
         INR M
         LXI H,T3
-        MOV A,M                 ; the type, before it goes on
+        MOV A,M                 ; the type, before the increment
         INR M
         LXI H,RESIDS
         MOV L,A                 ; a place for each type

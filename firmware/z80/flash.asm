@@ -42,7 +42,7 @@ REPLY:  CALL ..BODY
         JMP PUTFRM
 ..BODY: PCHL
 
-; CHIP - tells the chip's identity and size.
+; CHIP - replies with the chip's identity and size.
 CHIP:   CALL KNOWN
         RC                      ; C = E.CHIP, DE = identity
         PUSH H                  ; sectors
@@ -116,9 +116,9 @@ PROGBL: CALL KNOWN
 ..BYTE: LDAX D
         CMP M                   ; there already: nothing to do
         JRZ ..SAME
-        MOV C,M                 ; PROGRM wants the byte in C
+        MOV C,M                 ; PROGRM takes the byte in C
         ANA M                   ; bits can only fall
-        CMP M                   ; equal: no bit that is 0 is wanted as 1
+        CMP M                   ; equal: no bit would have to change from 0 to 1
         JRNZ ..BACK             ; a bit would have to rise
         PUSH B                  ; PROGRM uses B
         DI                      ; the chip shows no code meanwhile
@@ -131,7 +131,7 @@ PROGBL: CALL KNOWN
         DJNZ ..BYTE
         CALL NEWADR             ; HL = after the address
         LDA R.LEN
-        SUI 3                   ; the count, as it was asked
+        SUI 3                   ; the count, as requested
         MOV M,A
         MVI A,4
         JMP MADE
@@ -145,7 +145,7 @@ MADE:   STA P.LEN
         ORA A                   ; carry clear
         RET
 
-; FCRC - tells the CRC-32 of a stretch within a page.
+; FCRC - replies with the CRC-32 of a range within a page.
 FCRC:   CALL STRTCH
         RC
         CALL NEWRPL
@@ -156,7 +156,7 @@ FCRC:   CALL STRTCH
         JMP MADE
 
 ; VERIFY - compares the CRC-32 of a stretch within a page with the host's.
-VERIFY: CALL STRTCH             ; CHECK = what the chip holds
+VERIFY: CALL STRTCH             ; CHECK = CRC of the chip's bytes
         RC
         LXI D,R.DATA+5
         CALL CRCEQU             ; what the host expects
@@ -166,7 +166,7 @@ VERIFY: CALL STRTCH             ; CHECK = what the chip holds
         JMP MADE
 ..BAD:  LHLD CHECK
         MOV A,L
-        CMA                     ; the check is kept complemented
+        CMA                     ; CHECK is stored complemented
         MOV E,A
         MOV A,H
         CMA
@@ -175,7 +175,7 @@ VERIFY: CALL STRTCH             ; CHECK = what the chip holds
         STC
         RET
 
-; FREAD - tells bytes within a page.
+; FREAD - replies with bytes within a page.
 FREAD:  LDA R.DATA+3
         DCR A                   ; 0 becomes FFH, which is too many as well
         CPI MAXBLK              ; 0 and more than a frame has room for
@@ -288,10 +288,10 @@ GUARD:  MOV A,D
         DCX H
         ORA A
         DSBC D                  ; below the count?
-        MVI C,E.ADDR            ; carry says whether it is refused
+        MVI C,E.ADDR            ; carry set if it is refused
         RET
 
-; KNOWN - asks the chip who it is.
+; KNOWN - identifies the chip.
 ;   Exit:     HL = its sectors, DE = its identity; carry set and the chip refused when it is none we
 ;             know
 KNOWN:  DI                      ; an interrupt would fetch code from the chip
@@ -299,7 +299,7 @@ KNOWN:  DI                      ; an interrupt would fetch code from the chip
         EI
         XCHG                    ; E = manufacturer, D = device
         MOV A,E
-        CPI MAKER               ; is it the maker we know?
+        CPI MAKER               ; the supported maker?
         JRNZ ..BAD
         MOV A,D
         SUI DEVICE              ; and one of its chips?
@@ -329,7 +329,7 @@ BEHIND: LXI D,R.DATA+3
         ORA A
         DSBC D                  ; its offset from the first byte
         LDED R.DATA
-        DAD D                   ; the address that was asked, and as far
+        DAD D                   ; the requested address, and as far
         XCHG
         RET
 
@@ -352,7 +352,7 @@ DOBOOT: CALL KNOWN
         JNZ PUTERR
         CALL NEWRPL             ; from here on nothing can be refused
         CALL PUTFRM
-        CALL UDRAIN             ; REBOOT leaves nobody to send the rest
+        CALL UDRAIN             ; after REBOOT nothing sends the rest
         DI
         MVI A,STAY              ; the new monitor starts nothing by itself
         STAI                    ; register I outlives the jump to 0000H
@@ -402,7 +402,7 @@ CRCALL: MOV A,C                 ; first what is over, then whole pages
 CRCEQU: LXI H,CHECK
         MVI B,4
 ..NEXT: LDAX D
-        CMA                     ; the check is kept complemented
+        CMA                     ; CHECK is stored complemented
         CMP M
         RNZ
         INX H

@@ -1,5 +1,5 @@
 ; Commands to flash chips of the SST39SF family. They run from RAM: while such a chip is busy or
-; tells its identity, no code can be fetched from it. Their interrupts must be off for the same
+; reports its identity, no code can be fetched from it. Their interrupts must be off for the same
 ; reason.
 ;
 ; The chip decodes its commands from A14 to A0. The first two windows show its first two pages, so
@@ -39,7 +39,7 @@ C.UNLK: MVI A,0AAH              ; every command begins with these two writes
         STA SECOND
         RET
 
-; IDNTFY - asks the chip who it is.
+; IDNTFY - reads the chip's identity.
 ;   Entry:    interrupts off
 ;   Exit:     L = manufacturer, H = device; what is at 0000H when no chip listens
 ;   Errors:   none

@@ -33,16 +33,16 @@ P.DATA: .BLKB MAXPAY+3          ; with room for SENDFM
         CZ RXPAGE
 ]
 
-; GETFRM - waits for the next good frame. Damaged ones are answered, a carriage return outside a
+; GETFRM - waits for the next good frame. Corrupted ones are answered, a carriage return outside a
 ; frame gets the banner.
 ;   Entry:    interrupts on
-;   Exit:     R.LEN, R.TYPE and R.DATA hold the request
+;   Exit:     R.LEN, R.TYPE and R.DATA are the request
 ;   Errors:   a damaged frame is answered by the error reply E.DMGD or E.OVRN
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    24 bytes
 ;   Cycles:   as long as it takes
 GETFRM: CALL GETC
-        CPI CR                  ; somebody at a terminal?
+        CPI CR                  ; a person at a terminal?
         CZ BANNER               ; returns with A = 0, as after a delimiter
         ORA A                   ; only a delimiter opens a frame
         JRNZ GETFRM
@@ -61,14 +61,14 @@ GETFRM: CALL GETC
         MOV M,A
         INX H
         DJNZ ..COPY
-..LONG: FETCH                   ; too long: its bytes are let go
+..LONG: FETCH                   ; too long: its bytes are dropped
         ORA A
         JRNZ ..LONG
         JMPR ..BAD
 ..ZERO: FETCH
         ORA A
         JRZ ..END               ; the last group's zero is not there
-        MVI M,0                 ; a group stands for its bytes and a zero
+        MVI M,0                 ; a group encodes its bytes and a zero
         INX H
         DJNZ ..GRP              ; no more than a frame has room for
         JMPR ..LONG
@@ -93,12 +93,12 @@ GETFRM: CALL GETC
 ..ERR:  CALL PUTERR
         JMP GETFRM
 
-; GOODFM - Z set when the B bytes at REQ are as long as LEN says and their CRC is right.
+; GOODFM - Z set when the B bytes at REQ have the length LEN and their CRC matches.
 GOODFM: LDA R.LEN
         CPI MAXPAY+1            ; LEN comes first: it must make sense
         JRNC ..BAD
         ADI BODY
-        CMP B                   ; as many bytes as it says?
+        CMP B                   ; as many bytes as LEN?
         RNZ
         SUI 2                   ; without the check itself
         MOV C,A
@@ -126,7 +126,7 @@ NEWRPL: LDA R.TYPE
         ORI T.REPL              ; bit 7 is set in a reply
         STA P.TYPE
         XRA A
-        STA P.LEN               ; no payload, until the caller says otherwise
+        STA P.LEN               ; no payload until the caller sets a length
         LXI H,P.DATA
         RET
 
@@ -195,7 +195,7 @@ SENDFM: MOV A,M
         LDED TXIN
         MOV C,E                 ; where the first group's code goes
         INR E                   ; the ring is one page
-..LOOK: DI                      ; or the interrupt waited for may come before HLT
+..LOOK: DI                      ; or the expected interrupt may come before HLT
         LDA TOLD                ; has PLACE used the ring meanwhile?
         ORA A
         JRNZ ..ONCE

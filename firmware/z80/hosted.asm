@@ -1,5 +1,5 @@
 ; An application that a monitor of another make has started goes back to it: the processor and the
-; serial chip are left as that monitor had them, as far as programs can tell.
+; serial chip are left as that monitor had them, as far as programs can observe.
 
         .IDENT HOSTED
         .INTERN HOST,GOHOME
@@ -11,7 +11,7 @@ HBMARK  == 0A857H
 HBTWO   == 29H          ; 2.9
 
         .LOC .DATA.
-; What APP found: register I in the high byte; bit 2 of the low one tells that interrupts were on.
+; What APP found: register I in the high byte; bit 2 of the low one: interrupts were on.
 HOST:   .BLKW 1
 
         .LOC .PROG.

@@ -81,7 +81,7 @@ SERVED: .BYTE T.IDNT,0,0
 ; DOWRIT - answers WRITE: stores bytes and reads each back.
 ;   Entry:    R.LEN and R.DATA = the request
 ;   Exit:     the reply is on its way
-;   Errors:   an address outside the range, or one that does not keep its byte, is answered by the
+;   Errors:   an address outside the range, or one that does not store its byte, is answered by the
 ;             error reply
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    18 bytes
@@ -229,7 +229,7 @@ DORUN:  CALL NEWRPL
         STA P.LEN
         CALL PUTFRM
         CALL UDRAIN             ; the reply must have left
-        DI                      ; the program sets up interrupts of its own
+        DI                      ; the program installs its own interrupts
         LHLD R.DATA
         PCHL
 

@@ -1,8 +1,8 @@
-; Where the program is, told to a host that has waited too long: the heartbeat of a program that
-; takes nothing from the receive ring any more (docs/PROTOCOL.md, "Program counter report").
+; Reports the program counter to a host that has waited too long, even if the program no longer
+; reads the receive ring (docs/PROTOCOL.md, "Program counter report").
 ;
-; The service sees eight zeros in a row, which no request has. It lets the program return to PLACE
-; before it goes on.
+; The interrupt handler recognizes eight zeros in a row, which no request has, and patches its
+; return address: the program enters PLACE before it resumes.
 
         .IDENT PLACE
         .INTERN ZEROS,MISSED,ASKED,TOLD
@@ -10,16 +10,16 @@
         .INSERT wire.asm
 
         .LOC .DATA.
-ZLAST:  .BLKB 1         ; low half of where the last zero was put
-ZCOUNT: .BLKB 1         ; zeros in a row
-FOUND:  .BLKW 1         ; where the program was
-ASKED:  .BLKB 1         ; not 0 from then on until that was told
-TOLD:   .BLKB 1         ; set when it has been told: what was being sent is broken off
-PLCFRM: .BLKB BODY+3    ; the frame that tells it
+ZLAST:  .BLKB 1         ; low half of the last zero's ring address
+ZCOUNT: .BLKB 1         ; zeros in a row so far
+FOUND:  .BLKW 1         ; the interrupted program counter
+ASKED:  .BLKB 1         ; not 0 while a report is pending
+TOLD:   .BLKB 1         ; set after a report: a frame being sent was interrupted
+PLCFRM: .BLKB BODY+3    ; the report's frame
 
         .LOC .PROG.
-; MISSED - for the service: a byte is lost.
-;   Entry:    where RXIN points is the byte for which there is no room; interrupts off
+; MISSED - for the interrupt handler: a byte is lost.
+;   Entry:    RXIN points to the byte for which there is no room; interrupts off
 ;   Exit:     OVRUN is not 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
@@ -35,16 +35,16 @@ MISSED: MVI A,1
         STA ZCOUNT              ; any other byte breaks the run of zeros
         RET
 
-; ZEROS - for the service: a zero was received. With seven more before it the program is to tell its
-; place.
-;   Entry:    HL = where it was put; interrupts off; called by the service, which has pushed AF and
+; ZEROS - for the interrupt handler: a zero was received. With seven before it the program counter
+; is to be reported.
+;   Entry:    HL = its ring address; interrupts off; called by the handler, which has pushed AF and
 ;             HL
-;   Exit:     the service returns to where it came from, or to PLACE
+;   Exit:     the handler returns to the program, or to PLACE
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    4 bytes
 ;   Cycles:   104..283
-ZEROS:  LDA ZLAST               ; where the zero before was put
+ZEROS:  LDA ZLAST               ; address of the zero before
         SUB L                   ; the low half is enough: the ring is longer than a run
         INR A                   ; 0 right after it, 1 in the same place
 ; It is after the last one, or in its place where there is no more room.
@@ -59,15 +59,15 @@ ZEROS:  LDA ZLAST               ; where the zero before was put
         CPI ZRUN                ; the eighth, and not each one after it
         RNZ                     ; falls into ASK
 
-; ASK - makes the service return to PLACE, unless that is under way.
+; ASK - patches the handler's return address to PLACE, unless a report is pending.
 ASK:    LDA ASKED
         ORA A
         RNZ
-        INR A                   ; 0 becomes 1: under way
+        INR A                   ; 0 becomes 1: pending
         STA ASKED
         PUSH H
         PUSH D                  ; DE and HL are the program's
-        LXI H,10                ; what is pushed: DE, HL, our return, then HL and AF by the service
+        LXI H,10                ; on the stack: DE, HL, return address, the handler's HL and AF
         DAD SP
         LXI D,PLACE             ; the service is to return there
         MOV A,M
@@ -77,14 +77,14 @@ ASK:    LDA ASKED
         MOV A,M
         MOV M,D
         MOV D,A
-        SDED FOUND              ; where the program was stopped
+        SDED FOUND              ; the interrupted program counter stopped
         POP D
         POP H
         RET
 
-; PLACE - tells where the program was, and returns there.
+; PLACE - reports the program counter and returns there.
 ;   Entry:    a return from the service; FOUND = the place; interrupts on
-;   Exit:     the place is told
+;   Exit:     the report is sent
 ;   Errors:   none
 ;   Clobbers: nothing
 ;   Stack:    28 bytes
@@ -109,15 +109,15 @@ PLACE:  PUSH H                  ; room for the address on the stack
         INX H
         MOV M,D
         POP H
-        CALL SENDFM             ; a frame of its own: P.DATA may be half filled
+        CALL SENDFM             ; a separate frame: P.DATA may be half filled
         CALL UDRAIN             ; without the transmitter's interrupt, too
         POP H
         POP D
         POP B
         MVI A,1
-        STA TOLD                ; SENDFM, if that was under way, sends its frame once more
-        XRA A                   ; from here on it may be asked again
-        DI                      ; until RET nobody may ask again
+        STA TOLD                ; SENDFM, if it was interrupted, sends its frame again
+        XRA A                   ; from here on another report may be requested
+        DI                      ; but none before RET
         STA ASKED
         POP PSW                 ; last: XRA has changed AF
 ; Takes effect after RET: however many zeros come, the stack does not grow.

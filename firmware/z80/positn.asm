@@ -117,7 +117,7 @@ NEWARR: PUSH H
         RET
 
 ; NOPINS - empties the pin list. As in 1978 walks may get into it, and must find nothing of an
-; earlier request there; mended, only the count matters.
+; earlier request there; if corrected, only the count matters.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
@@ -167,7 +167,7 @@ DOPOSN: LXI D,R.DATA
         LXI D,32                ; the move is at offset 32
         JRC ..SET
         JZ REFUSE               ; only one byte of the move
-        LHLD R.DATA+32          ; L = who has moved, H = where to
+        LHLD R.DATA+32          ; L = side that has moved, H = destination
         MOV A,L
         ANI 7FH                 ; White or Black
         JNZ REFUSE
@@ -182,7 +182,7 @@ DOPOSN: LXI D,R.DATA
         LXI H,ADDREC            ; POINTS calls it for each occupied square
         CALL POINTS
         CALL FLUSH              ; what does not fill a frame
-        MVI A,T.PEND+T.REPL     ; the end has a type of its own
+        MVI A,T.PEND+T.REPL     ; the end has its own type
         STA P.TYPE
         LXI H,P.DATA
         LDA PARTS
@@ -240,7 +240,7 @@ RECRD:  PUSH H                  ; the record's start, for HEAD
         INX H
         INX H
         INX H
-        XCHG                    ; the array stands after four bytes
+        XCHG                    ; the array follows four bytes
         LXI H,ATKLST            ; before XCHNG uses it up
         CALL MOVE7              ; White's section
         CALL MOVE7              ; Black's
@@ -282,7 +282,7 @@ MOVE7:  LDI
         RET
 
 ; PUTEND - stores what ends a position, but for the count of frames, at HL: squares, status, royal
-; squares, pins, and if the request tells the move, what POINTS finds. HL is after it then.
+; squares, pins, and if the request has the move, what POINTS finds. HL is after it then.
 PUTEND: XCHG
         LDA COUNT
         STAX D                  ; squares
@@ -374,7 +374,7 @@ ONECHK: LDED FROM               ; UNPACK reads at DE
         LHLD FROM
         LXI D,32                ; after the squares
         DAD D
-        MOV E,M                 ; who has moved, and where to
+        MOV E,M                 ; side that has moved, and destination
         INX H
         MOV D,M
         INX H
@@ -391,7 +391,7 @@ ONECHK: LDED FROM               ; UNPACK reads at DE
         LXI H,FOLD              ; POINTS calls it for each occupied square
         CALL POINTS
         LXI H,ENDING
-        CALL PUTEND             ; what POSITION END would hold
+        CALL PUTEND             ; what POSITION END would contain
         LXI D,ENDING
         ORA A
         DSBC D
@@ -436,7 +436,7 @@ FOLD:   CALL CRCARR             ; the array, before XCHNG uses it up
         CALL HEAD               ; four bytes at ENDING
         LXI H,STATUS            ; ALLST takes it from there
         LDA MASK
-        ANA M                   ; only what the host asks for
+        ANA M                   ; only the bits that the host selects
         MOV M,A
         STA ENDING+2
         CALL CRCTAL             ; square, piece, status, residue
@@ -517,7 +517,7 @@ PUTONE: ANI 0FH                 ; one code
         ORA A                   ; carry clear
         RET
 
-; ROYAL - notes square HL as where the king or queen A stands. The last one counts.
+; ROYAL - records square HL as that of the king or queen A. The last one counts.
 ROYAL:  PUSH PSW                ; the piece, which PUTONE stores
         PUSH H
         MOV C,L                 ; the square

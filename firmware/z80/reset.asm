@@ -1,4 +1,4 @@
-; The addresses that the Z80 itself knows, at the start of ROM.
+; The Z80's fixed vectors at the start of ROM: reset, RST, interrupt.
 
         .IDENT RESET
         .EXTERN MONITR,USERV,KVECT

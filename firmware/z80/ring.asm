@@ -4,8 +4,8 @@
 ; else is done for most bytes. The service never enters the page that is being emptied: 768 bytes
 ; fit at least.
 ;
-; A driver provides HOLDUP, which holds the host off, LETGO, which lets it go on if it is held off,
-; TXGO, which has the transmitter start if it rests, and TXREST, which waits for it.
+; A driver provides HOLDUP, which stops the host by RTS, LETGO, which resumes it if stopped, TXGO,
+; which starts the transmitter if it is idle, and TXREST, which waits for it.
 
         .IDENT RING
         .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE
@@ -31,7 +31,7 @@ WAITS:  .BLKB 4         ; how often the program has waited in IDLE
         .LOC .PROG.
 ; RINIT - empties the rings.
 ;   Entry:    interrupts off
-;   Exit:     nothing received, nothing to send, nothing lost, no place asked for, nothing waited
+;   Exit:     nothing received, nothing to send, nothing lost, no report pending, nothing waited
 ;             for; A = 0
 ;   Errors:   none
 ;   Clobbers: AF, HL
@@ -54,7 +54,7 @@ RINIT:  LXI H,RXRING
 ; NEWPGE - for the service: takes the receive pointer to the next page.
 ;   Entry:    H = the page that is full; interrupts off
 ;   Exit:     C set: the next page is being emptied, and the byte is lost; C clear: H = it,
-;             and the host is held off when the page after it is being emptied
+;             and the host is stopped when the page after it is being emptied
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    2 bytes
@@ -142,8 +142,8 @@ RXWAIT: DI                      ; none may come between the test and HLT
 ..SOME: EI
         RET
 
-; IDLE - waits for the next interrupt, and counts that: by it a host knows a board that is never
-; without work from one that waits for the line or for the host.
+; IDLE - waits for the next interrupt, and counts it: the count shows a host whether the board is
+; always busy or waits for the line or the host.
 ;   Entry:    interrupts off
 ;   Exit:     interrupts on; WAITS is one more
 ;   Errors:   none
@@ -160,7 +160,7 @@ IDLE:   PUSH H
         HLT
         RET
 
-; RXPAGE - goes on to the next page of the receive ring.
+; RXPAGE - advances to the next page of the receive ring.
 ;   Entry:    DE = the place after the last one taken, less 256; interrupts on
 ;   Exit:     DE = the page, RXOUT too; the host may send if there is room
 ;   Errors:   none

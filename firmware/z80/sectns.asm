@@ -41,7 +41,7 @@ SPACES: .WORD ONE.B             ; for each space its rows and how many they are
         .WORD TWO.B
         .BYTE 6
 
-; NOSPCE - forgets which space's sections are in the table: what RAM holds after power-up is no
+; NOSPCE - clears which space's sections are in the table: what RAM contains after power-up is no
 ; table.
 ;   Entry:    nothing
 ;   Exit:     done
@@ -104,7 +104,7 @@ SECTNS: CPI SPCNUM
         JRC ..OUTR
         RET
 
-; STEP - adds a piece of value B to the slot HL unless it is as full as C says. Carry set when it
+; STEP - adds a piece of value B to the slot HL unless its count is C already. Carry set when it
 ; did; else the slot is empty again and HL the slot before it.
 STEP:   MOV A,M
         CMP C                   ; as full as it may be?
@@ -142,7 +142,7 @@ SETROW: LXI H,WORK+QUEEN
         MOV M,A
         MOV A,ROW.K(X)
         ORA A
-        RZ                      ; nobody stands behind the queen
+        RZ                      ; no piece behind the queen
         RLD                     ; low, and the king goes up
         RET
 
@@ -151,7 +151,7 @@ EMIT:   LXI H,WORK+PAWN
         LXI B,600H              ; B slots, C pieces
 ..SLOT: MOV A,M
         ANI 0FH
-        JRZ ..HIGH              ; nobody in the low half
+        JRZ ..HIGH              ; low half empty
         INR C
 ..HIGH: MOV A,M
         ANI 0F0H
@@ -160,7 +160,7 @@ EMIT:   LXI H,WORK+PAWN
 ..NEXT: INX H
         DJNZ ..SLOT
         LXI H,WORK
-        MOV M,C                 ; the count stands first
+        MOV M,C                 ; the count comes first
         LDED TOP                ; after the last section
         MVI C,SECTN             ; B is 0 after the loop
         LDIR
@@ -194,15 +194,15 @@ SECADR: MOV A,H
         CMC
         RET
 
-; SECNXT - goes on to the next section, after the last to the first.
-;   Entry:    HL = where the address of a section stands
-;   Exit:     the next section's stands there; Z set when that is the first again
+; SECNXT - advances to the next section, after the last to the first.
+;   Entry:    HL = where the address of a section is stored
+;   Exit:     the next section's is stored there; Z set when that is the first again
 ;   Errors:   none
 ;   Clobbers: AF, DE, HL
 ;   Stack:    2 bytes
 ;   Cycles:   136..156
 SECNXT: PUSH H
-        MOV E,M                 ; the address is kept low byte first
+        MOV E,M                 ; the address is stored low byte first
         INX H
         MOV D,M
         LXI H,SECTN

@@ -3,7 +3,7 @@
 ; UARTC and UARTD, its two ports, are defined by the builder from the board profile.
 ;
 ; The chip interrupts for the transmitter when its buffer becomes empty, not while it is. So SENDS
-; tells whether such an interrupt is still to come; if not, whoever has a byte starts the
+; records whether such an interrupt is still to come; if not, the sender of a byte starts the
 ; transmitter.
 
         .IDENT SIO
@@ -18,14 +18,14 @@ ERROFF  == 30H          ; clears the latched overrun
 LISTEN  == 0EAH         ; RTS low
 ; RTS high, after the last character: late, which the ring has room for (docs/BOARDS.md).
 HOLD    == 0E8H
-; Read register 0, turned right by one: the carry tells that a character is there.
+; Read register 0, turned right by one: carry = a character is there.
 B.SENT  == 1            ; the transmit buffer is empty
 ; Read register 1.
 ALLSNT  == 01H          ; the shift register is empty, too
 LOST    == 20H          ; overrun
 
         .LOC .DATA.
-REG5:   .BLKB 1         ; what write register 5 holds
+REG5:   .BLKB 1         ; copy of write register 5
 SENDS:  .BLKB 1         ; not 0 while the transmitter's interrupt is to come
 
         .LOC .PROG.
@@ -85,7 +85,7 @@ USERV:  PUSH PSW
         RETI
 ..PAGE: CALL NEWPGE
         JRNC ..PUT
-..GONE: CALL MISSED             ; the program hears of it by OVRUN
+..GONE: CALL MISSED             ; reported to the program by OVRUN
         JMPR ..NEXT
 ..LOST: IN UARTD
         MVI A,ERROFF
@@ -111,7 +111,7 @@ USERV:  PUSH PSW
         OUT UARTC
         JMPR ..DONE
 
-; HOLDUP - holds the host off.
+; HOLDUP - stops the host by RTS.
 ;   Entry:    interrupts off
 ;   Exit:     RTS is high, after the last character
 ;   Errors:   none
@@ -128,7 +128,7 @@ SETRTS: STA REG5
         OUT UARTC
         RET
 
-; LETGO - lets the host go on if it was held off.
+; LETGO - resumes the host if it was stopped.
 ;   Entry:    interrupts off
 ;   Exit:     RTS is low
 ;   Errors:   none
@@ -136,7 +136,7 @@ SETRTS: STA REG5
 ;   Stack:    0 bytes
 ;   Cycles:   31..109
 LETGO:  LDA REG5
-        CPI HOLD                ; is the host held off?
+        CPI HOLD                ; is the host stopped?
         RNZ
         MVI A,LISTEN
         JMPR SETRTS
@@ -199,7 +199,7 @@ UDRAIN: PUSH H
 RXINTS  == 18H
 
 ; UHAND - leaves the channel to another program. The transmitter's interrupt is off: a service that
-; does not know it would be called again and again.
+; does not clear it would be called again and again.
 ;   Entry:    Z set for one that polls it, clear for one that it is to interrupt; interrupts off
 ;   Exit:     the channel listens
 ;   Errors:   none
@@ -218,7 +218,7 @@ UHAND:  MVI B,0
         MVI A,LISTEN            ; RTS low
         JMP SETRTS
 
-; UOTHER - tells whether the chip is a 68B50 instead. At rest the two bits for an empty transmitter
+; UOTHER - tests whether the chip is a 68B50 instead. At rest the two bits for an empty transmitter
 ; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
 ; that waits.
 ;   Entry:    nothing
@@ -227,7 +227,7 @@ UHAND:  MVI B,0
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
 ;   Cycles:   78050
-UOTHER: LXI H,3000              ; two characters at 9600 baud may be under way
+UOTHER: LXI H,3000              ; time of two characters at 9600 baud, still in transit
 ..WAIT: DCX H
         MOV A,H
         ORA L

@@ -29,8 +29,8 @@ T.STAT  == 30H
 T.SET   == 31H
 T.GO    == 32H
 T.REPL  == 80H
-T.STOP  == 0FDH         ; the debug kernel holds a program
-T.PLCE  == 0FEH         ; where the program is; zeros ask for it
+T.STOP  == 0FDH         ; the debug kernel has stopped a program
+T.PLCE  == 0FEH         ; program counter report, requested by zeros
 T.ERR   == 0FFH
 
 ; Codes of the error reply.
@@ -51,7 +51,7 @@ MAXPAY  == 240          ; payload
 MAXENC  == 246          ; encoded frame without its delimiters
 MAXBLK  == 236          ; data of WRITE and READ
 BODY    == 5            ; LEN, SEQ, TYPE and CRC
-ZRUN    == 8            ; zeros in a row that ask for T.PLCE
+ZRUN    == 8            ; zeros in a row that request T.PLCE
 RECORD  == 18           ; a square of POSITION
 RECMAX  == 13           ; squares in a frame
 POSLEN  == 34           ; a position of CHECKS: its squares and the last move
@@ -63,7 +63,7 @@ KEPT    == 1            ; sectors at the start that only BOOT replaces
 SLOT    == 1000H        ; the header of a program in flash
 SLOTLN  == 16           ; its bytes
 
-; What register I holds when RESET jumps to 0000H; a reset by hardware leaves 0 there.
+; Register I when RESET jumps to 0000H; a reset by hardware leaves 0 there.
 STAY    == 0FFH
 
 ; Identity.
@@ -78,6 +78,6 @@ C.1978  == 10H
 C.XHST  == 20H
 C.PNTS  == 40H
 C.TRCE  == 80H
-; More of the application's, where the monitor tells what WRITE accepts.
+; The application's extended capabilities, in place of the monitor's range for WRITE.
 C.CHKS  == 01H
 C.IDLE  == 02H

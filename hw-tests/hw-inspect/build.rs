@@ -1,5 +1,5 @@
 //! The version that `--version` shows.
 
 fn main() {
-    cli_support::commit::set_version();
+    cli_support::version::emit_version_env();
 }

@@ -1,5 +1,5 @@
 //! The version and commit that the module states.
 
 fn main() {
-    cli_support::commit::set_version();
+    cli_support::version::emit_version_env();
 }

@@ -1,49 +1,49 @@
-//! The exit codes of all programs, and failures that carry one.
+//! Exit codes, shared by all programs, and errors that carry one.
 
 use std::process::ExitCode;
 
-use crate::text::tell;
+use crate::text::eprint_message;
 
-/// The thing under test is wrong: a failed verify, a wrong residue.
-pub const WRONG: u8 = 1;
-/// The command line is.
+/// The thing under test is wrong, such as a failed verify or a wrong residue.
+pub const FAILED: u8 = 1;
+/// The command line is invalid.
 pub const USAGE: u8 = 2;
-/// Port, board or file failed.
-pub const RIG: u8 = 3;
+/// A port, board or file failed, and not the thing under test.
+pub const ENVIRONMENT: u8 = 3;
 /// Nothing was selected or found.
-pub const NOTHING: u8 = 4;
-/// Some of what was asked for was left out, or went well only sometimes.
+pub const NOTHING_SELECTED: u8 = 4;
+/// Part of the work was not done, or succeeded only sometimes.
 pub const INCOMPLETE: u8 = 5;
-/// A bug of the program.
+/// A bug in the program.
 pub const BUG: u8 = 70;
-/// The user stopped it.
+/// The user interrupted the program.
 pub const INTERRUPTED: u8 = 130;
 
-/// The outcome of a command: its exit code, or a failure.
-pub type Outcome = Result<u8, Failure>;
+/// The result of a command: its exit code, or an error with one.
+pub type CommandResult = Result<u8, CommandError>;
 
-/// Returns the exit code of an outcome; a failure is written to standard error after the program's
+/// Returns the exit code of a result. An error is written to standard error, after the program's
 /// name.
 #[must_use]
-pub fn conclude(program: &str, outcome: Outcome) -> ExitCode {
-    let code = outcome.unwrap_or_else(|failure| {
-        tell(format!("{program}: {}", failure.message));
-        failure.code
+pub fn report_result(program: &str, result: CommandResult) -> ExitCode {
+    let code = result.unwrap_or_else(|error| {
+        eprint_message(format!("{program}: {}", error.message));
+        error.code
     });
     ExitCode::from(code)
 }
 
-/// A failure with its exit code.
+/// An error message with the program's exit code.
 #[derive(Debug)]
-pub struct Failure {
-    /// One of the codes above.
+pub struct CommandError {
+    /// One of the constants of this module.
     pub code: u8,
-    /// The event, its place, and a suggestion.
+    /// What happened, where, and what to do.
     pub message: String,
 }
 
-impl Failure {
-    /// A failure with a message.
+impl CommandError {
+    /// Creates an error.
     pub fn new(code: u8, message: impl ToString) -> Self {
         Self { code, message: message.to_string() }
     }

@@ -1,142 +1,144 @@
-//! Writes files so that there is either the whole of one or none.
+//! Atomic file writes (a temporary file, then a rename), and reads with a size limit.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::exit::{Failure, RIG};
-use crate::text::Show;
+use crate::exit::{CommandError, ENVIRONMENT};
+use crate::text::Escape;
 
-/// The most bytes that a command reads from a file or from standard input.
+/// The maximum number of bytes that a command reads from a file or from standard input.
 pub const MAX_INPUT_BYTES: u64 = 64 << 20;
 
 /// Reads a file of up to [`MAX_INPUT_BYTES`] for a command.
 ///
 /// # Errors
-/// Fails with exit code 3, and names the file, if it can't be read.
-pub fn read_input(path: &Path) -> Result<Vec<u8>, Failure> {
-    File::open(path)
-        .and_then(|file| read_within(file, MAX_INPUT_BYTES))
-        .map_err(|error| Failure::new(RIG, format!("can't read {}: {error}", path.shown())))
+/// Returns an error with exit code 3 and the file's name if it can't be read.
+pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
+    File::open(path).and_then(|file| read_limited(file, MAX_INPUT_BYTES)).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't read {}: {error}", path.escaped()))
+    })
 }
 
-/// Reads all that a file or a line holds, but no more than `limit` bytes.
+/// Reads until the end of `source`, at most `limit` bytes.
 ///
 /// # Errors
-/// The system's error; [`io::ErrorKind::FileTooLarge`] if there is more.
-pub fn read_within(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+/// Returns the system's error, or [`io::ErrorKind::FileTooLarge`] if there are more bytes.
+pub fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than allowed shows that there is more, without reading all of it.
+    // One more byte than allowed is enough to detect an excess.
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        let problem = format!("it has more than {limit} bytes, which is the most that is read");
+        let problem = format!("it is larger than the limit of {limit} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
     }
     Ok(bytes)
 }
 
-/// Writes a file aside and renames it. A pipe or a character device is written to as it is; a link
-/// stays one.
+/// Writes a temporary file and renames it to `path`. Symbolic links are followed; a pipe or
+/// character device is written to directly.
 ///
 /// # Errors
-/// The system's error; [`io::ErrorKind::PermissionDenied`] if the file is read-only or is a block
-/// device, on which all that it holds would be lost. No part of the file is left then.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write(path, bytes, Flush::Later)
+/// Returns the system's error, or [`io::ErrorKind::PermissionDenied`] if the file is read-only or is
+/// a block device, whose content would be lost. The old file is then unchanged.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(path, bytes, SyncPolicy::Deferred)
 }
 
-/// Writes a file as [`write_whole`] does, and returns when content and name are on the disk, so
-/// that a power cut leaves the old file or the new one.
+/// Writes a file like [`write_atomic`], and syncs content and name to the disk, so that a power
+/// failure leaves either the old file or the new one.
 ///
 /// # Errors
-/// As [`write_whole`].
-pub fn write_flushed(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write(path, bytes, Flush::Now)
+/// As [`write_atomic`].
+pub fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(path, bytes, SyncPolicy::BeforeReturn)
 }
 
-/// Returns when the names in the folder of a file are on the disk.
+/// Syncs the directory that contains `file`, so that new names in it survive a power failure.
 ///
 /// # Errors
-/// The system's error; none on systems that have no means for it.
-pub fn flush_folder(file: &Path) -> io::Result<()> {
+/// Returns the system's error. Systems that can't sync a directory report success.
+pub fn sync_parent_dir(file: &Path) -> io::Result<()> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems, and all of Windows, know no such request.
-        Err(error) if is_no_such_request(&error) => Ok(()),
+        // Windows and some file systems can't sync a directory.
+        Err(error) if is_sync_unsupported(&error) => Ok(()),
         other => other,
     }
 }
 
-fn is_no_such_request(error: &io::Error) -> bool {
+fn is_sync_unsupported(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
 /// When a file reaches the disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flush {
-    /// When the system likes.
-    Later,
-    /// Before the file has its name.
-    Now,
+enum SyncPolicy {
+    /// Whenever the system writes it.
+    Deferred,
+    /// Before the function returns; the content before the file is renamed.
+    BeforeReturn,
 }
 
-fn write(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
-    let Ok(there) = fs::metadata(path) else { return write_aside(path, bytes, None, flush) };
-    if is_block_device(&there) {
-        return Err(refused("it is a block device, which is not overwritten"));
+fn write(path: &Path, bytes: &[u8], flush: SyncPolicy) -> io::Result<()> {
+    let Ok(existing) = fs::metadata(path) else { return write_via_temp(path, bytes, None, flush) };
+    if is_block_device(&existing) {
+        return Err(permission_denied("it is a block device, which is not overwritten"));
     }
-    if !there.is_file() {
+    if !existing.is_file() {
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
-    let permissions = there.permissions();
+    let permissions = existing.permissions();
     if permissions.readonly() {
-        return Err(refused("the file is read-only"));
+        return Err(permission_denied("the file is read-only"));
     }
-    write_aside(&fs::canonicalize(path)?, bytes, Some(permissions), flush)
+    write_via_temp(&fs::canonicalize(path)?, bytes, Some(permissions), flush)
 }
 
-fn refused(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why)
+fn permission_denied(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }
 
 #[cfg(unix)]
-fn is_block_device(there: &fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_block_device(&there.file_type())
+fn is_block_device(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
 }
 
 #[cfg(not(unix))]
-fn is_block_device(_there: &fs::Metadata) -> bool {
+fn is_block_device(_metadata: &fs::Metadata) -> bool {
     false
 }
 
-fn write_aside(
+fn write_via_temp(
     path: &Path,
     bytes: &[u8],
-    like: Option<fs::Permissions>,
-    flush: Flush,
+    permissions: Option<fs::Permissions>,
+    flush: SyncPolicy,
 ) -> io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{}.part", std::process::id()));
-    // Content goes to the disk before the name does: else a power cut could leave the name of the
-    // new file with nothing in it.
-    let written = fill(Path::new(&aside), bytes, flush)
-        .and_then(|()| like.map_or(Ok(()), |like| fs::set_permissions(&aside, like)))
-        .and_then(|()| fs::rename(&aside, path));
+    let mut temp = path.as_os_str().to_owned();
+    temp.push(format!(".{}.part", std::process::id()));
+    // The content is synced before the rename: otherwise a power failure could leave an empty file
+    // under the final name.
+    let written = write_temp(Path::new(&temp), bytes, flush)
+        .and_then(|()| {
+            permissions.map_or(Ok(()), |permissions| fs::set_permissions(&temp, permissions))
+        })
+        .and_then(|()| fs::rename(&temp, path));
     if written.is_err() {
-        let _ = fs::remove_file(&aside); // it may never have been there
+        let _ = fs::remove_file(&temp); // may not exist
     }
     written?;
-    if flush == Flush::Now { flush_folder(path) } else { Ok(()) }
+    if flush == SyncPolicy::BeforeReturn { sync_parent_dir(path) } else { Ok(()) }
 }
 
-fn fill(aside: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
-    let mut file = File::create(aside)?;
+fn write_temp(path: &Path, bytes: &[u8], flush: SyncPolicy) -> io::Result<()> {
+    let mut file = File::create(path)?;
     file.write_all(bytes)?;
-    if flush == Flush::Now { file.sync_all() } else { Ok(()) }
+    if flush == SyncPolicy::BeforeReturn { file.sync_all() } else { Ok(()) }
 }
 
 #[cfg(all(test, unix))]
@@ -159,12 +161,12 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("full");
         symlink("/dev/full", &path).expect("a link");
-        let error = write_whole(&path, b"x").expect_err("it takes nothing");
+        let error = write_atomic(&path, b"x").expect_err("it takes nothing");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(path.is_symlink() && !path.is_file(), "it was not replaced");
         let path = folder.path().join("null");
         symlink("/dev/null", &path).expect("a link");
-        write_whole(&path, b"x").expect("it takes anything");
+        write_atomic(&path, b"x").expect("it takes anything");
         assert!(!path.is_file());
     }
 
@@ -173,12 +175,12 @@ mod tests {
         let folder = folder();
         let file = folder.path().join("file");
         for content in [&b"one"[..], b"two"] {
-            write_flushed(&file, content).expect("it is written");
+            write_durable(&file, content).expect("it is written");
             assert_eq!(fs::read(&file).expect("it is there"), content);
         }
         assert_eq!(names(folder.path()), ["file"]);
-        flush_folder(&file).expect("the folder is flushed");
-        flush_folder(Path::new("no-folder-is-named")).expect("this folder is flushed");
+        sync_parent_dir(&file).expect("the folder is flushed");
+        sync_parent_dir(Path::new("no-folder-is-named")).expect("this folder is flushed");
     }
 
     #[test]
@@ -189,7 +191,7 @@ mod tests {
         fs::write(&file, "before").expect("a file");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
         symlink(&file, &link).expect("a link");
-        write_whole(&link, b"after").expect("it is written");
+        write_atomic(&link, b"after").expect("it is written");
         assert!(link.is_symlink());
         assert_eq!(fs::read(&file).expect("it is there"), b"after");
         let mode = fs::metadata(&file).expect("it is there").permissions().mode();
@@ -201,7 +203,7 @@ mod tests {
         let folder = folder();
         let file = folder.path().join("file");
         for content in [&b"long"[..], b"longer", b"new"] {
-            write_whole(&file, content).expect("it is written");
+            write_atomic(&file, content).expect("it is written");
             assert_eq!(fs::read(&file).expect("it is there"), content);
         }
         assert_eq!(names(folder.path()), ["file"]);
@@ -213,7 +215,7 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "before").expect("a file");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("ours");
-        let error = write_whole(&file, b"after").expect_err("it is refused");
+        let error = write_atomic(&file, b"after").expect_err("it is refused");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read(&file).expect("it is there"), b"before");
         assert_eq!(names(folder.path()), ["file"]);
@@ -222,8 +224,8 @@ mod tests {
     #[test]
     fn nothing_is_left_where_a_file_can_not_be() {
         let folder = folder();
-        assert!(write_whole(&folder.path().join("none/file"), b"x").is_err());
-        assert!(write_whole(folder.path(), b"x").is_err(), "a folder");
+        assert!(write_atomic(&folder.path().join("none/file"), b"x").is_err());
+        assert!(write_atomic(folder.path(), b"x").is_err(), "a folder");
         assert_eq!(names(folder.path()), Vec::<String>::new());
     }
 }

@@ -1,13 +1,16 @@
-//! Ctrl-C.
+//! Handling of Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::exit::{Failure, INTERRUPTED, RIG};
+use crate::exit::{CommandError, ENVIRONMENT, INTERRUPTED};
 
-/// Returns a flag that Ctrl-C and a termination set instead of ending the program; a second one
-/// ends it at once.
-pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+/// Installs a handler for Ctrl-C and SIGTERM and returns the flag that it sets. A second signal
+/// exits at once.
+///
+/// # Errors
+/// Returns the system's error, with exit code 3, if the handler can't be installed.
+pub fn install_handler() -> Result<Arc<AtomicBool>, CommandError> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     let stop = move || {
@@ -15,7 +18,8 @@ pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
             std::process::exit(INTERRUPTED.into());
         }
     };
-    ctrlc::set_handler(stop)
-        .map_err(|error| Failure::new(RIG, format!("can't watch for Ctrl-C: {error}")))?;
+    ctrlc::set_handler(stop).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't install a handler for Ctrl-C: {error}"))
+    })?;
     Ok(flag)
 }

@@ -1,13 +1,19 @@
-//! Shared parts of the programs of this project, below all of their libraries.
+//! Support for command-line programs: exit codes, atomic files, escaped messages, completions and
+//! manual pages. All programs of this project use it.
 //!
-//! - [`commit`]: the commit that a program is built from.
-//! - [`exit`]: the exit codes, and failures that carry one.
-//! - [`files`]: files that are written whole or not at all.
-//! - [`text`]: text from outside, shown so that no terminal obeys it.
-//! - `interrupt`, `manual`, `output` (feature `program`): Ctrl-C; completions for shells and manual
-//!   pages; what commands print.
+//! - [`exit`]: exit codes, and errors that carry one.
+//! - [`files`]: atomic writes and limited reads.
+//! - [`text`]: escaping of untrusted text before it reaches a terminal.
+//! - [`version`]: the version with the commit, for build scripts.
+//! - `interrupt`, `manual`, `output` (feature `program`): Ctrl-C; arguments, completions and manual
+//!   pages; text and JSON on standard output.
+//!
+//! ```
+//! use cli_support::text::Escape;
+//!
+//! assert_eq!("bench\x1B[2J".escaped(), r"bench\x1B[2J");
+//! ```
 
-pub mod commit;
 pub mod exit;
 pub mod files;
 #[cfg(feature = "program")]
@@ -17,3 +23,4 @@ pub mod manual;
 #[cfg(feature = "program")]
 pub mod output;
 pub mod text;
+pub mod version;

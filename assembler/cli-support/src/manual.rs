@@ -1,5 +1,5 @@
-//! Completions for shells and manual pages, from a command's own description of its arguments, for
-//! every program of the project; and what such a description lacks.
+//! Command lines of all programs: parsing, shell completions, manual pages, and a check for missing
+//! help texts.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -11,39 +11,40 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::exit::{Failure, Outcome, RIG};
-use crate::files::write_whole;
-use crate::text::{Show, tell_coloured, tell_text, visible};
+use crate::exit::{CommandError, CommandResult, ENVIRONMENT};
+use crate::files::write_atomic;
+use crate::text::{Escape, eprint_coloured, eprint_escaped, escape_controls};
 
-/// Parses the command line of a program. The words of the user in a message have nothing hidden in
-/// them; help and version are printed.
+/// Parses the command line of a program. Prints help, version and errors, with the user's arguments
+/// escaped.
 ///
 /// # Errors
-/// The exit code with which the program ends: there is nothing to run.
-pub fn parse<P: FromArgMatches>(command: Command) -> Result<P, ExitCode> {
+/// Returns the exit code if there is no command to run: 0 after help or version, 2 after an error.
+pub fn parse_args<P: FromArgMatches>(command: Command) -> Result<P, ExitCode> {
     command.try_get_matches().and_then(|found| P::from_arg_matches(&found)).map_err(|error| {
-        let error = in_one_line(error);
+        let error = escape_user_input(error);
         if error.use_stderr() {
             let text = error.render();
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             match colour {
-                true => tell_coloured(&text.ansi().to_string()),
-                false => tell_text(&text.to_string()),
+                true => eprint_coloured(&text.ansi().to_string()),
+                false => eprint_escaped(&text.to_string()),
             }
         } else {
-            let _ = error.print(); // a reader that has had enough is no failure
+            let _ = error.print(); // a closed pipe is not an error
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(crate::exit::USAGE))
     })
 }
 
-/// Shows the words of the user in an error as they are: one with a line break in it would otherwise
-/// begin a line of its own.
-fn in_one_line(mut error: clap::Error) -> clap::Error {
+/// Escapes the user's arguments in an error: one with a line break could imitate a line of output.
+fn escape_user_input(mut error: clap::Error) -> clap::Error {
     let shown: Vec<_> = error
         .context()
         .filter_map(|(kind, value)| match value {
-            ContextValue::String(text) => Some((kind, ContextValue::String(visible(text).into()))),
+            ContextValue::String(text) => {
+                Some((kind, ContextValue::String(escape_controls(text).into())))
+            }
             _ => None,
         })
         .collect();
@@ -53,7 +54,7 @@ fn in_one_line(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The subcommand that prints completions.
+/// Arguments of the subcommand `completions`.
 #[derive(Debug, Clone, Args)]
 #[command(about = "Print a script that completes commands in a shell")]
 pub struct CompletionsArgs {
@@ -62,7 +63,7 @@ pub struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    /// Examples for the help of a program.
+    /// Returns the examples in the subcommand's help.
     #[must_use]
     pub fn examples(program: &str) -> String {
         format!(
@@ -73,7 +74,7 @@ impl CompletionsArgs {
         )
     }
 
-    /// The script for the shell.
+    /// Returns the completion script.
     #[must_use]
     pub fn script(&self, mut command: Command) -> Vec<u8> {
         let name = command.get_name().to_owned();
@@ -83,7 +84,7 @@ impl CompletionsArgs {
     }
 }
 
-/// The subcommand that makes manual pages.
+/// Arguments of the subcommand `man`.
 #[derive(Debug, Clone, Args)]
 #[command(about = "Make manual pages")]
 pub struct ManArgs {
@@ -93,7 +94,7 @@ pub struct ManArgs {
 }
 
 impl ManArgs {
-    /// Examples for the help of a program.
+    /// Returns the examples in the subcommand's help.
     #[must_use]
     pub fn examples(program: &str) -> String {
         let shown = format!("{program} man | man -l -");
@@ -105,53 +106,53 @@ impl ManArgs {
         )
     }
 
-    /// Writes the pages into the folder, or the program's own to `out`; what there is to say of
-    /// that.
+    /// Writes all pages into the folder and returns a message about them, or writes the program's
+    /// own page to `out`.
     ///
     /// # Errors
-    /// What the system said.
-    pub fn make(&self, command: Command, out: &mut dyn io::Write) -> io::Result<Option<String>> {
-        let pages = pages(command)?;
+    /// Returns the system's error.
+    pub fn write(&self, command: Command, out: &mut dyn io::Write) -> io::Result<Option<String>> {
+        let pages = render_pages(command)?;
         let Some(folder) = &self.folder else {
             return pages.first().map_or(Ok(()), |page| out.write_all(&page.text)).map(|()| None);
         };
         write_pages(&pages, folder)?;
-        Ok(Some(format!("{} pages in {}", pages.len(), folder.shown())))
+        Ok(Some(format!("{} pages in {}", pages.len(), folder.escaped())))
     }
 }
 
 /// A manual page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct ManualPage {
     /// The file's name, such as `rcflash-write.1`.
     pub file: String,
-    /// Its text, for `man`.
+    /// The roff source.
     pub text: Vec<u8>,
 }
 
-/// The pages of a program and of its subcommands; the program's own comes first.
+/// Returns the pages of a program and of its subcommands, the program's own first.
 ///
 /// # Errors
-/// None in practice: the pages are made in memory.
-pub fn pages(command: Command) -> io::Result<Vec<Page>> {
+/// Never fails in practice, since the pages are rendered in memory.
+pub fn render_pages(command: Command) -> io::Result<Vec<ManualPage>> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let version = command.get_version().unwrap_or_default();
     let source = format!("{} {version}", command.get_name());
-    let mut pages = vec![page(&command, &source)?];
+    let mut pages = vec![render_page(&command, &source)?];
     for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
-        pages.push(page(subcommand, &source)?);
+        pages.push(render_page(subcommand, &source)?);
     }
     Ok(pages)
 }
 
-/// Writes pages into a folder, which is made if it is not there.
-fn write_pages(pages: &[Page], folder: &Path) -> io::Result<()> {
+/// Writes pages into a folder, which is created if it does not exist.
+fn write_pages(pages: &[ManualPage], folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    pages.iter().try_for_each(|page| write_whole(&folder.join(&page.file), &page.text))
+    pages.iter().try_for_each(|page| write_atomic(&folder.join(&page.file), &page.text))
 }
 
-fn page(command: &Command, source: &str) -> io::Result<Page> {
+fn render_page(command: &Command, source: &str) -> io::Result<ManualPage> {
     let man = Man::new(command.clone()).source(source);
     let mut text = Vec::new();
     man.render_title(&mut text)?;
@@ -163,30 +164,30 @@ fn page(command: &Command, source: &str) -> io::Result<Page> {
         man.render_subcommands_section(&mut text)?;
     }
     if let Some(more) = command.get_after_help() {
-        more_sections(&more.to_string()).to_writer(&mut text)?;
+        after_help_sections(&more.to_string()).to_writer(&mut text)?;
     }
-    Ok(Page { file: man.get_filename(), text })
+    Ok(ManualPage { file: man.get_filename(), text })
 }
 
-/// Returns what stands below a command's arguments: examples and exit codes get sections of their
-/// own, and indented lines stay lines.
-fn more_sections(text: &str) -> Roff {
+/// Returns the text after a command's arguments in roff. Examples and exit codes get their own
+/// sections; indented lines are kept as lines.
+fn after_help_sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     let mut verbatim = false;
-    let mut begun = false;
+    let mut has_section = false;
     for line in text.lines() {
         let indented = line.starts_with("  ");
         if indented != verbatim {
             roff.control(if indented { "nf" } else { "fi" }, []);
             verbatim = indented;
         }
-        let (heading, rest) = heading(line);
+        let (heading, rest) = split_heading(line);
         match heading {
             Some(heading) => drop(roff.control("SH", [heading])),
-            None if !begun => drop(roff.control("SH", ["NOTES"])),
+            None if !has_section => drop(roff.control("SH", ["NOTES"])),
             None => {}
         }
-        begun = true;
+        has_section = true;
         if !rest.is_empty() {
             roff.text([roman(rest)]);
         } else if heading.is_none() {
@@ -199,8 +200,8 @@ fn more_sections(text: &str) -> Roff {
     roff
 }
 
-/// The section that a line begins, and what stands in the line besides.
-fn heading(line: &str) -> (Option<&'static str>, &str) {
+/// Splits a line into the section that it starts, if any, and the rest of its text.
+fn split_heading(line: &str) -> (Option<&'static str>, &str) {
     let headings = [
         ("Examples:", "EXAMPLES"),
         ("Example:", "EXAMPLES"),
@@ -211,12 +212,12 @@ fn heading(line: &str) -> (Option<&'static str>, &str) {
     found.map_or((None, line), |(name, rest)| (Some(name), rest.trim_start()))
 }
 
-/// Returns what a command's description lacks: a line of help for each command and argument, and an
-/// example for each subcommand. Empty when nothing does; tests look at it.
+/// Returns a message for each command and argument without help, and for each subcommand without an
+/// example. For tests.
 #[must_use]
-pub fn gaps(command: &Command) -> Vec<String> {
+pub fn missing_help(command: &Command) -> Vec<String> {
     let mut command = command.clone().disable_help_subcommand(true);
-    // Arguments may be deferred.
+    // clap may add arguments only when it builds the command.
     command.build();
     let mut gaps = Vec::new();
     for subcommand in command.get_subcommands() {
@@ -235,34 +236,36 @@ pub fn gaps(command: &Command) -> Vec<String> {
     gaps
 }
 
-/// Prints the script for a shell.
+/// Prints the completion script for a shell.
 ///
 /// # Errors
-/// Standard output failed.
-pub fn completions(args: &CompletionsArgs, command: Command) -> Outcome {
+/// Returns an error with exit code 3 if standard output can't be written.
+pub fn print_completions(args: &CompletionsArgs, command: Command) -> CommandResult {
     print(&args.script(command))
 }
 
-/// Prints the program's manual page, or writes those of all subcommands.
+/// Prints the program's manual page, or writes the pages of all subcommands into a folder.
 ///
 /// # Errors
-/// The pages can't be written.
-pub fn man(args: &ManArgs, command: Command) -> Outcome {
+/// Returns an error with exit code 3 if the pages can't be written.
+pub fn write_or_print_pages(args: &ManArgs, command: Command) -> CommandResult {
     let mut page = Vec::new();
-    let said = args
-        .make(command, &mut page)
-        .map_err(|error| Failure::new(RIG, format!("can't write the manual pages: {error}")))?;
-    if let Some(said) = said {
-        crate::tell!("{said}");
+    let message = args.write(command, &mut page).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't write the manual pages: {error}"))
+    })?;
+    if let Some(message) = message {
+        crate::eprint_message!("{message}");
     }
     print(&page)
 }
 
-fn print(text: &[u8]) -> Outcome {
+fn print(text: &[u8]) -> CommandResult {
     match io::stdout().write_all(text).and_then(|()| io::stdout().flush()) {
-        // Whoever reads it has had enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => Err(Failure::new(RIG, format!("can't write to standard output: {error}"))),
+        Err(error) => {
+            Err(CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}")))
+        }
         Ok(()) => Ok(0),
     }
 }
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_a_page_whose_examples_stay_lines() {
-        let pages = pages(tool()).expect("pages");
+        let pages = render_pages(tool()).expect("pages");
         let files: Vec<_> = pages.iter().map(|page| page.file.as_str()).collect();
         assert_eq!(files, ["tool.1", "tool-good.1", "tool-bad.1"]);
         let good = String::from_utf8_lossy(&pages[1].text);
@@ -302,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let gaps = gaps(&tool());
+        let gaps = missing_help(&tool());
         let missing = ["bad has no example", "bad has no line of help", "bad: file has no help"];
         assert_eq!(gaps, missing);
     }

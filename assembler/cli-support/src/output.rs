@@ -1,26 +1,33 @@
-//! Output of commands.
+//! Text and JSON on standard output.
 
-use crate::exit::{BUG, Failure, RIG};
+use crate::exit::{BUG, CommandError, ENVIRONMENT};
 use crate::text;
 use serde::Serialize;
 
-/// Prints text; hidden characters in it are escaped. A reader that has had enough is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
-    text::print(text)
-        .map_err(|error| Failure::new(RIG, format!("can't write to standard output: {error}")))
+/// Prints text with control characters escaped. A closed pipe is not an error.
+///
+/// # Errors
+/// Returns an error with exit code 3 if standard output can't be written.
+pub fn print(text: &str) -> Result<(), CommandError> {
+    text::print(text).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}"))
+    })
 }
 
-/// Returns a number and the noun that it counts.
-pub fn counted(count: usize, noun: &str) -> String {
+/// Returns a count with its noun, in the plural unless the count is 1.
+pub fn pluralize(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Ends a list of findings with their counts: a last line of JSON, or a summary for people.
-pub fn print_total<C: Serialize>(
+/// Prints the counts that follow a list of findings, as a line of JSON or as the text of `summary`.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_totals<C: Serialize>(
     json: bool,
     counts: &C,
     summary: impl FnOnce(&C) -> String,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     #[derive(Serialize)]
     struct Total<'a, C> {
         counts: &'a C,
@@ -28,8 +35,11 @@ pub fn print_total<C: Serialize>(
     if json { print(&json_line(&Total { counts })?) } else { print(&summary(counts)) }
 }
 
-/// Returns a value as one line of JSON, in which hidden characters are escaped as JSON does it.
-pub fn json_line(value: &impl Serialize) -> Result<String, Failure> {
-    let json = serde_json::to_string(value).map_err(|error| Failure::new(BUG, error))?;
-    Ok(text::visible_json(&json).into_owned() + "\n")
+/// Returns a value as one line of JSON, with control characters in JSON escapes.
+///
+/// # Errors
+/// Returns an error with exit code 70 if the value can't be serialized.
+pub fn json_line(value: &impl Serialize) -> Result<String, CommandError> {
+    let json = serde_json::to_string(value).map_err(|error| CommandError::new(BUG, error))?;
+    Ok(text::escape_json(&json).into_owned() + "\n")
 }

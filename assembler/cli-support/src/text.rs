@@ -1,10 +1,10 @@
-//! Text from outside on its way to people: boards, files, file names and the environment may hold
-//! characters that a terminal obeys. All programs show them through this module.
+//! Escapes untrusted text (from boards, files, file names and the environment) before it reaches a
+//! terminal.
 //!
-//! There are two borders. A *value* from outside, such as a file's name, is put into a message by
-//! [`Show::shown`], which leaves no line break in it: a value can't pretend to be a line of ours. A
-//! whole *message* goes to the terminal by [`tell`] or [`print()`], which keep line breaks and let
-//! no other control character through, whatever a message was made of.
+//! A *value*, such as a file's name, is put into a message by [`Escape::escaped`], which escapes
+//! line breaks too, so that a value can't imitate a line of output. A whole *message* is written by
+//! [`eprint_message`] or [`print()`], which keep line breaks and escape all other control
+//! characters.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -12,13 +12,13 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Returns whether a terminal or an editor may obey this character instead of showing it.
+/// Returns `true` for characters that a terminal or editor may interpret instead of display.
 ///
-/// These are the control characters of ASCII and of ISO 8859-1 (C0, DEL and C1), the marks that
-/// reorder text ("Trojan Source", CVE-2021-42574: U+061C, U+200E, U+200F, U+202A to U+202E,
-/// U+2066 to U+2069), separators of lines and paragraphs, characters without width, and tags.
+/// These are the control characters of ASCII and ISO 8859-1 (C0, DEL and C1), bidirectional controls
+/// ("Trojan Source", CVE-2021-42574: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069),
+/// line and paragraph separators, zero-width characters, and tags.
 #[must_use]
-pub fn is_hidden(letter: char) -> bool {
+pub fn is_unsafe_for_terminals(letter: char) -> bool {
     let code = u32::from(letter);
     letter.is_control()
         || matches!(code, 0x00AD | 0x061C | 0x180E | 0xFEFF | 0xFFF9..=0xFFFB)
@@ -26,23 +26,24 @@ pub fn is_hidden(letter: char) -> bool {
         || matches!(code, 0xE0000..=0xE007F)
 }
 
-/// Returns the text with hidden characters as escapes, such as `\x1B`; line breaks are escaped too.
+/// Escapes control characters, such as `\x1B`, including line breaks.
 #[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, is_hidden)
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    escape_where(text, is_unsafe_for_terminals)
 }
 
-/// Returns the text with hidden characters as escapes; line breaks and tabs are kept.
+/// Escapes control characters other than line breaks and tabs.
 #[must_use]
-pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |letter| is_hidden(letter) && letter != '\n' && letter != '\t')
+pub fn escape_lines(text: &str) -> Cow<'_, str> {
+    escape_where(text, |letter| is_unsafe_for_terminals(letter) && letter != '\n' && letter != '\t')
 }
 
-/// Returns JSON that means the same and has hidden characters as escapes of JSON.
+/// Replaces control characters in the strings of JSON by JSON's escapes; the value stays the same.
 #[must_use]
-pub fn visible_json(json: &str) -> Cow<'_, str> {
-    // Only strings hold such characters: between values JSON allows line breaks and tabs alone.
-    let is_inside = |letter| is_hidden(letter) && !matches!(letter, '\n' | '\r' | '\t');
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    // Only strings contain such characters; between values JSON allows line breaks and tabs alone.
+    let is_inside =
+        |letter| is_unsafe_for_terminals(letter) && !matches!(letter, '\n' | '\r' | '\t');
     if !json.chars().any(is_inside) {
         return Cow::Borrowed(json);
     }
@@ -51,7 +52,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
         if is_inside(letter) {
             let mut units = [0; 2];
             for unit in letter.encode_utf16(&mut units) {
-                let _ = write!(safe, "\\u{unit:04x}"); // a string takes all
+                let _ = write!(safe, "\\u{unit:04x}"); // never fails
             }
         } else {
             safe.push(letter);
@@ -60,7 +61,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_escaped) {
         return Cow::Borrowed(text);
     }
@@ -73,7 +74,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\t' => safe += "\\t",
             _ => {
                 let code = u32::from(letter);
-                // A string takes all that is written to it.
+                // Writing to a string never fails.
                 let _ = match code {
                     0..0x80 => write!(safe, "\\x{code:02X}"),
                     _ => write!(safe, "\\u{{{code:X}}}"),
@@ -84,131 +85,128 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Returns what a stream of bytes holds, with line breaks, carriage returns and tabs; every other
-/// byte that is not printable ASCII is shown by its value, since a character may be cut between two
-/// reads.
+/// Returns a stream of bytes as text. Line breaks, carriage returns, tabs and printable ASCII are
+/// kept; all other bytes are escaped, since a character may be split between two reads.
 #[must_use]
-pub fn visible_stream(bytes: &[u8]) -> String {
+pub fn escape_stream(bytes: &[u8]) -> String {
     let mut safe = String::with_capacity(bytes.len());
     for byte in bytes {
         match byte {
             b'\n' | b'\r' | b'\t' | b' '..=b'~' => safe.push(char::from(*byte)),
             _ => {
-                let _ = write!(safe, "\\x{byte:02X}"); // a string takes all
+                let _ = write!(safe, "\\x{byte:02X}"); // never fails
             }
         }
     }
     safe
 }
 
-/// Values from outside that messages name.
-pub trait Show {
-    /// Returns the value as one line in which nothing is hidden.
-    fn shown(&self) -> String;
+/// Untrusted values that can be put into a message.
+pub trait Escape {
+    /// Returns the value as one line without control characters.
+    fn escaped(&self) -> String;
 }
 
-impl Show for str {
-    fn shown(&self) -> String {
-        visible(self).into_owned()
+impl Escape for str {
+    fn escaped(&self) -> String {
+        escape_controls(self).into_owned()
     }
 }
 
-impl Show for [u8] {
-    /// Bytes that are not UTF-8 are shown as `\xFF`.
-    fn shown(&self) -> String {
+impl Escape for [u8] {
+    /// Invalid UTF-8 is escaped as `\xFF`.
+    fn escaped(&self) -> String {
         let mut safe = String::with_capacity(self.len());
         for chunk in self.utf8_chunks() {
-            safe += &visible(chunk.valid());
+            safe += &escape_controls(chunk.valid());
             for byte in chunk.invalid() {
-                let _ = write!(safe, "\\x{byte:02X}"); // a string takes all
+                let _ = write!(safe, "\\x{byte:02X}"); // never fails
             }
         }
         safe
     }
 }
 
-impl Show for OsStr {
-    fn shown(&self) -> String {
-        self.as_encoded_bytes().shown()
+impl Escape for OsStr {
+    fn escaped(&self) -> String {
+        self.as_encoded_bytes().escaped()
     }
 }
 
-impl Show for Path {
-    fn shown(&self) -> String {
-        self.as_os_str().shown()
+impl Escape for Path {
+    fn escaped(&self) -> String {
+        self.as_os_str().escaped()
     }
 }
 
-impl Show for PathBuf {
-    fn shown(&self) -> String {
-        self.as_path().shown()
+impl Escape for PathBuf {
+    fn escaped(&self) -> String {
+        self.as_path().escaped()
     }
 }
 
-/// Formats a message, as `format!` does, and passes it to [`tell`](crate::text::tell).
+/// Formats a message and passes it to [`eprint_message`](crate::text::eprint_message).
 #[macro_export]
-macro_rules! tell {
+macro_rules! eprint_message {
     ($($message:tt)*) => {
-        $crate::text::tell(::std::format_args!($($message)*))
+        $crate::text::eprint_message(::std::format_args!($($message)*))
     };
 }
 
-/// Writes a message and a line break to standard error. Hidden characters are escaped.
+/// Writes a message and a line break to standard error, with control characters escaped.
 ///
-/// A message that can't be written is dropped: a full disk after standard error must neither end
-/// the program nor change its exit code.
-pub fn tell(message: impl std::fmt::Display) {
-    let line = visible_lines(&message.to_string()).into_owned() + "\n";
+/// Errors are ignored: if standard error is redirected to a full disk, this must not change the
+/// program's exit code.
+pub fn eprint_message(message: impl std::fmt::Display) {
+    let line = escape_lines(&message.to_string()).into_owned() + "\n";
     let _ = io::stderr().lock().write_all(line.as_bytes()); // see above
 }
 
-/// Writes text as it is laid out, without a line break at its end, to standard error. Hidden
-/// characters are escaped, save a carriage return before a line break, which a terminal in raw mode
-/// needs; what can't be written is dropped as by [`tell`].
-pub fn tell_text(text: &str) {
-    let _ = io::stderr().lock().write_all(laid_out(text).as_bytes()); // as there
+/// Writes text to standard error without adding a line break. Control characters are escaped, except
+/// a carriage return before a line break, which a terminal in raw mode needs. Errors are ignored, as
+/// in [`eprint_message`].
+pub fn eprint_escaped(text: &str) {
+    let _ = io::stderr().lock().write_all(escape_raw_mode(text).as_bytes()); // see above
 }
 
-fn laid_out(text: &str) -> String {
-    text.split("\r\n").map(visible_lines).collect::<Vec<_>>().join("\r\n")
+fn escape_raw_mode(text: &str) -> String {
+    text.split("\r\n").map(escape_lines).collect::<Vec<_>>().join("\r\n")
 }
 
-/// Writes coloured text to standard error, as [`tell_text`] writes plain text.
+/// Writes coloured text to standard error; apart from colours like [`eprint_escaped`].
 ///
-/// Sequences that choose a colour or weight (`ESC [ figures m`, ECMA-48 "SGR") pass; a renderer
-/// that shows foreign text must have escaped those of its own accord. All else that is hidden is
-/// escaped.
-pub fn tell_coloured(text: &str) {
-    let _ = io::stderr().lock().write_all(coloured(text).as_bytes()); // as there
+/// Sequences that select a colour or weight (`ESC [ digits m`, ECMA-48 "SGR") are kept, so a renderer
+/// must have escaped those of untrusted text itself. All other control characters are escaped.
+pub fn eprint_coloured(text: &str) {
+    let _ = io::stderr().lock().write_all(escape_except_colours(text).as_bytes()); // see above
 }
 
-/// Returns the text with hidden characters as escapes, but for colours.
-fn coloured(text: &str) -> String {
+/// Escapes control characters other than sequences that select a colour.
+fn escape_except_colours(text: &str) -> String {
     let mut pieces = text.split("\x1B[");
-    let mut safe = visible_lines(pieces.next().unwrap_or_default()).into_owned();
+    let mut safe = escape_lines(pieces.next().unwrap_or_default()).into_owned();
     for piece in pieces {
         let figures = piece.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(piece.len());
         let is_colour = piece[figures..].starts_with('m');
         safe.push_str(if is_colour { "\x1B[" } else { "\\x1B[" });
-        safe.push_str(&visible_lines(piece));
+        safe.push_str(&escape_lines(piece));
     }
     safe
 }
 
-/// Writes text to standard output and flushes it. Hidden characters are escaped. A reader that has
-/// had enough is not an error.
+/// Writes text to standard output, with control characters escaped, and flushes it. A closed pipe is
+/// not an error.
 ///
 /// # Errors
-/// The system's error, if standard output does not take the text.
+/// Returns the system's error if standard output can't be written.
 pub fn print(text: &str) -> io::Result<()> {
-    print_bytes(visible_lines(text).as_bytes())
+    print_bytes(escape_lines(text).as_bytes())
 }
 
-/// Writes data for programs to standard output as it is and flushes it. A reader that has had
-/// enough is not an error.
+/// Writes bytes to standard output unchanged and flushes it. A closed pipe is not an error.
 ///
 /// # Errors
-/// The system's error, if standard output does not take the bytes.
+/// Returns the system's error if standard output can't be written.
 pub fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -226,15 +224,15 @@ mod tests {
 
     #[test]
     fn a_value_is_one_line_of_characters_that_are_shown() {
-        let shown = HOSTILE.shown();
-        assert!(!shown.chars().any(is_hidden), "{shown}");
+        let shown = HOSTILE.escaped();
+        assert!(!shown.chars().any(is_unsafe_for_terminals), "{shown}");
         assert_eq!(shown, r"a\nPASS: all\x1B[2J\u{202E}b\u{9B}31m\x1B]0;x\x07\r\u{200B}\u{E0041}");
     }
 
     #[test]
     fn a_message_keeps_its_lines_and_nothing_else_that_is_hidden() {
-        assert_eq!(laid_out("one\r\ntwo\rthree\n\r\n"), "one\r\ntwo\\rthree\n\r\n");
-        let shown = visible_lines("one\n\ttwo\x1B[31m\r\n");
+        assert_eq!(escape_raw_mode("one\r\ntwo\rthree\n\r\n"), "one\r\ntwo\\rthree\n\r\n");
+        let shown = escape_lines("one\n\ttwo\x1B[31m\r\n");
         assert_eq!(shown, "one\n\ttwo\\x1B[31m\\r\n");
     }
 
@@ -242,13 +240,13 @@ mod tests {
     fn plain_text_of_any_language_is_left_as_it_is() {
         for text in ["", "FEN 8/8 w - -", "Größe ≠ größer; 中文, ♞ 🙂", "C:\\boards\\one"]
         {
-            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert!(matches!(escape_controls(text), Cow::Borrowed(same) if same == text), "{text}");
         }
     }
 
     #[test]
     fn bytes_that_are_not_text_are_shown_by_their_values() {
-        assert_eq!(b"a\xFF\x00\xC3\xA9\xC3"[..].shown(), "a\\xFF\\x00é\\xC3");
+        assert_eq!(b"a\xFF\x00\xC3\xA9\xC3"[..].escaped(), "a\\xFF\\x00é\\xC3");
     }
 
     #[cfg(unix)]
@@ -256,14 +254,14 @@ mod tests {
     fn file_names_may_be_any_bytes() {
         use std::os::unix::ffi::OsStrExt;
         let path = Path::new(OsStr::from_bytes(b"/tmp/\xFE\x1B[2J\nPASS: 1"));
-        assert_eq!(path.shown(), r"/tmp/\xFE\x1B[2J\nPASS: 1");
-        assert_eq!(PathBuf::from("/dev/ttyUSB0").shown(), "/dev/ttyUSB0");
+        assert_eq!(path.escaped(), r"/tmp/\xFE\x1B[2J\nPASS: 1");
+        assert_eq!(PathBuf::from("/dev/ttyUSB0").escaped(), "/dev/ttyUSB0");
     }
 
     #[test]
     fn a_stream_keeps_its_lines_and_shows_every_other_control() {
         assert_eq!(
-            visible_stream(b"ok\r\n\t\x1B[2J\x9B\xC3\xA9~"),
+            escape_stream(b"ok\r\n\t\x1B[2J\x9B\xC3\xA9~"),
             "ok\r\n\t\\x1B[2J\\x9B\\xC3\\xA9~"
         );
     }
@@ -271,8 +269,8 @@ mod tests {
     #[test]
     fn json_means_the_same_afterwards() {
         let json = "{\"id\":\"a\u{9B}2J\u{202E}\u{E0041}é\"}\n";
-        assert_eq!(visible_json(json), "{\"id\":\"a\\u009b2J\\u202e\\udb40\\udc41é\"}\n");
-        assert!(matches!(visible_json("{\"id\":\"é\"}\n"), Cow::Borrowed(_)));
+        assert_eq!(escape_json(json), "{\"id\":\"a\\u009b2J\\u202e\\udb40\\udc41é\"}\n");
+        assert!(matches!(escape_json("{\"id\":\"é\"}\n"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -280,14 +278,14 @@ mod tests {
         let controls = (0..0x20).chain(0x7F..0xA0);
         let marks = [0x061C, 0x200E, 0x200F].into_iter().chain(0x202A..=0x202E);
         for code in controls.chain(marks).chain(0x2066..=0x2069) {
-            assert!(char::from_u32(code).is_some_and(is_hidden), "{code:X}");
+            assert!(char::from_u32(code).is_some_and(is_unsafe_for_terminals), "{code:X}");
         }
-        assert!(!(0x20..0x7F).filter_map(char::from_u32).any(is_hidden));
+        assert!(!(0x20..0x7F).filter_map(char::from_u32).any(is_unsafe_for_terminals));
     }
 
     #[test]
     fn colours_pass_and_other_sequences_do_not() {
-        assert_eq!(coloured("\x1B[1;31mred\x1B[0m\n"), "\x1B[1;31mred\x1B[0m\n");
-        assert_eq!(coloured("\x1B[2Jgone\x1B]0;t\x07"), "\\x1B[2Jgone\\x1B]0;t\\x07");
+        assert_eq!(escape_except_colours("\x1B[1;31mred\x1B[0m\n"), "\x1B[1;31mred\x1B[0m\n");
+        assert_eq!(escape_except_colours("\x1B[2Jgone\x1B]0;t\x07"), "\\x1B[2Jgone\\x1B]0;t\\x07");
     }
 }

@@ -1,16 +1,16 @@
-//! Connections whose other end may be gone without a word.
+//! TCP keep-alive, which detects a peer that vanished without closing its connection.
 
 use std::net::TcpStream;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 
-/// Has the system ask after so much quiet whether the other end of a connection is still there, and
-/// end the connection when `probes` questions, `between` apart, had no answer. A system that does
-/// not know one of these times (wine 8, for one) keeps its own, and notices later.
-pub fn keep_alive(stream: &TcpStream, after: Duration, between: Duration, probes: u32) {
-    let times = TcpKeepalive::new().with_time(after).with_interval(between).with_retries(probes);
-    let _ = SockRef::from(stream).set_tcp_keepalive(&times);
+/// Enables TCP keep-alive: after `idle` without data the system sends probes, `interval` apart, and
+/// closes the connection after `probes` without a reply. A system that does not support one of the
+/// settings (such as wine 8) keeps its default.
+pub fn enable_keepalive(stream: &TcpStream, idle: Duration, interval: Duration, probes: u32) {
+    let settings = TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(probes);
+    let _ = SockRef::from(stream).set_tcp_keepalive(&settings);
 }
 
 #[cfg(test)]
@@ -18,12 +18,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_is_asked_after() {
+    fn keepalive_is_enabled() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("it has one");
-        let stream = TcpStream::connect(address).expect("it listens");
+        let address = listener.local_addr().expect("the bound address");
+        let stream = TcpStream::connect(address).expect("the listener accepts");
         let second = Duration::from_secs(1);
-        keep_alive(&stream, 5 * second, 5 * second, 3);
-        assert!(SockRef::from(&stream).keepalive().expect("the system answers"));
+        enable_keepalive(&stream, 5 * second, 5 * second, 3);
+        assert!(SockRef::from(&stream).keepalive().expect("the socket option"));
     }
 }

@@ -1,55 +1,55 @@
-//! Pseudo-terminals where the system has none.
+//! Stub for platforms without pseudo-terminals.
 
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::WITHOUT_PTY;
+use super::NO_PTY_MESSAGE;
 
-/// A pseudo-terminal, of which there is none.
+/// A pseudo-terminal; can't be created on this platform.
 pub struct Pty(Infallible);
 
 impl Pty {
-    /// Opens a pseudo-terminal.
+    /// Always fails.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`], with what to use instead.
+    /// Returns [`io::ErrorKind::Unsupported`].
     pub fn open(_baud: u32) -> io::Result<Self> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PTY))
+        Err(io::Error::new(io::ErrorKind::Unsupported, NO_PTY_MESSAGE))
     }
 
-    /// The path that others open.
+    /// Returns the path of the slave side.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self.0 {}
     }
 
-    /// Takes in what has come.
+    /// Reads received bytes.
     pub fn read(&self, _buffer: &mut [u8]) -> Option<usize> {
         match self.0 {}
     }
 
-    /// Hands over what is taken.
+    /// Writes bytes.
     #[must_use]
     pub fn write(&self, _bytes: &[u8]) -> usize {
         match self.0 {}
     }
 
-    /// The speed that the other side has set.
+    /// Returns the baud rate set by the other side.
     #[must_use]
-    pub fn speed(&self) -> Option<u32> {
+    pub fn baud(&self) -> Option<u32> {
         match self.0 {}
     }
 
-    /// Whether the other side stops sending when it is held off.
+    /// Returns `true` if the other side has RTS/CTS flow control enabled.
     #[must_use]
-    pub fn obeys_rts(&self) -> Option<bool> {
+    pub fn uses_rts_cts(&self) -> Option<bool> {
         match self.0 {}
     }
 
-    /// Waits up to a time for something to come.
-    pub fn wait(&self, _time: Duration) {
+    /// Waits up to `timeout` for input.
+    pub fn wait_readable(&self, _timeout: Duration) {
         match self.0 {}
     }
 }

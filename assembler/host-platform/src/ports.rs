@@ -1,34 +1,75 @@
-//! Serial ports that the system lists.
+//! The serial ports that the system lists.
 
-/// A serial port that is there.
+use std::io;
+
+#[cfg(any(unix, windows))]
+use serialport::{SerialPortInfo, SerialPortType};
+
+/// A serial port of this computer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// The name to open it by.
+pub struct PortInfo {
+    /// The name with which it is opened.
     pub name: String,
-    /// Its attachment to the computer.
+    /// How it is attached to the computer.
     pub attachment: Attachment,
 }
 
-/// The attachment of a port.
+/// How a serial port is attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attachment {
     /// A USB adapter.
-    Usb(Adapter),
-    /// A card.
+    Usb(UsbAdapter),
+    /// A PCI card.
     Pci,
-    /// A device without wires.
+    /// A Bluetooth device.
     Bluetooth,
-    /// Anything else, or what the system does not say.
+    /// Anything else, or unknown to the system.
     Unknown,
 }
 
-/// A USB adapter, in its own words.
+/// The descriptor of a USB adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Adapter {
-    /// Vendor and product as numbers.
+pub struct UsbAdapter {
+    /// Vendor and product id.
     pub id: (u16, u16),
-    /// Its name.
+    /// The product name.
     pub product: Option<String>,
-    /// Its serial number.
+    /// The serial number.
     pub serial: Option<String>,
+}
+
+/// Lists the serial ports without opening any.
+///
+/// # Errors
+/// Returns the system's error.
+#[cfg(any(unix, windows))]
+pub fn list_ports() -> io::Result<Vec<PortInfo>> {
+    // `serialport` may panic on unusual descriptions of other drivers.
+    let ports = std::panic::catch_unwind(serialport::available_ports)
+        .map_err(|_| io::Error::other("the system's list of serial ports can't be read"))??;
+    Ok(ports.into_iter().map(port_info).collect())
+}
+
+#[cfg(any(unix, windows))]
+fn port_info(port: SerialPortInfo) -> PortInfo {
+    let attachment = match port.port_type {
+        SerialPortType::UsbPort(usb) => Attachment::Usb(UsbAdapter {
+            id: (usb.vid, usb.pid),
+            product: usb.product,
+            serial: usb.serial_number,
+        }),
+        SerialPortType::PciPort => Attachment::Pci,
+        SerialPortType::BluetoothPort => Attachment::Bluetooth,
+        SerialPortType::Unknown => Attachment::Unknown,
+    };
+    PortInfo { name: port.port_name, attachment }
+}
+
+/// Lists the serial ports: a web page has no list of them.
+///
+/// # Errors
+/// Never fails.
+#[cfg(not(any(unix, windows)))]
+pub fn list_ports() -> io::Result<Vec<PortInfo>> {
+    Ok(Vec::new())
 }

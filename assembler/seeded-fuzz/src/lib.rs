@@ -1,13 +1,12 @@
-//! Inputs that are spoilt by a number, for tests of what reads bytes from outside.
+//! Seeded fuzzing for parsers of untrusted input: every number reproduces one mutated input.
 //!
-//! [`each`] takes whole inputs as seeds, changes them in some places, and hands them to a reader.
-//! The same number is the same input each time, so that a finding is replayed by its number. A
-//! reader may refuse what it gets, but it must not panic, take long, or take much memory.
+//! [`fuzz`] mutates the inputs of a [`Corpus`] and passes them to a parser, which may return an error
+//! but must not panic, run too long, or use too much memory.
 //!
 //! ```
-//! use seeded_fuzz::{Seeds, each};
-//! let seeds = Seeds { inputs: &[b"port = 1\n"], words: &[b"=", b"99999999999"] };
-//! each(&seeds, 50, |input| {
+//! use seeded_fuzz::{Corpus, fuzz};
+//! let corpus = Corpus { seeds: &[b"port = 1\n"], tokens: &[b"=", b"99999999999"] };
+//! fuzz(&corpus, 50, |input| {
 //!     let _ = std::str::from_utf8(input).map(str::len);
 //! });
 //! ```
@@ -17,43 +16,46 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Variable with the number of inputs, in place of the few of an ordinary test run.
-const TIMES: &str = "SPOILT_INPUTS";
-/// Variable with the number of the one input that is tried.
-const ONLY: &str = "SPOILT_INPUT";
-/// Variable that is set in a process that runs one test alone.
-const ALONE: &str = "SEEDED_FUZZ_ALONE";
-/// Most changes of an input, and most copies that a change makes of a piece.
-const CHANGES: usize = 12;
-const COPIES: usize = 300;
-/// The longest piece that is removed, moved or copied.
-const PIECE: usize = 80;
-/// The longest time for an input, on a computer that does other work too.
-const LONGEST: Duration = Duration::from_secs(20);
-/// Bytes that a process may take besides three times the longest input.
-const SPARE: u64 = 100 << 20;
-/// Bytes that mean something to most readers, or to none.
-const BYTES: &[u8] =
+/// Environment variable with the number of inputs, to override the few of an ordinary test run.
+const ITERATIONS_VARIABLE: &str = "FUZZ_ITERATIONS";
+/// Environment variable with the seed of a single input to try.
+const SEED_VARIABLE: &str = "FUZZ_SEED";
+/// The former names of the two.
+const OLD_VARIABLES: [(&str, &str); 2] =
+    [(ITERATIONS_VARIABLE, "SPOILT_INPUTS"), (SEED_VARIABLE, "SPOILT_INPUT")];
+/// Environment variable that is set in the child process of a single test.
+const CHILD_VARIABLE: &str = "SEEDED_FUZZ_ALONE";
+/// Maximum mutations of an input, and maximum repeats of a chunk by one mutation.
+const MAX_MUTATIONS: usize = 12;
+const MAX_REPEATS: usize = 300;
+/// Maximum length of a chunk that is removed, moved or copied.
+const MAX_CHUNK_BYTES: usize = 80;
+/// Maximum time for an input, generous enough for a busy computer.
+const MAX_TIME_PER_INPUT: Duration = Duration::from_secs(20);
+/// Bytes of memory allowed in addition to three times the longest input.
+const MEMORY_ALLOWANCE_BYTES: u64 = 100 << 20;
+/// Bytes that are special to most parsers.
+const SPECIAL_BYTES: &[u8] =
     b"\0\x01\x03\x04\x06\x15\x18\x1b\t\n\r\n \"#$%*+,-./0123456789:=ABDEFX[\\]_{|}\
     \x7f\x80\xc3\xe2\x80\xae\xff";
 
-/// Seeds and what is put into them.
+/// Corpus and what is put into them.
 #[derive(Debug, Clone, Copy)]
-pub struct Seeds<'a> {
-    /// Whole inputs, as a reader takes them.
-    pub inputs: &'a [&'a [u8]],
-    /// Words that mean something to it.
-    pub words: &'a [&'a [u8]],
+pub struct Corpus<'a> {
+    /// Valid inputs.
+    pub seeds: &'a [&'a [u8]],
+    /// Tokens of the format, inserted by mutations.
+    pub tokens: &'a [&'a [u8]],
 }
 
-/// Numbers that follow from a number (splitmix64, Steele and others 2014).
+/// A deterministic random number generator (splitmix64, Steele and others 2014).
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
-    /// Returns the dice of a number.
+impl Rng {
+    /// Returns the rng of a number.
     #[must_use]
-    pub fn of(number: u64) -> Self {
+    pub fn from_seed(number: u64) -> Self {
         Self(number)
     }
 
@@ -65,67 +67,67 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 to `limit` - 1; 0 if there is none.
+    /// Returns a number from 0 to `limit` - 1; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
-    /// Returns an offset of a text, from 0 to its length, that is not within a character.
-    pub fn place(&mut self, text: &str) -> usize {
+    /// Returns a random character boundary of a text, from 0 to its length.
+    pub fn char_boundary(&mut self, text: &str) -> usize {
         let at = self.below(text.len() + 1);
         (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     }
 
-    fn one_of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> Option<&'a T> {
+    fn choose<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> Option<&'a T> {
         all.get(self.below(all.len())).copied()
     }
 }
 
-impl Seeds<'_> {
-    /// Returns the input of a number: one of the seeds with some changes.
+impl Corpus<'_> {
+    /// Returns the input of a number: one of the seeds with some mutations.
     #[must_use]
-    pub fn spoilt(&self, number: u64) -> Vec<u8> {
-        let mut dice = Dice::of(number);
-        let mut input = dice.one_of(self.inputs).unwrap_or_default().to_vec();
-        // A single change is what most often leaves an input that is read to its end.
-        let changes = if dice.below(2) == 0 { 1 } else { 1 + dice.below(CHANGES) };
-        for _ in 0..changes {
-            self.change(&mut input, &mut dice);
+    pub fn mutate(&self, number: u64) -> Vec<u8> {
+        let mut rng = Rng::from_seed(number);
+        let mut input = rng.choose(self.seeds).unwrap_or_default().to_vec();
+        // Inputs with a single mutation are the most likely to be parsed to their end.
+        let mutations = if rng.below(2) == 0 { 1 } else { 1 + rng.below(MAX_MUTATIONS) };
+        for _ in 0..mutations {
+            self.mutate_once(&mut input, &mut rng);
         }
         input
     }
 
-    fn change(&self, input: &mut Vec<u8>, dice: &mut Dice) {
-        let at = dice.below(input.len() + 1);
-        let end = (at + 1 + dice.below(PIECE)).min(input.len());
-        match dice.below(11) {
-            0 => insert(input, at, &[BYTES[dice.below(BYTES.len())]]),
-            1 => set(input, at, BYTES[dice.below(BYTES.len())]),
+    fn mutate_once(&self, input: &mut Vec<u8>, rng: &mut Rng) {
+        let at = rng.below(input.len() + 1);
+        let end = (at + 1 + rng.below(MAX_CHUNK_BYTES)).min(input.len());
+        match rng.below(11) {
+            0 => insert(input, at, &[SPECIAL_BYTES[rng.below(SPECIAL_BYTES.len())]]),
+            1 => set(input, at, SPECIAL_BYTES[rng.below(SPECIAL_BYTES.len())]),
             2 => {
-                let flipped = input.get(at).map_or(0, |byte| byte ^ (1 << dice.below(8)));
+                let flipped = input.get(at).map_or(0, |byte| byte ^ (1 << rng.below(8)));
                 set(input, at, flipped);
             }
             3 => drop(input.drain(at..end)),
-            4 => insert(input, at, dice.one_of(self.words).unwrap_or_default()),
-            5 | 10 => number_instead(input, dice),
+            4 => insert(input, at, rng.choose(self.tokens).unwrap_or_default()),
+            5 | 10 => replace_number(input, rng),
             6 => {
-                let piece = input[at..end].repeat(1 + dice.below(COPIES));
+                let piece = input[at..end].repeat(1 + rng.below(MAX_REPEATS));
                 insert(input, at, &piece);
             }
             7 => {
                 let piece = input[at..end].to_vec();
-                let to = dice.below(input.len());
+                let to = rng.below(input.len());
                 insert(input, to, &piece);
             }
             8 => {
-                let other = dice.one_of(self.inputs).unwrap_or_default();
-                let from = dice.below(other.len());
-                let piece = &other[from..(from + dice.below(2 * PIECE)).min(other.len())];
+                let other = rng.choose(self.seeds).unwrap_or_default();
+                let from = rng.below(other.len());
+                let piece = &other[from..(from + rng.below(2 * MAX_CHUNK_BYTES)).min(other.len())];
                 insert(input, at, piece);
             }
-            // Once in a while the end is missing.
-            _ if dice.below(4) == 0 => input.truncate(at),
-            _ => set(input, at, dice.below(256) as u8),
+            // Truncate only now and then.
+            _ if rng.below(4) == 0 => input.truncate(at),
+            _ => set(input, at, rng.below(256) as u8),
         }
     }
 }
@@ -141,8 +143,8 @@ fn set(input: &mut [u8], at: usize, byte: u8) {
     }
 }
 
-/// Puts a number that is hard to take in the place of one of the numbers.
-fn number_instead(input: &mut Vec<u8>, dice: &mut Dice) {
+/// Replaces one of the numbers by an edge case.
+fn replace_number(input: &mut Vec<u8>, rng: &mut Rng) {
     let numbers: [&[u8]; 10] = [
         b"-1",
         b"0",
@@ -160,72 +162,80 @@ fn number_instead(input: &mut Vec<u8>, dice: &mut Dice) {
         input[*at].is_ascii_digit() && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
     };
     let places: Vec<usize> = (0..input.len()).filter(begins).collect();
-    let Some(&first) = places.get(dice.below(places.len())) else { return };
+    let Some(&first) = places.get(rng.below(places.len())) else { return };
     let count = input[first..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let number = numbers[dice.below(numbers.len())];
+    let number = numbers[rng.below(numbers.len())];
     input.splice(first..first + count, number.iter().copied());
 }
 
-/// Hands spoilt inputs to a reader, `times` of them or as many as the variable `SPOILT_INPUTS`
-/// says.
+/// Passes mutated inputs to a parser: `iterations` of them, or the number in the environment variable
+/// `FUZZ_ITERATIONS`.
 ///
 /// # Panics
-/// If the reader panics, takes too long for an input or too much memory; the number of the input is
-/// printed, with which `SPOILT_INPUT` tries it alone.
-pub fn each(seeds: &Seeds<'_>, times: u64, mut reader: impl FnMut(&[u8])) {
-    each_number(times, |number| {
-        let input = seeds.spoilt(number);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reader(&input))) {
-            eprintln!("the input: {}", shown(&input));
+/// Panics if the parser panics, takes too long or uses too much memory. The message has the seed of
+/// the input; `FUZZ_SEED` runs that one alone.
+pub fn fuzz(corpus: &Corpus<'_>, iterations: u64, mut parser: impl FnMut(&[u8])) {
+    fuzz_seeds(iterations, |seed| {
+        let input = corpus.mutate(seed);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| parser(&input))) {
+            eprintln!("the input: {}", escape_input(&input));
             resume_unwind(panic);
         }
         input.len()
     });
 }
 
-/// Does the same with numbers alone, by which a test spoils something itself; it returns the bytes
-/// of its input.
+/// Runs a test for consecutive seeds. The test makes its own input from the seed and returns its
+/// length in bytes.
 ///
 /// # Panics
-/// As [`each`].
-pub fn each_number(times: u64, mut test: impl FnMut(u64) -> usize) {
-    let number_of = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let numbers = match number_of(ONLY) {
+/// Panics as [`fuzz`] does.
+pub fn fuzz_seeds(iterations: u64, mut test: impl FnMut(u64) -> usize) {
+    let number_of = |name| variable(name).and_then(|text| text.parse::<u64>().ok());
+    let numbers = match number_of(SEED_VARIABLE) {
         Some(number) => number..number + 1,
-        None => 0..number_of(TIMES).unwrap_or(times),
+        None => 0..number_of(ITERATIONS_VARIABLE).unwrap_or(iterations),
     };
-    let is_shared = run_alone(std::thread::current().name());
-    let before = if is_shared { None } else { most_memory() };
+    let is_shared = run_in_child_process(std::thread::current().name());
+    let before = if is_shared { None } else { peak_memory_bytes() };
     let mut longest = 0;
     for number in numbers {
         let began = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| test(number))) {
             Ok(length) => longest = longest.max(length as u64),
             Err(panic) => {
-                eprintln!("{ONLY}={number}");
+                eprintln!("{SEED_VARIABLE}={number}");
                 resume_unwind(panic);
             }
         }
         let took = began.elapsed();
-        assert!(took < LONGEST, "{ONLY}={number} took {took:?}");
+        assert!(took < MAX_TIME_PER_INPUT, "{SEED_VARIABLE}={number} took {took:?}");
     }
-    if let (Some(before), Some(after)) = (before, most_memory()) {
+    if let (Some(before), Some(after)) = (before, peak_memory_bytes()) {
         let taken = after.saturating_sub(before);
-        assert!(taken < SPARE + 3 * longest, "{taken} bytes for inputs of {longest} at the most");
+        assert!(
+            taken < MEMORY_ALLOWANCE_BYTES + 3 * longest,
+            "{taken} bytes for inputs of {longest} at the most"
+        );
     }
 }
 
-/// Runs the current test in a process of its own, which measures its memory, since tests of one
-/// program share theirs; returns `false` in that process, or if the thread isn't named after a
-/// test.
-fn run_alone(test: Option<&str>) -> bool {
+/// Returns an environment variable, under its name or its former one.
+fn variable(name: &str) -> Option<String> {
+    let old = OLD_VARIABLES.iter().find(|(new, _)| *new == name).map(|(_, old)| *old);
+    std::env::var(name).ok().or_else(|| std::env::var(old?).ok())
+}
+
+/// Runs the current test in a child process, to measure its memory alone: tests of one binary share a
+/// process. Returns `false` in the child, or if the thread isn't named after a test.
+fn run_in_child_process(test: Option<&str>) -> bool {
     let Some(test) = test.filter(|name| *name != "main") else { return false };
-    if std::env::var_os(ALONE).is_some() {
+    if std::env::var_os(CHILD_VARIABLE).is_some() {
         return false;
     }
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
-    command.args([test, "--exact", "--nocapture"]).env(ALONE, "1");
+    command.args([test, "--exact", "--nocapture"]).env(CHILD_VARIABLE, "1");
     let output = command.output().expect("this program starts");
     let text = String::from_utf8_lossy(&output.stdout);
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
@@ -234,16 +244,16 @@ fn run_alone(test: Option<&str>) -> bool {
     true
 }
 
-fn shown(input: &[u8]) -> String {
+fn escape_input(input: &[u8]) -> String {
     let mut text = String::new();
     for byte in input.iter().take(600) {
-        let _ = write!(text, "{}", std::ascii::escape_default(*byte)); // a String takes all
+        let _ = write!(text, "{}", std::ascii::escape_default(*byte)); // a String never fails
     }
     text
 }
 
-/// Returns the most memory that this process has had, in bytes, where the system tells it.
-fn most_memory() -> Option<u64> {
+/// Returns the peak memory of this process in bytes, on systems that report it.
+fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
@@ -253,12 +263,12 @@ fn most_memory() -> Option<u64> {
 mod tests {
     use super::*;
 
-    const SEEDS: Seeds<'_> = Seeds { inputs: &[b"one = 1\n", b"two = 22\n"], words: &[b"WORD"] };
+    const SEEDS: Corpus<'_> = Corpus { seeds: &[b"one = 1\n", b"two = 22\n"], tokens: &[b"WORD"] };
 
     #[test]
-    fn a_number_is_the_same_input_each_time_and_others_are_others() {
-        let inputs: Vec<_> = (0..200).map(|number| SEEDS.spoilt(number)).collect();
-        assert_eq!(inputs, (0..200).map(|number| SEEDS.spoilt(number)).collect::<Vec<_>>());
+    fn a_seed_always_gives_the_same_input() {
+        let inputs: Vec<_> = (0..200).map(|number| SEEDS.mutate(number)).collect();
+        assert_eq!(inputs, (0..200).map(|number| SEEDS.mutate(number)).collect::<Vec<_>>());
         let mut different = inputs.clone();
         different.sort();
         different.dedup();
@@ -270,23 +280,23 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_panics_fails() {
-        // A thread without a name runs the reader in this process.
-        let test = || each(&SEEDS, 100, |input| assert!(input.len() < 100));
+    fn a_parser_that_panics_fails() {
+        // A thread without a name runs the parser in this process.
+        let test = || fuzz(&SEEDS, 100, |input| assert!(input.len() < 100));
         assert!(std::thread::spawn(test).join().is_err());
     }
 
     #[test]
-    fn a_reader_that_takes_much_memory_fails() {
+    fn a_parser_that_uses_much_memory_fails() {
         let test = || {
             let mut taken = Vec::new();
-            each(&SEEDS, 30, |_| taken.push(vec![1u8; 8 << 20]));
+            fuzz(&SEEDS, 30, |_| taken.push(vec![1u8; 8 << 20]));
         };
-        assert!(std::thread::spawn(test).join().is_err() || most_memory().is_none());
+        assert!(std::thread::spawn(test).join().is_err() || peak_memory_bytes().is_none());
     }
 
     #[test]
-    fn nothing_to_spoil_is_no_trouble() {
-        each(&Seeds { inputs: &[], words: &[] }, 100, |_| {});
+    fn an_empty_corpus_is_accepted() {
+        fuzz(&Corpus { seeds: &[], tokens: &[] }, 100, |_| {});
     }
 }

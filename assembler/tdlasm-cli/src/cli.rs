@@ -28,7 +28,7 @@ use tdlasm::diag::{Code, Severity};
     arg_required_else_help = true
 )]
 struct Arguments {
-    /// Say what a message means, such as U01
+    /// Explain a message by its code, such as U01
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
     explain: Option<Code>,
     #[command(subcommand)]
@@ -37,23 +37,24 @@ struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0   all right
-  1   the source or the link has errors, nothing is written; `fmt --check` found files to lay out
-  2   the command line is wrong
+  0   success
+  1   the source or the link has errors and nothing is written, or `fmt --check` found files that
+      are not formatted
+  2   invalid command line
   3   a file cannot be read or written
-  5   statements without counterpart were not converted
-  70  a bug of this program
+  5   `convert` left statements unconverted
+  70  a bug in this program
 
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
   tdlasm --explain U01";
 
-// The arguments of one command only are made, which is most of what starting takes of our own time.
-// Their structures have no doc comments: those would take the place of the descriptions here.
+// Deferred: clap builds the arguments of the selected command only, which shortens the start.
+// The structures of arguments have no doc comments: those would replace the descriptions here.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {
-    /// Assemble source files, together one program
+    /// Assemble source files into one program
     #[command(after_help = "\
 Examples:
   tdlasm asm monitor.asm -o monitor.hex --listing monitor.lst
@@ -67,7 +68,7 @@ Examples:
   tdlasm link main.o tables.o --layout rom.toml -o rom.bin
   tdlasm link main.o maths.a --library period.rel -o main.bin --map main.map")]
     Link(link::Arguments),
-    /// Turn a binary or HEX file back into source
+    /// Disassemble a binary or HEX file
     #[command(after_help = "\
 Examples:
   tdlasm disasm rom.bin --origin 0x100
@@ -75,11 +76,11 @@ Examples:
     Disasm(disasm::Arguments),
     /// Convert source between the mnemonics of TDL and Zilog
     Convert(convert::Arguments),
-    /// Put labels, operators, operands and comments of sources into columns
+    /// Format source files: labels, operators, operands and comments in columns
     Fmt(fmt::Arguments),
-    /// Serve an editor: messages as you type, definitions, references, renaming and more
+    /// Run the language server (LSP) on standard input and output
     Lsp(lsp::Arguments),
-    /// Print a script that completes commands in a shell
+    /// Print a shell completion script
     #[command(after_help = CompletionsArgs::examples("tdlasm"))]
     Completions(CompletionsArgs),
     /// Make manual pages
@@ -87,32 +88,32 @@ Examples:
     Man(ManArgs),
 }
 
-/// The kind of a failure whose message has been printed.
-enum Failed {
-    /// The source is wrong.
+/// The kind of an error whose message has been printed already.
+enum ExitKind {
+    /// The source has errors.
     Source,
     /// The arguments contradict each other.
     Usage,
     /// A file cannot be read or written.
     File,
-    /// Something was left to be done by hand.
+    /// Part of the work is left to the user.
     Incomplete,
 }
 
-impl From<Failed> for ExitCode {
-    fn from(failed: Failed) -> Self {
-        ExitCode::from(match failed {
-            Failed::Source => exit::WRONG,
-            Failed::Usage => exit::USAGE,
-            Failed::File => exit::RIG,
-            Failed::Incomplete => exit::INCOMPLETE,
+impl From<ExitKind> for ExitCode {
+    fn from(kind: ExitKind) -> Self {
+        ExitCode::from(match kind {
+            ExitKind::Source => exit::FAILED,
+            ExitKind::Usage => exit::USAGE,
+            ExitKind::File => exit::ENVIRONMENT,
+            ExitKind::Incomplete => exit::INCOMPLETE,
         })
     }
 }
 
-/// Runs the command that the arguments ask for.
+/// Runs the command line.
 pub(crate) fn run() -> ExitCode {
-    let arguments = match cli_support::manual::parse::<Arguments>(Arguments::command()) {
+    let arguments = match cli_support::manual::parse_args::<Arguments>(Arguments::command()) {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
@@ -128,7 +129,7 @@ pub(crate) fn run() -> ExitCode {
             files::write("-".as_ref(), &arguments.script(Arguments::command()))
         }
         (None, Some(Command::Man(arguments))) => man(&arguments),
-        (None, None) => Err(Failed::Usage),
+        (None, None) => Err(ExitKind::Usage),
     };
     result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)
 }
@@ -138,11 +139,11 @@ fn parse_code(text: &str) -> Result<Code, String> {
         Code::ALL.iter().find(|code| code.id().eq_ignore_ascii_case(text) || code.group() == text);
     found.copied().ok_or_else(|| {
         let ids: Vec<&str> = Code::ALL.iter().map(|code| code.id()).collect();
-        format!("the codes are {}", ids.join(" "))
+        format!("expected one of {}", ids.join(" "))
     })
 }
 
-fn explain(code: Code) -> Result<(), Failed> {
+fn explain(code: Code) -> Result<(), ExitKind> {
     let severity = match code.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -151,14 +152,14 @@ fn explain(code: Code) -> Result<(), Failed> {
     files::write("-".as_ref(), text.as_bytes())
 }
 
-fn man(arguments: &ManArgs) -> Result<(), Failed> {
+fn man(arguments: &ManArgs) -> Result<(), ExitKind> {
     let mut text = Vec::new();
-    let said = arguments.make(Arguments::command(), &mut text).map_err(|error| {
-        cli_support::tell!("error: the manual pages cannot be written: {error}");
-        Failed::File
+    let message = arguments.write(Arguments::command(), &mut text).map_err(|error| {
+        cli_support::eprint_message!("error: the manual pages cannot be written: {error}");
+        ExitKind::File
     })?;
-    match said {
-        Some(said) => cli_support::tell!("{said}"),
+    match message {
+        Some(message) => cli_support::eprint_message!("{message}"),
         None => files::write("-".as_ref(), &text)?,
     }
     Ok(())
@@ -171,6 +172,6 @@ mod tests {
     #[test]
     fn every_command_has_help_and_an_example() {
         Arguments::command().debug_assert();
-        assert_eq!(cli_support::manual::gaps(&Arguments::command()), [""; 0]);
+        assert_eq!(cli_support::manual::missing_help(&Arguments::command()), [""; 0]);
     }
 }

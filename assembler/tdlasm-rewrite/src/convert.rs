@@ -1,81 +1,42 @@
 //! Conversion of source between the mnemonics of TDL and those of Zilog; comments and layout stay
 //! as they are.
 //!
-//! A source is read into statements that belong to neither dialect, its symbols get spellings that
-//! the other dialect takes, and the statements are written at the columns where they stood. What
-//! has no counterpart, or would not mean the same to every assembler, stays as it is and is
-//! reported: nothing is ever converted to something else than it was.
+//! A source is parsed into statements that belong to neither dialect, its symbols get spellings that
+//! are valid in the other dialect, and the statements are written at their old columns. A statement
+//! without counterpart, or with another meaning for some assemblers, is left unchanged and reported.
 
+pub(crate) mod columns;
+mod converter;
 mod expand;
 mod expr;
-pub(crate) mod extent;
-pub(crate) mod facts;
-pub(crate) mod layout;
-mod mode;
-mod names;
+pub mod mnemonics;
+mod options;
 mod program;
+mod read_state;
+pub(crate) mod source_scan;
+mod statement_context;
+pub(crate) mod statement_end;
+mod symbol_spelling;
 mod target;
 mod tdl_expr;
 mod tdl_read;
 mod tdl_write;
-pub mod words;
-mod write;
-mod writing;
 mod zilog_expr;
 mod zilog_read;
 mod zilog_write;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap};
 
-use facts::{Facts, Search};
-use names::Names;
-use program::{Body, Program, Reason};
-use write::Known;
+use converter::ProgramFacts;
+use program::{Body, Program, Unconverted};
+use source_scan::{IncludeSearch, SourceScan};
+use symbol_spelling::SpellingMap;
 
+pub use options::{Dialect, Options};
 pub use target::Target;
-
-/// The ways to write Z80 source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// TDL's mnemonics and directives, as `tdlasm asm` takes them.
-    Tdl,
-    /// Zilog's mnemonics, with the directives and expressions that pasmo, z80asm and GNU as have in
-    /// common.
-    Zilog,
-}
-
-impl Dialect {
-    fn other(self) -> Self {
-        match self {
-            Dialect::Tdl => Dialect::Zilog,
-            Dialect::Zilog => Dialect::Tdl,
-        }
-    }
-}
-
-/// Options of a conversion.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The dialect to write; the source is in the other one.
-    pub to: Dialect,
-    /// The assembler that will take the source in Zilog's mnemonics; `None` for what all of them
-    /// have in common.
-    pub target: Option<Target>,
-    /// Whether all letters of TDL's symbols count, not the first six only.
-    pub long_symbols: bool,
-    /// Folders to look for inserted files in, besides the folder of the file that names them.
-    pub include_dirs: Vec<PathBuf>,
-}
-
-impl Options {
-    /// Conversion to a dialect, with six letters of a symbol counting.
-    pub fn new(to: Dialect) -> Self {
-        Self { to, target: None, long_symbols: false, include_dirs: Vec::new() }
-    }
-}
 
 /// Something that the author should look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,16 +93,16 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
         .add(name.as_str().into(), Origin::File, text.clone())
         .ok_or(io::ErrorKind::FileTooLarge)?;
     let source = map.get(index);
-    let (mut conversion, distinct) = attempt(loader, file, source, options);
+    let (mut conversion, distinct) = convert_as_is(loader, file, source, options);
     if conversion.kept() > 0
-        && let Some(expanded) = expanded(loader, file, source, options)
+        && let Some(expanded) = convert_expanded(loader, file, source, options)
         && expanded.kept() < conversion.kept()
     {
         conversion = expanded;
     }
     if conversion.kept() > 0 {
-        let to = options.to.other();
-        let (_, others) = attempt(loader, file, source, &Options { to, ..options.clone() });
+        let to = options.to.opposite();
+        let (_, others) = convert_as_is(loader, file, source, &Options { to, ..options.clone() });
         if others > distinct {
             conversion = unchanged(source);
         }
@@ -153,19 +114,19 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
 
 /// Converts the source without its macros and conditionals, for an assembler that is known to lack
 /// them. Notes name the lines of the source itself.
-fn expanded(
+fn convert_expanded(
     loader: &dyn Loader,
     file: &Path,
     source: &Source,
     options: &Options,
 ) -> Option<Conversion> {
     options.target?;
-    let search = Search { loader, folders: &options.include_dirs };
-    let facts = Facts::gather(file, &source.text, options, &search);
+    let search = IncludeSearch { loader, folders: &options.include_dirs };
+    let facts = SourceScan::scan_file(file, &source.text, options, &search);
     let expanded = expand::expand(loader, file, &facts, options)?;
     let mut map = SourceMap::default();
     let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
-    let (mut conversion, _) = attempt(&MemoryLoader::new(), file, map.get(index), options);
+    let (mut conversion, _) = convert_as_is(&MemoryLoader::new(), file, map.get(index), options);
     for note in &mut conversion.notes {
         let line = expanded.lines.get(note.line as usize - 1);
         (note.line, note.column) = (line.copied().unwrap_or(note.line), 1);
@@ -207,41 +168,41 @@ fn unchanged(source: &Source) -> Conversion {
 }
 
 /// Converts, and counts the statements that have a meaning in the dialect of the source only.
-fn attempt(
+fn convert_as_is(
     loader: &dyn Loader,
     file: &Path,
     source: &Source,
     options: &Options,
 ) -> (Conversion, usize) {
-    let search = Search { loader, folders: &options.include_dirs };
-    let facts = Facts::gather(file, &source.text, options, &search);
+    let search = IncludeSearch { loader, folders: &options.include_dirs };
+    let facts = SourceScan::scan_file(file, &source.text, options, &search);
     let program = match options.to {
         Dialect::Tdl => zilog_read::read(source, &facts),
         Dialect::Zilog => tdl_read::read(source, &facts),
     };
-    let from = options.to.other();
-    let scopes = names::scopes(from, &program, &facts);
-    let names = Names::new(from, &program, &scopes, &facts, options.long_symbols);
-    let known = Known { names: &names, scopes: &scopes, facts: &facts };
-    let output = write::write(&source.text, &program, options, &known);
+    let from = options.to.opposite();
+    let scopes = symbol_spelling::scopes(from, &program, &facts);
+    let names = SpellingMap::new(from, &program, &scopes, &facts, options.long_symbols);
+    let known = ProgramFacts { names: &names, scopes: &scopes, facts: &facts };
+    let output = converter::write(&source.text, &program, options, &known);
     let remarks = [names.notes, missing_files(&program, &facts)].concat();
     let notes = notes(source, &remarks, &output.kept);
     (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
 }
 
 /// All that there is to say, by place.
-fn notes(source: &Source, remarks: &[Reason], kept: &[Reason]) -> Vec<Note> {
+fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
     let remarks = remarks.iter().map(|reason| (false, reason));
-    let mut all: Vec<(bool, &Reason)> =
+    let mut all: Vec<(bool, &Unconverted)> =
         remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
     all.sort_by_key(|(_, reason)| reason.at);
     all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
 }
 
 /// Inserted files that could not be looked at.
-fn missing_files(program: &Program<'_>, facts: &Facts) -> Vec<Reason> {
+fn missing_files(program: &Program<'_>, facts: &SourceScan) -> Vec<Unconverted> {
     let inserted = program.statements.iter().filter_map(|statement| match statement.body {
-        Body::Insert(name) if facts.inserted(name).is_none() => Some((statement, name)),
+        Body::Insert(name) if facts.included_file_name(name).is_none() => Some((statement, name)),
         _ => None,
     });
     inserted
@@ -250,12 +211,12 @@ fn missing_files(program: &Program<'_>, facts: &Facts) -> Vec<Reason> {
             let message = format!(
                 "cannot find {name}; it may hold macros or .RADIX, which change other lines"
             );
-            Reason::new(statement.operator.start, message)
+            Unconverted::new(statement.operator.start, message)
         })
         .collect()
 }
 
-fn note(source: &Source, kept: bool, reason: &Reason) -> Note {
+fn note(source: &Source, kept: bool, reason: &Unconverted) -> Note {
     let line = source.line(reason.at as u32);
     let column = reason.at as u32 - source.line_start(line) + 1;
     let what = if kept { "stays as it is: " } else { "" };

@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::convert::facts::{Facts, Search};
+use crate::convert::source_scan::{IncludeSearch, SourceScan};
 use crate::convert::{self, Dialect};
 use tdlasm::diag::Code;
 use tdlasm::source::{Loader, Origin, Source, SourceMap};
 use tdlasm::{asm, module::Module};
 
-pub use scan::{Parts, Stretch};
+pub use scan::{StatementParts, TextRange};
 
 /// Options of reading the source.
 #[derive(Debug, Clone, Default)]
@@ -87,7 +87,7 @@ pub struct Statements {
     map: SourceMap,
     /// The offset at which each begins, and its parts; none if nothing of the language begins the
     /// line.
-    pub list: Vec<(usize, Option<Parts>)>,
+    pub list: Vec<(usize, Option<StatementParts>)>,
     /// The end of what is read of the text.
     pub end: usize,
 }
@@ -98,8 +98,8 @@ impl Statements {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
-        let search = Search { loader, folders: &options.include_dirs };
-        let facts = Facts::gather(file, &source.text, &reading(options), &search);
+        let search = IncludeSearch { loader, folders: &options.include_dirs };
+        let facts = SourceScan::scan_file(file, &source.text, &reading(options), &search);
         let (list, end) = scan::statements(source, &facts);
         Some(Self { map, list, end })
     }

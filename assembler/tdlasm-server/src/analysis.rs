@@ -1,8 +1,7 @@
-//! One program as the assembler sees it: its texts, messages and names, and where they were
-//! written.
+//! The result of assembling one program: its files, diagnostics, symbol references and bytes.
 //!
-//! Messages are wanted at once, and the assembler gives them soonest if it notes nothing else.
-//! Names and bytes are found out when they are asked for, from the same texts.
+//! Diagnostics are needed after every edit, and assembling is fastest without references and a
+//! listing. Those are computed from the same texts on first use.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -13,27 +12,27 @@ use tdlasm::listing::ListingLine;
 use tdlasm::references::{Name, NameKind, ReferenceRole, References, SourceOrigin};
 use tdlasm::source::{Loader, Origin, Source, Span};
 
-use super::documents::{Snapshot, plain};
-use super::foresight::Foresight;
+use super::documents::{Snapshot, normalize_path};
+use super::pass_plan::PassPlan;
 
-/// A name where it was written.
+/// A reference to a name, in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct FileReference {
     /// The index of the file.
     pub(super) file: u32,
-    /// The stretch of the file's text.
+    /// The byte range in the file.
     pub(super) start: u32,
     pub(super) end: u32,
     /// The index of the name.
     pub(super) name: u32,
-    /// Whether the name gets its meaning here, or is said to be external.
+    /// Whether this is a definition, a declaration or a use.
     pub(super) role: ReferenceRole,
-    /// Whether it stands there whole.
+    /// Whether the whole name is written here, and not joined from parts by a macro.
     pub(super) whole: bool,
 }
 
-impl Place {
-    pub(super) fn stretch(&self) -> Range<usize> {
+impl FileReference {
+    pub(super) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
@@ -41,23 +40,23 @@ impl Place {
 /// The result of assembling a program.
 #[derive(Debug)]
 pub(super) struct Analysis {
-    /// The file that begins the program.
+    /// The first source file.
     pub(super) root: PathBuf,
-    /// All files that are read one after the other, that one first.
+    /// All source files in order.
     pub(super) roots: Vec<PathBuf>,
     options: Options,
-    foresight: Foresight,
-    /// The result without names and bytes.
-    pub(super) outcome: Assembly,
-    /// The files that were read, the root first.
+    pass_plan: PassPlan,
+    /// The result without references and listing.
+    pub(super) assembly: Assembly,
+    /// The source and included files, the root first.
     pub(super) files: Vec<PathBuf>,
-    /// The texts that are files, by where they begin in the source map.
+    /// For each file in the source map, the base of its text and its index.
     texts: Vec<(u32, u32)>,
-    /// The same result with the names.
+    /// The result with references.
     named: OnceCell<Assembly>,
-    /// The same result with the names and the bytes of each statement.
+    /// The result with references and listing.
     listed: OnceCell<Assembly>,
-    places: OnceCell<Vec<Place>>,
+    places: OnceCell<Vec<FileReference>>,
 }
 
 impl Analysis {
@@ -66,9 +65,9 @@ impl Analysis {
         roots: &[PathBuf],
         loader: &dyn Loader,
         options: &Options,
-        foresight: Foresight,
+        pass_plan: PassPlan,
     ) -> Self {
-        let two_passes = foresight.begins_with_two();
+        let two_passes = pass_plan.starts_with_two();
         let options = Options {
             force_two_passes: two_passes,
             single_pass_diagnostics: true,
@@ -85,7 +84,7 @@ impl Analysis {
             if matches!(source.origin, Origin::Macro(_)) {
                 continue;
             }
-            let path = plain(Path::new(&*source.name));
+            let path = normalize_path(Path::new(&*source.name));
             let known = files.iter().position(|file| *file == path);
             texts.push((source.base, known.unwrap_or(files.len()) as u32));
             if known.is_none() {
@@ -96,8 +95,8 @@ impl Analysis {
             root: roots.first().cloned().unwrap_or_default(),
             roots: roots.to_vec(),
             options,
-            foresight: foresight.after(&outcome),
-            outcome,
+            pass_plan: pass_plan.after(&outcome),
+            assembly: outcome,
             files,
             texts,
             named: OnceCell::new(),
@@ -106,54 +105,54 @@ impl Analysis {
         }
     }
 
-    /// The same program with other texts, read in the same way.
-    pub(super) fn with(&self, loader: &dyn Loader) -> Self {
-        Self::new(&self.roots, loader, &self.options, Foresight::of(&self.outcome))
+    /// Assembles the same program with other texts and the same options.
+    pub(super) fn with_texts(&self, loader: &dyn Loader) -> Self {
+        Self::new(&self.roots, loader, &self.options, PassPlan::from_assembly(&self.assembly))
     }
 
-    /// The way in which the program is read best when something in it changes.
-    pub(super) fn foresight(&self) -> Foresight {
-        self.foresight
+    /// Returns the plan for the next assembly after an edit.
+    pub(super) fn pass_plan(&self) -> PassPlan {
+        self.pass_plan
     }
 
-    /// Assembles the same texts again, and notes more.
-    fn again(&self, listing: bool) -> Assembly {
-        let two_passes = self.outcome.used_two_passes;
+    /// Assembles the same texts again, with references and perhaps a listing.
+    fn reassemble(&self, listing: bool) -> Assembly {
+        let two_passes = self.assembly.used_two_passes;
         let options = Options {
             listing,
             references: true,
             force_two_passes: two_passes,
             ..self.options.clone()
         };
-        asm::run(&Snapshot::of(&self.outcome.sources), &self.roots, &options)
+        asm::run(&Snapshot::of(&self.assembly.sources), &self.roots, &options)
     }
 
     /// The result with the bytes of each statement.
-    pub(super) fn listed(&self) -> &Assembly {
-        self.listed.get_or_init(|| self.again(true))
+    pub(super) fn assembly_with_listing(&self) -> &Assembly {
+        self.listed.get_or_init(|| self.reassemble(true))
     }
 
-    /// Finds out the bytes of each statement, and the names with them.
+    /// Computes references and listing.
     pub(super) fn list(&self) {
-        self.listed();
+        self.assembly_with_listing();
     }
 
-    fn named(&self) -> &Assembly {
-        self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.again(false)))
+    fn assembly_with_references(&self) -> &Assembly {
+        self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.reassemble(false)))
     }
 
     /// The names and the places where they stand.
     pub(super) fn references(&self) -> &References {
-        &self.named().references
+        &self.assembly_with_references().references
     }
 
     /// Returns where a stretch of the source map was written that may be in the text of a macro.
     pub(super) fn written(&self, span: Span) -> Option<SourceOrigin> {
-        self.outcome.references.written(&self.outcome.sources, span)
+        self.assembly.references.written(&self.assembly.sources, span)
     }
 
-    /// Whether this program reads a file, itself or inserted.
-    pub(super) fn reads(&self, path: &Path) -> bool {
+    /// Returns `true` if a file is a source or an included file of this program.
+    pub(super) fn includes_file(&self, path: &Path) -> bool {
         self.file(path).is_some()
     }
 
@@ -171,21 +170,21 @@ impl Analysis {
     /// The text of a file as it was assembled.
     pub(super) fn text(&self, file: u32) -> &[u8] {
         let base = self.texts.iter().find(|(_, one)| *one == file).map_or(0, |(base, _)| *base);
-        &self.outcome.sources.source_at(base).text
+        &self.assembly.sources.source_at(base).text
     }
 
     /// The file of a stretch of the source map that is no macro's text, and the stretch in it.
     pub(super) fn in_file(&self, span: Span) -> Option<(u32, Range<usize>)> {
-        let source = self.outcome.sources.source_at(span.start);
+        let source = self.assembly.sources.source_at(span.start);
         let start = (span.start - source.base) as usize;
         let end = ((span.end - source.base) as usize).min(source.text.len()).max(start);
         Some((self.file_of(source)?, start..end))
     }
 
     /// All names where they were written, by place.
-    pub(super) fn places(&self) -> &[Place] {
+    pub(super) fn file_references(&self) -> &[FileReference] {
         self.places.get_or_init(|| {
-            let mut places: Vec<Place> = self.mentions(|_| true).collect();
+            let mut places: Vec<FileReference> = self.references_with_role(|_| true).collect();
             places.sort_unstable();
             places.dedup();
             places
@@ -193,29 +192,33 @@ impl Analysis {
     }
 
     /// Those in one file.
-    pub(super) fn places_in(&self, file: u32) -> &[Place] {
-        let places = self.places();
+    pub(super) fn file_references_in(&self, file: u32) -> &[FileReference] {
+        let places = self.file_references();
         let start = places.partition_point(|place| place.file < file);
         let end = places.partition_point(|place| place.file <= file);
         &places[start..end]
     }
 
     /// The places where names get their meaning, by place.
-    pub(super) fn definitions(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = self.mentions(|role| role != ReferenceRole::Use).collect();
+    pub(super) fn definitions(&self) -> Vec<FileReference> {
+        let mut places: Vec<FileReference> =
+            self.references_with_role(|role| role != ReferenceRole::Use).collect();
         places.sort_unstable();
         places.dedup();
         places
     }
 
     /// The mentions of names in some roles.
-    fn mentions(&self, is_wanted: impl Fn(ReferenceRole) -> bool) -> impl Iterator<Item = Place> {
-        let Assembly { references, sources, .. } = self.named();
+    fn references_with_role(
+        &self,
+        is_wanted: impl Fn(ReferenceRole) -> bool,
+    ) -> impl Iterator<Item = FileReference> {
+        let Assembly { references, sources, .. } = self.assembly_with_references();
         let wanted = references.entries.iter().filter(move |mention| is_wanted(mention.role));
         wanted.filter_map(|mention| {
             let written = references.written(sources, mention.span)?;
             let (file, stretch) = self.in_file(written.span)?;
-            Some(Place {
+            Some(FileReference {
                 file,
                 start: stretch.start as u32,
                 end: stretch.end as u32,
@@ -227,15 +230,15 @@ impl Analysis {
     }
 
     /// The names at an offset of a file, each of which stands there in some reading of the text.
-    pub(super) fn at(&self, path: &Path, offset: usize) -> Vec<&Place> {
+    pub(super) fn references_at(&self, path: &Path, offset: usize) -> Vec<&FileReference> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let offset = offset as u32;
-        let places = self.places();
+        let places = self.file_references();
         let last = places.partition_point(|place| (place.file, place.start) <= (file, offset));
         let near = places[..last].iter().rev().take_while(|place| place.file == file);
-        let touching = |place: &&Place| offset <= place.end && self.is_symbol(place.name);
+        let touching = |place: &&FileReference| offset <= place.end && self.is_symbol(place.name);
         // Names do not overlap but where a macro's argument is used more than once.
-        near.take(NEAR).filter(touching).collect()
+        near.take(MAX_OVERLAPPING_REFERENCES).filter(touching).collect()
     }
 
     /// Returns the bytes of the instruction whose mnemonic is at an offset of a file, for each time
@@ -244,7 +247,7 @@ impl Analysis {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
         let offsets = texts.map(|(base, _)| base + offset as u32).collect();
-        let listed = self.listed();
+        let listed = self.assembly_with_listing();
         let mut offsets = listed.references.expanded_offsets(offsets);
         offsets.sort_unstable();
         let holds = |line: &ListingLine<'_>| {
@@ -265,9 +268,9 @@ impl Analysis {
     }
 
     /// The file that the `.INSERT` at an offset inserts.
-    pub(super) fn inserted_at(&self, path: &Path, offset: usize) -> Option<&Path> {
+    pub(super) fn included_file_at(&self, path: &Path, offset: usize) -> Option<&Path> {
         let file = self.file(path)?;
-        let source = self.outcome.sources.iter().find(|source| match source.origin {
+        let source = self.assembly.sources.iter().find(|source| match source.origin {
             Origin::Insert(span) => self.in_file(span).is_some_and(|(at, stretch)| {
                 at == file && stretch.start <= offset && offset <= stretch.end
             }),
@@ -279,4 +282,4 @@ impl Analysis {
 }
 
 /// So many mentions before an offset may reach it.
-const NEAR: usize = 64;
+const MAX_OVERLAPPING_REFERENCES: usize = 64;

@@ -13,12 +13,12 @@ use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
 
 use super::analysis::Analysis;
-use super::text::Lines;
-use super::words::{Field, field_at};
+use super::fields::{Field, field_at};
+use super::positions::LineIndex;
 use super::workspace::Workspace;
 
 /// Names beyond so many are left out, until more is typed.
-const MOST: usize = 400;
+const MAX_COMPLETIONS: usize = 400;
 
 /// Everything that can stand at an offset of a file; the editor chooses what begins like the word
 /// there. Of very many names only those that are like what is typed, the nearest first.
@@ -32,15 +32,15 @@ pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> C
         Field::Name | Field::Operator => operators(&mut found),
         Field::Operands => registers(&mut found),
     }
-    let mut names = Names::new(field);
-    for program in workspace.readers(path) {
+    let mut names = SymbolCandidates::new(field);
+    for program in workspace.programs_including(path) {
         names.add(program, path, offset);
     }
     let typed = &text[word.start..offset.clamp(word.start, word.end)];
-    let is_incomplete = names.found.len() > MOST;
-    let chosen = if is_incomplete { names.like(typed) } else { names.all() };
+    let is_incomplete = names.found.len() > MAX_COMPLETIONS;
+    let chosen = if is_incomplete { names.matching(typed) } else { names.all() };
     found.extend(chosen);
-    let range = Lines::new(&text).range(word.start..offset.max(word.start));
+    let range = LineIndex::new(&text).range(word.start..offset.max(word.start));
     for one in &mut found {
         let edit = TextEdit::new(range, one.label.clone());
         one.text_edit = Some(CompletionTextEdit::Edit(edit));
@@ -52,7 +52,7 @@ pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> C
 }
 
 /// The names that can stand in a field.
-struct Names<'w> {
+struct SymbolCandidates<'w> {
     field: Field,
     found: BTreeMap<&'w [u8], Candidate>,
 }
@@ -66,7 +66,7 @@ struct Candidate {
     distance: Option<usize>,
 }
 
-impl<'w> Names<'w> {
+impl<'w> SymbolCandidates<'w> {
     fn new(field: Field) -> Self {
         Self { field, found: BTreeMap::new() }
     }
@@ -89,7 +89,7 @@ impl<'w> Names<'w> {
             let value = name.value.filter(|_| name.kind != NameKind::Macro);
             let distance = is_here.then(|| offset.abs_diff(place.start as usize));
             let one = Candidate { kind: name.kind, value, distance };
-            let spelling = &program.text(place.file)[place.stretch()];
+            let spelling = &program.text(place.file)[place.range()];
             let known = self.found.entry(spelling).or_insert(one);
             let nearest = [known.distance, distance].into_iter().flatten().min();
             *known = Candidate { distance: nearest, ..one };
@@ -102,14 +102,14 @@ impl<'w> Names<'w> {
 
     /// Those that are like what is typed: first what begins so, then what has its letters in their
     /// order; the nearest first.
-    fn like(&self, typed: &[u8]) -> Vec<CompletionItem> {
+    fn matching(&self, typed: &[u8]) -> Vec<CompletionItem> {
         let like = self.found.iter().filter_map(|(spelling, one)| {
-            let rank = rank(spelling, typed)?;
+            let rank = match_rank(spelling, typed)?;
             Some((rank, one.distance.unwrap_or(usize::MAX), *spelling, one))
         });
         let mut like: Vec<_> = like.collect();
         like.sort_unstable_by_key(|(rank, distance, spelling, _)| (*rank, *distance, *spelling));
-        like.truncate(MOST);
+        like.truncate(MAX_COMPLETIONS);
         let items = like.iter().enumerate().map(|(at, (_, _, spelling, one))| {
             // Editors sort by this within what fits equally well.
             CompletionItem { sort_text: Some(format!("{at:03}")), ..one.item(spelling) }
@@ -126,7 +126,7 @@ impl Candidate {
 }
 
 /// The degree to which a name is unlike what is typed; `None` if it cannot be meant.
-fn rank(name: &[u8], typed: &[u8]) -> Option<u8> {
+fn match_rank(name: &[u8], typed: &[u8]) -> Option<u8> {
     if name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)) {
         return Some(0);
     }
@@ -175,14 +175,14 @@ fn item_kind(kind: NameKind) -> CompletionItemKind {
 
 #[cfg(test)]
 mod tests {
-    use super::rank;
+    use super::match_rank;
 
     #[test]
     fn names_that_begin_as_typed_come_before_those_that_have_its_letters() {
-        assert_eq!(rank(b"LOOP", b"lo"), Some(0));
-        assert_eq!(rank(b"LOOP", b""), Some(0));
-        assert_eq!(rank(b"LOOP", b"lp"), Some(1));
-        assert_eq!(rank(b"LOOP", b"pl"), None);
-        assert_eq!(rank(b"LO", b"LOOP"), None);
+        assert_eq!(match_rank(b"LOOP", b"lo"), Some(0));
+        assert_eq!(match_rank(b"LOOP", b""), Some(0));
+        assert_eq!(match_rank(b"LOOP", b"lp"), Some(1));
+        assert_eq!(match_rank(b"LOOP", b"pl"), None);
+        assert_eq!(match_rank(b"LO", b"LOOP"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The assembler's messages as the editor shows them.
+//! Conversion of the assembler's diagnostics to those of the protocol.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use tdlasm::diag::{self, render};
 use tdlasm::source::Span;
 
 use super::analysis::Analysis;
-use super::text::Lines;
+use super::positions::LineIndex;
 use super::uri;
 use super::workspace::Workspace;
 
 /// The source of the messages, as editors show it.
-const SOURCE: &str = "tdlasm";
+const DIAGNOSTIC_SOURCE: &str = "tdlasm";
 
-/// The messages that were published last.
+/// The diagnostics published last, by file.
 #[derive(Debug, Default)]
-pub(super) struct Published {
+pub(super) struct PublishedDiagnostics {
     files: BTreeMap<PathBuf, PublishDiagnosticsParams>,
 }
 
-impl Published {
-    /// Forgets what was told about a file that is opened: the editor may have forgotten it, too.
+impl PublishedDiagnostics {
+    /// Removes a file that is opened again, so that its diagnostics are published again.
     pub(super) fn forget(&mut self, path: &Path) {
         self.files.remove(path);
     }
 
-    /// The messages about all programs that the editor has a file of open, and the end of those
-    /// that are no more; only those that the editor does not have yet.
-    pub(super) fn news(&mut self, workspace: &Workspace) -> Vec<PublishDiagnosticsParams> {
-        let mut all = current(workspace);
+    /// Returns the diagnostics that differ from those published last, for all programs with an open
+    /// file; empty lists clear outdated ones.
+    pub(super) fn take_changed(&mut self, workspace: &Workspace) -> Vec<PublishDiagnosticsParams> {
+        let mut all = collect(workspace);
         for path in self.files.keys().filter(|path| !workspace.documents.open.contains_key(*path)) {
             all.entry(path.clone()).or_default();
         }
@@ -58,7 +58,7 @@ impl Published {
 }
 
 /// The messages about each open file, and about others of the same programs that have some.
-fn current(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
+fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
     for path in workspace.documents.open.keys() {
         found.insert(path.clone(), Vec::new());
@@ -66,7 +66,7 @@ fn current(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     for program in workspace.programs() {
         let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
         if program.files.iter().any(open) {
-            for (path, message) in Shown::new(program).messages() {
+            for (path, message) in DiagnosticConverter::new(program).messages() {
                 let messages = found.entry(path).or_default();
                 if !messages.contains(&message) {
                     messages.push(message);
@@ -74,42 +74,42 @@ fn current(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
             }
         }
     }
-    for (path, message) in workspace.projects.mistakes() {
-        found.entry(path).or_default().push(about_project(message));
+    for (path, message) in workspace.projects.errors() {
+        found.entry(path).or_default().push(project_diagnostic(message));
     }
     found
 }
 
-/// A message about a project file, which says itself where it is wrong.
-fn about_project(message: String) -> Diagnostic {
+/// Returns the diagnostic for an error in a project file; its text contains the position.
+fn project_diagnostic(message: String) -> Diagnostic {
     Diagnostic {
         severity: Some(DiagnosticSeverity::ERROR),
-        source: Some(SOURCE.into()),
+        source: Some(DIAGNOSTIC_SOURCE.into()),
         message,
         ..Diagnostic::default()
     }
 }
 
-/// A program whose messages are shown.
-pub(super) struct Shown<'a> {
+/// Converts the diagnostics of a program.
+pub(super) struct DiagnosticConverter<'a> {
     program: &'a Analysis,
     /// The starts of the lines of those files that have messages.
-    lines: BTreeMap<u32, Lines<'a>>,
+    lines: BTreeMap<u32, LineIndex<'a>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> DiagnosticConverter<'a> {
     pub(super) fn new(program: &'a Analysis) -> Self {
         Self { program, lines: BTreeMap::new() }
     }
 
     fn messages(mut self) -> Vec<(PathBuf, Diagnostic)> {
-        let all = &self.program.outcome.diagnostics;
+        let all = &self.program.assembly.diagnostics;
         all.iter().filter_map(|one| self.message(one)).collect()
     }
 
     /// A message as the editor shows it, and the file.
     pub(super) fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
-        let sources = &self.program.outcome.sources;
+        let sources = &self.program.assembly.sources;
         let place = render::in_file(one.span, sources);
         let (path, location) = self.location(place)?;
         let mut related = Vec::new();
@@ -138,7 +138,7 @@ impl<'a> Shown<'a> {
                 DiagnosticSeverity::WARNING
             }),
             code: Some(NumberOrString::String(one.code.id().into())),
-            source: Some(SOURCE.into()),
+            source: Some(DIAGNOSTIC_SOURCE.into()),
             message: format!("{}{help}", one.message),
             related_information: Some(related).filter(|all| !all.is_empty()),
             ..Diagnostic::default()
@@ -148,7 +148,8 @@ impl<'a> Shown<'a> {
 
     fn location(&mut self, span: Span) -> Option<(PathBuf, Location)> {
         let (file, stretch) = self.program.in_file(span)?;
-        let lines = self.lines.entry(file).or_insert_with(|| Lines::new(self.program.text(file)));
+        let lines =
+            self.lines.entry(file).or_insert_with(|| LineIndex::new(self.program.text(file)));
         let path = self.program.files[file as usize].clone();
         let location = Location { uri: uri::from_path(&path)?, range: lines.range(stretch) };
         Some((path, location))

@@ -1,4 +1,4 @@
-//! The documents that the editor has open, and all other files as they are on the disk.
+//! Open documents of the editor, which override the files on the disk.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -9,8 +9,8 @@ use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 
-use super::foresight;
-use super::text::Lines;
+use super::pass_plan;
+use super::positions::LineIndex;
 
 /// A document.
 #[derive(Debug, Clone)]
@@ -23,22 +23,21 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Takes over what the editor changed, in the order in which it did; returns whether the text
-    /// is likely to need two readings now.
-    pub(super) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
+    /// Applies edits in order; returns `true` if the text probably needs two passes now.
+    pub(super) fn apply_changes(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
         let mut doubtful = false;
         for TextDocumentContentChangeEvent { range, text, .. } in changes {
             let Some(range) = range else {
                 self.text = text;
                 continue;
             };
-            let lines = Lines::new(self.text.as_bytes());
+            let lines = LineIndex::new(self.text.as_bytes());
             let start = lines.offset(range.start);
             let end = lines.offset(range.end).max(start);
-            let before = self.text[foresight::lines(&self.text, start..end)].to_owned();
+            let before = self.text[pass_plan::touched_lines(&self.text, start..end)].to_owned();
             self.text.replace_range(start..end, &text);
-            let after = foresight::lines(&self.text, start..start + text.len());
-            doubtful |= foresight::is_doubtful(&before, &self.text[after], &self.text);
+            let after = pass_plan::touched_lines(&self.text, start..start + text.len());
+            doubtful |= pass_plan::likely_needs_two_passes(&before, &self.text[after], &self.text);
         }
         doubtful
     }
@@ -60,15 +59,15 @@ impl Documents {
     }
 }
 
-/// All files as they would be with some changed.
-pub(super) struct Changed<'d> {
+/// The files of the workspace with some texts replaced.
+pub(super) struct Overlay<'d> {
     pub(super) documents: &'d Documents,
     pub(super) texts: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-impl Loader for Changed<'_> {
+impl Loader for Overlay<'_> {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let changed = self.texts.get(&plain(path)).cloned();
+        let changed = self.texts.get(&normalize_path(path)).cloned();
         changed.map_or_else(|| self.documents.load(path), Ok)
     }
 
@@ -79,16 +78,16 @@ impl Loader for Changed<'_> {
 
 impl Loader for Documents {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.text(&plain(path))
+        self.text(&normalize_path(path))
     }
 
     fn exists(&self, path: &Path) -> bool {
-        let path = plain(path);
+        let path = normalize_path(path);
         self.open.contains_key(&path) || DiskLoader.exists(&path)
     }
 }
 
-/// The files that were read once, as they were then.
+/// The texts of an earlier assembly.
 pub(super) struct Snapshot {
     texts: HashMap<PathBuf, Arc<Vec<u8>>>,
 }
@@ -113,8 +112,8 @@ impl Loader for Snapshot {
     }
 }
 
-/// A path without `.` and `..`, so that a file has one name.
-pub(super) fn plain(path: &Path) -> PathBuf {
+/// Returns a path without `.` and `..`, so that a file has one name.
+pub(super) fn normalize_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

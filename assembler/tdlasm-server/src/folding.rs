@@ -5,11 +5,11 @@ use lsp_types::{FoldingRange, FoldingRangeKind};
 
 use tdlasm::syntax::lex;
 
-use super::text::Lines;
+use super::positions::LineIndex;
 
 /// The foldable stretches of a text, by where they begin.
 pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let mut found = comments(&lines);
     for Brackets { open, close } in pairs(text) {
         let first = lines.line(open);
@@ -52,7 +52,7 @@ fn range(first: usize, last: usize, kind: FoldingRangeKind) -> FoldingRange {
 }
 
 /// Runs of lines that are only comments.
-fn comments(lines: &Lines<'_>) -> Vec<FoldingRange> {
+fn comments(lines: &LineIndex<'_>) -> Vec<FoldingRange> {
     let is_comment = |line: &usize| {
         let text = lines.get(*line);
         text.iter().find(|byte| !lex::is_blank(**byte)) == Some(&b';')

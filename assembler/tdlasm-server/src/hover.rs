@@ -8,12 +8,12 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
-use tdlasm_rewrite::convert::words;
+use tdlasm_rewrite::convert::mnemonics;
 
 use super::analysis::Analysis;
-use super::targets::{self, Found};
-use super::text::Lines;
-use super::words::{Field, field_at, word};
+use super::fields::{Field, field_at, word_at};
+use super::positions::LineIndex;
+use super::symbol_identity::{self, Occurrence};
 use super::workspace::Workspace;
 
 /// The manual has a row about each directive. A copy of docs/LANGUAGE.md, since a package holds no
@@ -23,10 +23,10 @@ const MANUAL: &str = include_str!("manual.md");
 /// Returns the text about the word at an offset of a file.
 pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
     let text = workspace.text(path)?;
-    let word = word(&text, offset);
+    let word = word_at(&text, offset);
     let shown = |value: String, word: Range<usize>| {
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-        Hover { contents, range: Some(Lines::new(&text).range(word)) }
+        Hover { contents, range: Some(LineIndex::new(&text).range(word)) }
     };
     // Most names are found without cutting all of the text into statements.
     if !is_behind_semicolon(&text, offset)
@@ -41,7 +41,7 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     }
     if field == Field::Operator {
         // With the bytes come the names, so that one run of the assembler serves both.
-        workspace.readers(path).for_each(Analysis::list);
+        workspace.programs_including(path).for_each(Analysis::list);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let said = symbol(workspace, path, offset).or_else(operator)?;
@@ -56,27 +56,27 @@ fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
 
 /// Whether a word is an instruction or directive, unless the program gives it another meaning.
 fn is_language(word: &[u8]) -> bool {
-    !words::tdl_forms(word).is_empty() || words::is_tdl_directive(word)
+    !mnemonics::tdl_forms(word).is_empty() || mnemonics::is_tdl_directive(word)
 }
 
 /// Returns the value of a name, and its author's comment.
 fn symbol(workspace: &Workspace, path: &Path, offset: usize) -> Option<String> {
-    let places = targets::at(workspace, path, offset)?.places(workspace);
+    let places = symbol_identity::identify_at(workspace, path, offset)?.places(workspace);
     let defined = places.iter().find(|one| one.place.role == ReferenceRole::Definition);
     let shown = defined.or_else(|| places.first())?;
     let name = String::from_utf8_lossy(shown.text());
     let mut lines = Vec::new();
     for one in &places {
-        let line = format!("`{name}`: {}", meaning(one));
+        let line = format!("`{name}`: {}", describe_symbol(one));
         if one.place.role == shown.place.role && !lines.contains(&line) {
             lines.push(line);
         }
     }
-    lines.extend(defined.and_then(remark));
+    lines.extend(defined.and_then(definition_comment));
     Some(lines.join("\n\n"))
 }
 
-fn meaning(found: &Found<'_>) -> String {
+fn describe_symbol(found: &Occurrence<'_>) -> String {
     let name = found.name();
     let kind = match name.kind {
         NameKind::Label => "label",
@@ -88,13 +88,13 @@ fn meaning(found: &Found<'_>) -> String {
         NameKind::Language | NameKind::Undefined => "not defined",
     };
     let value = name.value.filter(|_| name.kind != NameKind::Macro);
-    let value = value.map(|value| format!(", {}", number(value))).unwrap_or_default();
+    let value = value.map(|value| format!(", {}", format_value(value))).unwrap_or_default();
     let exported = if name.exported { ", exported" } else { "" };
     format!("{kind}{value}{exported}")
 }
 
 /// A number in hexadecimal, and in decimal or with what it moves with.
-fn number(RelocValue { number, base }: RelocValue) -> String {
+fn format_value(RelocValue { number, base }: RelocValue) -> String {
     let section = [" in .PROG.", " in .DATA.", " in .BLNK."];
     let digits = format!("{number:04X}H");
     match base.checked_sub(1).map(|at| section.get(at as usize)) {
@@ -105,9 +105,9 @@ fn number(RelocValue { number, base }: RelocValue) -> String {
 }
 
 /// The comment on the definition's line, or the lines of comment above it.
-fn remark(found: &Found<'_>) -> Option<String> {
-    let lines = Lines::new(found.program.text(found.place.file));
-    let line = lines.line(found.place.stretch().start);
+fn definition_comment(found: &Occurrence<'_>) -> Option<String> {
+    let lines = LineIndex::new(found.program.text(found.place.file));
+    let line = lines.line(found.place.range().start);
     let above = (0..line).rev().take_while(|at| lines.get(*at).starts_with(b";"));
     let first = above.last();
     let shown: Vec<String> = (first.unwrap_or(line)..=line)
@@ -123,12 +123,12 @@ fn operator(
     (field, word): (Field, &[u8]),
     at: usize,
 ) -> Option<String> {
-    let forms = words::tdl_forms(word);
+    let forms = mnemonics::tdl_forms(word);
     if forms.is_empty() {
         return directive(word);
     }
     let mut lines: Vec<ListingLine<'_>> = Vec::new();
-    for program in workspace.readers(path) {
+    for program in workspace.programs_including(path) {
         lines.extend(program.assembled_at(path, at));
     }
     // Of two names for an opcode the decoder knows the first.
@@ -141,13 +141,13 @@ fn operator(
     });
     let Some((line, form)) = used else {
         // In an operand it stands for its opcode.
-        return (field != Field::Operands).then(|| table(forms.iter()));
+        return (field != Field::Operands).then(|| forms_table(forms.iter()));
     };
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-    let address = number(line.address);
+    let address = format_value(line.address);
     let bytes = bytes.join(" ");
-    let mut said = table(std::iter::once(form));
-    said += &format!("\n\n{} at {address}: `{bytes}`", length(line.bytes.len()));
+    let mut said = forms_table(std::iter::once(form));
+    said += &format!("\n\n{} at {address}: `{bytes}`", format_length(line.bytes.len()));
     let others = lines.iter().filter(|other| other.bytes != line.bytes).count();
     if others > 0 {
         said += &format!("; other bytes in {others} more readings of this line");
@@ -155,27 +155,42 @@ fn operator(
     Some(said)
 }
 
-fn length(bytes: usize) -> String {
+fn format_length(bytes: usize) -> String {
     if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
 }
 
-/// Returns the manual's text about forms: opcodes, T-states and Zilog's spelling.
-fn table<'f>(forms: impl Iterator<Item = &'f Form>) -> String {
+/// Returns the manual's rows about forms, as a table: opcodes, T-states and Zilog's spelling.
+fn forms_table<'f>(forms: impl Iterator<Item = &'f Form>) -> String {
     let rows = forms.filter_map(|form| {
-        // Its table of instructions is made from the forms; a `*` may follow the pattern.
-        let start = format!("| `{}`", form.pattern());
-        MANUAL.lines().find(|line| line.starts_with(&start))
+        let pattern = form.pattern();
+        MANUAL.lines().find_map(|line| instruction_row(line, &pattern))
     });
     let head = ["| instruction | opcode | T-states | Zilog |", "|---|---|---|---|"];
-    head.into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    head.map(str::to_owned).into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a line of the manual as a table row, if it is the one about a pattern.
+///
+/// The manual's columns are at least two blanks apart; a `*` may follow the pattern.
+fn instruction_row(line: &str, pattern: &str) -> Option<String> {
+    let rest = line.strip_prefix("    ")?.strip_prefix(pattern)?;
+    let mut cells = rest.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+    let mark = match rest.starts_with('*') {
+        true => cells.next()?,
+        false if rest.starts_with("  ") => "",
+        false => return None,
+    };
+    let (opcode, clocks, zilog) = (cells.next()?, cells.next()?, cells.next()?);
+    let note = cells.next().map(|note| format!(" ({note})")).unwrap_or_default();
+    Some(format!("| `{pattern}`{mark} | {opcode} | {clocks} | `{zilog}`{note} |"))
 }
 
 /// Returns the manual's text about a directive.
 fn directive(word: &[u8]) -> Option<String> {
-    let key = words::directive_key(word);
+    let key = mnemonics::directive_key(word);
     let names = |cell: &str| {
         let mut words = cell.split(['`', ' ']);
-        words.any(|word| !word.is_empty() && words::directive_key(word.as_bytes()) == key)
+        words.any(|word| !word.is_empty() && mnemonics::directive_key(word.as_bytes()) == key)
     };
     let mut rows = MANUAL.lines().filter_map(|line| line.strip_prefix("| `.")?.split_once(" | "));
     let (forms, effect) = rows.find(|(forms, _)| names(&format!("`.{forms}")))?;
@@ -189,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_manual_has_a_row_about_every_form() {
-        let all = table(FORMS.iter());
+        let all = forms_table(FORMS.iter());
         assert_eq!(all.lines().count(), FORMS.len() + 2);
         assert!(all.contains("| `LDIR`* | ED B0 | 21/16 | `LDIR` |"), "{all}");
     }

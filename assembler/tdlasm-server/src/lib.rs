@@ -1,36 +1,48 @@
-//! The language server: what editors ask about TDL source, answered by the assembler itself.
+//! A language server (LSP) for TDL source: diagnostics, navigation, completion, renaming and more.
+//! Sources are reassembled on every edit, which takes milliseconds. So there is no second parser.
 //!
-//! Sources are assembled anew as they are typed, which takes milliseconds, so nothing here knows
-//! the language twice.
+//! [`serve`] runs the server on two streams; [`LanguageServer`] handles single messages, for an
+//! editor in the same process.
+//!
+//! ```
+//! use serde_json::json;
+//! use tdlasm_server::LanguageServer;
+//!
+//! let mut server = LanguageServer::new(tdlasm::Options::default());
+//! let request = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+//! let reply = server.handle_message(request)?.unwrap();
+//! assert_eq!(reply["result"]["capabilities"]["hoverProvider"], true);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
-mod actions;
 mod analysis;
-mod calls;
+mod call_hierarchy;
+mod code_actions;
 mod completion;
 mod diagnostics;
 mod documents;
-mod edits;
+mod fields;
 mod folding;
-mod foresight;
-mod frames;
-mod given;
+mod framing;
 mod hover;
+mod inactive_code;
+mod language_server;
+mod line_edits;
 mod links;
 mod navigate;
 mod outgoing;
-mod pieces;
+mod pass_plan;
+mod positions;
 mod projects;
-mod protocol;
 mod rename;
 mod requests;
 mod session;
+mod symbol_identity;
 mod symbols;
-mod targets;
-mod text;
+mod token_cache;
 mod tokens;
-mod unread;
 mod uri;
-mod words;
+mod word_scan;
 mod workspace;
 
 use std::io::{self, BufRead, Write};
@@ -44,51 +56,52 @@ use thiserror::Error;
 
 use tdlasm::asm::Options;
 
-use frames::{Frame, Frames};
+use framing::{Frame, FrameReader};
+pub use language_server::LanguageServer;
 use outgoing::Outgoing;
-pub use protocol::Protocol;
 
-/// Most messages that are read before the first of them is taken.
-const AHEAD: usize = 16;
+/// Messages that the reading thread may queue before it waits.
+const MAX_QUEUED_MESSAGES: usize = 16;
 
 /// Error returned by [`serve`].
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Bytes that are no message of the protocol.
-    #[error("the editor sent what is no message of the language server protocol: {0}")]
+    /// The input is not a message of the protocol.
+    #[error("invalid message from the editor: {0}")]
     Input(io::Error),
-    /// The editor does not listen any more.
-    #[error("cannot answer the editor: {0}")]
+    /// The output can't be written.
+    #[error("cannot send a message to the editor: {0}")]
     Output(io::Error),
 }
 
-/// The end of a session.
+/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEnd {
-    /// As the protocol has it: `shutdown`, then `exit`.
-    Orderly,
+    /// By `shutdown` and `exit`, as the protocol requires.
+    AfterShutdown,
     /// By `exit` or the end of the input, without `shutdown`.
-    Abrupt,
+    WithoutShutdown,
 }
 
-/// Serves an editor until it says `exit` or closes the input.
+/// Serves an editor until it sends `exit` or closes the input.
 ///
-/// `options` say how sources are assembled; the editor can add to them when it begins the session.
+/// `options` apply to all sources; the editor can extend them by `initializationOptions`.
 ///
 /// # Errors
-/// The editor does not speak the protocol, or does not listen.
+/// Returns an error if the input is not of the protocol, or the output can't be written.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: &mut dyn Write,
     options: Options,
 ) -> Result<ServerEnd, Error> {
-    let messages = read(input);
-    let mut server = Server { protocol: Protocol::new(options), output };
+    let messages = spawn_reader(input);
+    let mut server = Server { protocol: LanguageServer::new(options), output };
     loop {
         let message = match messages.try_recv() {
-            // Only when the editor waits is it worth telling what is wrong with the text.
+            // Diagnostics are published only when no message is queued: while the user types, they
+            // would be outdated at once.
             Err(TryRecvError::Empty) => {
-                server.tell()?;
+                server.publish_diagnostics()?;
                 messages.recv().ok()
             }
             received => received.ok(),
@@ -96,20 +109,20 @@ pub fn serve(
         let Some(frame) = message else { return Ok(server.protocol.end()) };
         match frame.map_err(Error::Input)? {
             Frame::Message(message) => {
-                if server.take(message)? {
+                if server.handle(message)? {
                     return Ok(server.protocol.end());
                 }
             }
-            Frame::TooLong(length) => server.refuse(length)?,
+            Frame::TooLong(length) => server.report_too_long(length)?,
         }
     }
 }
 
-/// Reads messages on a thread of their own, so that it is known whether there are more.
-fn read(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
-    let (sender, receiver) = sync_channel(AHEAD);
+/// Reads messages on a thread, so that the server can check for queued messages without waiting.
+fn spawn_reader(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
+    let (sender, receiver) = sync_channel(MAX_QUEUED_MESSAGES);
     thread::spawn(move || {
-        let mut frames = Frames::new(input);
+        let mut frames = FrameReader::new(input);
         loop {
             let read = frames.next().transpose();
             let is_last = !matches!(read, Some(Ok(_)));
@@ -122,7 +135,7 @@ fn read(input: impl BufRead + Send + 'static) -> Receiver<io::Result<Frame>> {
 }
 
 struct Server<'o> {
-    protocol: Protocol,
+    protocol: LanguageServer,
     output: &'o mut dyn Write,
 }
 
@@ -131,28 +144,26 @@ impl Server<'_> {
         message.write(self.output).map_err(Error::Output)
     }
 
-    /// Shows that a message was too long. It has no number by which it could be answered.
-    fn refuse(&mut self, length: u64) -> Result<(), Error> {
-        let message = format!(
-            "tdlasm passed over a message of {length} bytes: the longest that it takes has 64 MiB"
-        );
+    /// Reports a message that was too long. Its id was not read, so there is no reply.
+    fn report_too_long(&mut self, length: u64) -> Result<(), Error> {
+        let message = format!("tdlasm skipped a message of {length} bytes; the limit is 64 MiB");
         let parameters = ShowMessageParams { typ: MessageType::ERROR, message };
         let notice = Notification::new(ShowMessage::METHOD.into(), parameters);
         self.send(&Message::Notification(notice).into())
     }
 
-    /// Takes a message; true if it is the last.
-    fn take(&mut self, message: Message) -> Result<bool, Error> {
+    /// Handles a message; returns `true` if it is `exit`.
+    fn handle(&mut self, message: Message) -> Result<bool, Error> {
         let is_last = matches!(&message, Message::Notification(notice) if notice.method == "exit");
-        match self.protocol.answer(message) {
+        match self.protocol.handle(message) {
             Some(answer) => self.send(&answer).map(|()| is_last),
             None => Ok(is_last),
         }
     }
 
-    /// Tells what is wrong with the sources, if that may have changed.
-    fn tell(&mut self) -> Result<(), Error> {
-        for message in self.protocol.due() {
+    /// Sends diagnostics that have changed.
+    fn publish_diagnostics(&mut self) -> Result<(), Error> {
+        for message in self.protocol.pending_notifications() {
             self.send(&Message::Notification(message).into())?;
         }
         Ok(())

@@ -4,16 +4,17 @@ use std::path::Path;
 
 use lsp_types::DocumentLink;
 
-use super::text::Lines;
+use super::positions::LineIndex;
 use super::workspace::Workspace;
 
 /// The links of a file. A file that is not found has none.
 pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<DocumentLink> {
     let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let link = |operands: &std::ops::Range<usize>| {
-        let found =
-            workspace.readers(path).find_map(|one| one.inserted_at(path, operands.start))?;
+        let found = workspace
+            .programs_including(path)
+            .find_map(|one| one.included_file_at(path, operands.start))?;
         Some(DocumentLink {
             range: lines.range(operands.clone()),
             target: Some(workspace.uri(found)?),
@@ -22,7 +23,7 @@ pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<Docu
         })
     };
     let inserts = statements.list.iter().filter_map(|(_, parts)| parts.as_ref()).filter(|parts| {
-        let key = tdlasm_rewrite::convert::words::directive_key(&text[parts.operator.clone()]);
+        let key = tdlasm_rewrite::convert::mnemonics::directive_key(&text[parts.operator.clone()]);
         key == ".INSER" && !parts.operands.is_empty()
     });
     inserts.filter_map(|parts| link(&parts.operands)).collect()

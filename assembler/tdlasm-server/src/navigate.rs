@@ -7,8 +7,8 @@ use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Range};
 
 use tdlasm::references::ReferenceRole;
 
-use super::targets::{self, Found};
-use super::text::Lines;
+use super::positions::LineIndex;
+use super::symbol_identity::{self, Occurrence};
 use super::workspace::Workspace;
 
 /// Turns offsets of files into places of the protocol.
@@ -23,7 +23,10 @@ impl<'w> Locator<'w> {
     }
 
     /// The places, each with what is found there.
-    pub(super) fn located<'f>(&mut self, found: &[Found<'f>]) -> Vec<(Found<'f>, Location)> {
+    pub(super) fn located<'f>(
+        &mut self,
+        found: &[Occurrence<'f>],
+    ) -> Vec<(Occurrence<'f>, Location)> {
         let mut located = Vec::new();
         for group in found.chunk_by(|one, other| one.path().as_os_str() == other.path().as_os_str())
         {
@@ -31,16 +34,16 @@ impl<'w> Locator<'w> {
             let Some(uri) = self.workspace.uri(path) else { continue };
             let workspace = self.workspace;
             let read = || workspace.text(path).unwrap_or_default();
-            let lines = Lines::new(self.texts.entry(path.to_owned()).or_insert_with(read));
+            let lines = LineIndex::new(self.texts.entry(path.to_owned()).or_insert_with(read));
             located.extend(group.iter().map(|one| {
-                let range = lines.range(one.place.stretch());
+                let range = lines.range(one.place.range());
                 (*one, Location { uri: uri.clone(), range })
             }));
         }
         located
     }
 
-    fn locations(&mut self, found: &[Found<'_>]) -> Vec<Location> {
+    fn locations(&mut self, found: &[Occurrence<'_>]) -> Vec<Location> {
         let mut all: Vec<_> =
             self.located(found).into_iter().map(|(_, location)| location).collect();
         all.dedup();
@@ -50,15 +53,17 @@ impl<'w> Locator<'w> {
 
 /// Returns the definition of what stands at an offset; of a file's name, the file.
 pub(super) fn definition(workspace: &Workspace, path: &Path, offset: usize) -> Vec<Location> {
-    for program in workspace.readers(path) {
-        if let Some(file) = program.inserted_at(path, offset) {
+    for program in workspace.programs_including(path) {
+        if let Some(file) = program.included_file_at(path, offset) {
             let location = |uri| Location { uri, range: Range::default() };
             return workspace.uri(file).map(location).into_iter().collect();
         }
     }
-    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let Some(target) = symbol_identity::identify_at(workspace, path, offset) else {
+        return Vec::new();
+    };
     let places = target.places(workspace);
-    let with = |role| -> Vec<Found<'_>> {
+    let with = |role| -> Vec<Occurrence<'_>> {
         places.iter().filter(|one| one.place.role == role).copied().collect()
     };
     let mut found = with(ReferenceRole::Definition);
@@ -76,7 +81,9 @@ pub(super) fn references(
     offset: usize,
     wanted: bool,
 ) -> Vec<Location> {
-    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let Some(target) = symbol_identity::identify_at(workspace, path, offset) else {
+        return Vec::new();
+    };
     let mut found = target.places(workspace);
     found.retain(|one| wanted || one.place.role == ReferenceRole::Use);
     Locator::new(workspace).locations(&found)
@@ -88,7 +95,9 @@ pub(super) fn highlights(
     path: &Path,
     offset: usize,
 ) -> Vec<DocumentHighlight> {
-    let Some(target) = targets::at(workspace, path, offset) else { return Vec::new() };
+    let Some(target) = symbol_identity::identify_at(workspace, path, offset) else {
+        return Vec::new();
+    };
     let mut found = target.places(workspace);
     found.retain(|one| one.path() == path);
     let shown = Locator::new(workspace).located(&found).into_iter().map(|(one, location)| {

@@ -1,9 +1,9 @@
-//! Messages to the editor. Long results are text as soon as they are found, since a tree of values
-//! of them would take longer than the search.
+//! Messages to the editor. Results are serialized to text at once: for long results, building a tree
+//! of JSON values would take longer than computing them.
 
 use std::io::{self, Write};
 
-use lsp_server::{Message, RequestId, Response};
+use lsp_server::{ErrorCode, Message, RequestId, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,26 +11,31 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Message(Message),
-    /// The answer to a request.
-    Answer(Answer),
+    /// The reply to a request.
+    Answer(Reply),
 }
 
-/// The answer to a request, which was understood.
+/// The reply to a valid request.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Reply {
     id: RequestId,
     /// The result as JSON.
     result: String,
 }
 
-impl Answer {
-    /// Answers with a result.
+impl Reply {
+    /// Creates a reply.
     ///
     /// # Errors
-    /// The result is nothing that JSON can say.
+    /// Returns an error if the result can't be serialized.
     pub(crate) fn new(id: RequestId, result: &impl Serialize) -> Result<Self, serde_json::Error> {
         Ok(Self { id, result: serde_json::to_string(result)? })
     }
+}
+
+/// Returns the error response to a request whose parameters can't be parsed.
+pub(crate) fn invalid_params(id: RequestId, error: &serde_json::Error) -> Response {
+    Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
 }
 
 impl From<Message> for Outgoing {
@@ -50,7 +55,7 @@ impl Outgoing {
     pub(crate) fn into_value(self) -> Result<Value, serde_json::Error> {
         match self {
             Self::Message(message) => serde_json::to_value(message),
-            Self::Answer(Answer { id, result }) => {
+            Self::Answer(Reply { id, result }) => {
                 let result: Value = serde_json::from_str(&result)?;
                 Ok(json!({ "id": id, "result": result }))
             }
@@ -59,7 +64,7 @@ impl Outgoing {
 
     /// Writes the message, its header and body at once.
     pub(crate) fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let Answer { id, result } = match self {
+        let Reply { id, result } = match self {
             Self::Message(message) => return message.write(&mut &mut *output),
             Self::Answer(answer) => answer,
         };

@@ -8,17 +8,17 @@ use std::rc::Rc;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
 
-use super::documents::plain;
+use super::documents::normalize_path;
 
 /// A project file as it was read: what it says, or what is wrong with it.
-pub(super) type Read = Result<Project, String>;
+pub(super) type LoadResult = Result<Project, String>;
 
 /// All project files that hold for sources.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
     /// The file that holds for the sources of a folder.
     folders: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
-    read: RefCell<BTreeMap<PathBuf, Rc<Read>>>,
+    read: RefCell<BTreeMap<PathBuf, Rc<LoadResult>>>,
 }
 
 impl Projects {
@@ -28,13 +28,13 @@ impl Projects {
     }
 
     /// Forgets what was read, so that it is read again.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear_cache(&mut self) {
         self.folders.get_mut().clear();
         self.read.get_mut().clear();
     }
 
     /// The project file that holds for a source.
-    fn of(&self, source: &Path) -> Option<Rc<Read>> {
+    fn of(&self, source: &Path) -> Option<Rc<LoadResult>> {
         // A document without a file has no folder.
         let folder = source.parent().filter(|_| source.is_absolute())?;
         let mut folders = self.folders.borrow_mut();
@@ -63,7 +63,8 @@ impl Projects {
             Some(Ok(project)) => project.program_of(source),
             _ => None,
         };
-        let named = |program: &Program| program.files.iter().map(|file| plain(file)).collect();
+        let named =
+            |program: &Program| program.files.iter().map(|file| normalize_path(file)).collect();
         program.map_or_else(|| vec![source.to_owned()], named)
     }
 
@@ -73,7 +74,7 @@ impl Projects {
     }
 
     /// The files that can't be used, with what is wrong.
-    pub(super) fn mistakes(&self) -> Vec<(PathBuf, String)> {
+    pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
         let read = self.read.borrow();
         let wrong = read
             .iter()

@@ -8,14 +8,14 @@ use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 
 use tdlasm::references::{NameKind, References};
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::words::{is_section, is_tdl_directive, tdl_forms, tdl_register};
+use tdlasm_rewrite::convert::mnemonics::{is_section, is_tdl_directive, tdl_forms, tdl_register};
 
 use super::analysis::Analysis;
-use super::documents::Changed;
-use super::targets::{self, Found, Target};
-use super::text::Lines;
-use super::unread;
-use super::words::word;
+use super::documents::Overlay;
+use super::fields::word_at;
+use super::inactive_code;
+use super::positions::LineIndex;
+use super::symbol_identity::{self, Occurrence, SymbolIdentity};
 use super::workspace::Workspace;
 
 /// The word under the cursor, if it can get another name.
@@ -29,7 +29,7 @@ pub(super) fn prepare(
 ) -> Result<PrepareRenameResponse, String> {
     let (_, places) = places(workspace, path, offset)?;
     let text = workspace.text(path).unwrap_or_default();
-    let range = Lines::new(&text).range(word(&text, offset));
+    let range = LineIndex::new(&text).range(word_at(&text, offset));
     let placeholder = String::from_utf8_lossy(places[0].text()).into_owned();
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
@@ -39,8 +39,9 @@ fn places<'w>(
     workspace: &'w Workspace,
     path: &Path,
     offset: usize,
-) -> Result<(Target, Vec<Found<'w>>), String> {
-    let target = targets::at(workspace, path, offset).ok_or("no symbol or macro stands here")?;
+) -> Result<(SymbolIdentity, Vec<Occurrence<'w>>), String> {
+    let target = symbol_identity::identify_at(workspace, path, offset)
+        .ok_or("no symbol or macro stands here")?;
     let places = target.places(workspace);
     let first = places.first().ok_or("no symbol or macro stands here")?;
     let name = &first.name().spelling;
@@ -49,7 +50,7 @@ fn places<'w>(
     }
     if let Some(joined) = places.iter().find(|one| !one.place.whole) {
         let line =
-            Lines::new(joined.program.text(joined.place.file)).line(joined.place.stretch().start);
+            LineIndex::new(joined.program.text(joined.place.file)).line(joined.place.range().start);
         let file = joined.path().display();
         return Err(format!("a macro joins {name} of pieces at {file}, line {}", line + 1));
     }
@@ -70,16 +71,16 @@ pub(super) fn rename(
     check_name(&places[0], new)?;
     let mut stretches: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
     for one in &places {
-        let stretch = one.place.stretch();
+        let stretch = one.place.range();
         stretches.entry(one.path().to_owned()).or_default().insert((stretch.start, stretch.end));
     }
-    unread::add(workspace, (&target, &places), &mut stretches);
+    inactive_code::add_inactive_references(workspace, (&target, &places), &mut stretches);
     check_program(workspace, &target, &stretches, new)?;
     Ok(edit(workspace, &stretches, new))
 }
 
 /// Whether the new name is one that the language takes, and of the same kind.
-fn check_name(old: &Found<'_>, new: &str) -> Result<(), String> {
+fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
     let word = new.as_bytes();
     let is_symbol = lex::symbol(word).is_ok_and(|(rest, _)| rest.is_empty()) && new != ".";
     if !is_symbol {
@@ -108,7 +109,7 @@ fn check_name(old: &Found<'_>, new: &str) -> Result<(), String> {
 /// Assembles all programs that change, and compares: each name must stand for what it stood for.
 fn check_program(
     workspace: &Workspace,
-    target: &Target,
+    target: &SymbolIdentity,
     stretches: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
     new: &str,
 ) -> Result<(), String> {
@@ -116,12 +117,12 @@ fn check_program(
         let text = workspace.text(path).unwrap_or_default();
         (path.clone(), renamed(&text, stretches, new))
     });
-    let changed = Changed { documents: &workspace.documents, texts: texts.collect() };
+    let changed = Overlay { documents: &workspace.documents, texts: texts.collect() };
     for before in workspace.programs() {
         if !before.files.iter().any(|file| stretches.contains_key(file)) {
             continue;
         }
-        let after = before.with(&changed);
+        let after = before.with_texts(&changed);
         [before, &after].into_iter().for_each(Analysis::list);
         let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
@@ -133,7 +134,12 @@ fn check_program(
 }
 
 /// Which name it is that the new one would be taken for.
-fn clash(workspace: &Workspace, program: &Analysis, target: &Target, new: &str) -> Option<String> {
+fn clash(
+    workspace: &Workspace,
+    program: &Analysis,
+    target: &SymbolIdentity,
+    new: &str,
+) -> Option<String> {
     let long = workspace.options(&program.root).long_symbols;
     let significant = if long { new } else { &new[..new.len().min(6)] };
     let own = target.names(program);
@@ -173,11 +179,11 @@ fn same_names(before: &References, after: &References) -> bool {
 
 fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
     let code = |analysis: &Analysis| -> Vec<_> {
-        let lines = analysis.listed().listing.lines();
+        let lines = analysis.assembly_with_listing().listing.lines();
         lines.map(|line| (line.address, line.bytes.to_vec(), line.value)).collect()
     };
     let messages = |analysis: &Analysis| -> Vec<_> {
-        analysis.outcome.diagnostics.iter().map(|one| one.code).collect()
+        analysis.assembly.diagnostics.iter().map(|one| one.code).collect()
     };
     messages(before) == messages(after) && code(before) == code(after)
 }
@@ -189,7 +195,7 @@ fn edit(
 ) -> WorkspaceEdit {
     let edits = stretches.iter().filter_map(|(path, stretches)| {
         let text = workspace.text(path)?;
-        let lines = Lines::new(&text);
+        let lines = LineIndex::new(&text);
         let edit = |(start, end): &(usize, usize)| {
             TextEdit::new(lines.range(Range { start: *start, end: *end }), new.to_owned())
         };

@@ -1,4 +1,4 @@
-//! The requests of the protocol, and how each is answered.
+//! Handlers for the requests of the protocol.
 
 use std::path::PathBuf;
 
@@ -21,21 +21,21 @@ use serde::de::DeserializeOwned;
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
-use super::given::Tokens;
-use super::outgoing::{Answer, Outgoing};
+use super::outgoing::{Outgoing, Reply, invalid_params};
+use super::positions::LineIndex;
 use super::session::Session;
-use super::text::Lines;
+use super::token_cache::Tokens;
 use super::{
-    actions, calls, completion, edits, folding, hover, links, navigate, rename, symbols, tokens,
-    uri,
+    call_hierarchy, code_actions, completion, folding, hover, line_edits, links, navigate, rename,
+    symbols, tokens, uri,
 };
 
-/// The reason why a request cannot be answered.
-type Refusal = (ErrorCode, String);
+/// The error response to a request.
+type RequestError = (ErrorCode, String);
 
 impl Session {
-    /// The answer to a request.
-    pub(super) fn answer(&mut self, request: Asked) -> Outgoing {
+    /// Handles a request and returns the reply.
+    pub(super) fn handle_request(&mut self, request: Asked) -> Outgoing {
         self.workspace.refresh();
         match &*request.method {
             GotoDefinition::METHOD
@@ -44,34 +44,35 @@ impl Session {
             | DocumentSymbolRequest::METHOD
             | WorkspaceSymbolRequest::METHOD
             | PrepareRenameRequest::METHOD
-            | Rename::METHOD => self.about_names(request),
+            | Rename::METHOD => self.handle_name_request(request),
             CallHierarchyPrepare::METHOD
             | CallHierarchyIncomingCalls::METHOD
-            | CallHierarchyOutgoingCalls::METHOD => self.about_calls(request),
+            | CallHierarchyOutgoingCalls::METHOD => self.handle_call_request(request),
             CodeActionRequest::METHOD
             | DocumentLinkRequest::METHOD
             | Formatting::METHOD
-            | RangeFormatting::METHOD => self.about_changes(request),
-            _ => self.about_texts(request),
+            | RangeFormatting::METHOD => self.handle_change_request(request),
+            _ => self.handle_text_request(request),
         }
     }
 
-    /// Requests about names wherever they stand.
-    fn about_names(&mut self, request: Asked) -> Outgoing {
+    /// Handles requests about symbols.
+    fn handle_name_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             GotoDefinition::METHOD => self.reply::<GotoDefinition>(request, |session, asked| {
-                let (path, offset) = session.place(&asked.text_document_position_params)?;
+                let (path, offset) = session.file_position(&asked.text_document_position_params)?;
                 let found = navigate::definition(&session.workspace, &path, offset);
                 Ok(Some(GotoDefinitionResponse::Array(found)))
             }),
             References::METHOD => self.reply::<References>(request, |session, asked| {
-                let (path, offset) = session.place(&asked.text_document_position)?;
+                let (path, offset) = session.file_position(&asked.text_document_position)?;
                 let wanted = asked.context.include_declaration;
                 Ok(Some(navigate::references(&session.workspace, &path, offset, wanted)))
             }),
             DocumentHighlightRequest::METHOD => {
                 self.reply::<DocumentHighlightRequest>(request, |session, asked| {
-                    let (path, offset) = session.place(&asked.text_document_position_params)?;
+                    let (path, offset) =
+                        session.file_position(&asked.text_document_position_params)?;
                     Ok(Some(navigate::highlights(&session.workspace, &path, offset)))
                 })
             }
@@ -80,41 +81,43 @@ impl Session {
                 self.reply_with(request, |session, asked: DocumentSymbolParams| {
                     let path = uri::to_path(&asked.text_document.uri);
                     let found = symbols::symbols(&session.workspace, Some(&path), "");
-                    Answer::new(id, &found).map_err(unsaid)
+                    Reply::new(id, &found).map_err(serialize_error)
                 })
             }
             WorkspaceSymbolRequest::METHOD => {
                 let id = request.id.clone();
                 self.reply_with(request, |session, asked: WorkspaceSymbolParams| {
                     let found = symbols::symbols(&session.workspace, None, &asked.query);
-                    Answer::new(id, &found).map_err(unsaid)
+                    Reply::new(id, &found).map_err(serialize_error)
                 })
             }
             PrepareRenameRequest::METHOD => {
                 self.reply::<PrepareRenameRequest>(request, |session, asked| {
-                    let (path, offset) = session.place(&asked)?;
-                    rename::prepare(&session.workspace, &path, offset).map(Some).map_err(failed)
+                    let (path, offset) = session.file_position(&asked)?;
+                    rename::prepare(&session.workspace, &path, offset)
+                        .map(Some)
+                        .map_err(request_failed)
                 })
             }
             Rename::METHOD => self.reply::<Rename>(request, |session, asked| {
-                let (path, offset) = session.place(&asked.text_document_position)?;
+                let (path, offset) = session.file_position(&asked.text_document_position)?;
                 rename::rename(&session.workspace, &path, offset, &asked.new_name)
                     .map(Some)
-                    .map_err(failed)
+                    .map_err(request_failed)
             }),
-            _ => unknown(request),
+            _ => method_not_found(request),
         }
     }
 
-    /// Requests about a text, or a place in it.
-    fn about_texts(&mut self, request: Asked) -> Outgoing {
+    /// Handles requests about a document or a position in it.
+    fn handle_text_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
-                let (path, offset) = session.place(&asked.text_document_position_params)?;
+                let (path, offset) = session.file_position(&asked.text_document_position_params)?;
                 Ok(hover::hover(&session.workspace, &path, offset))
             }),
             Completion::METHOD => self.reply::<Completion>(request, |session, asked| {
-                let (path, offset) = session.place(&asked.text_document_position)?;
+                let (path, offset) = session.file_position(&asked.text_document_position)?;
                 Ok(Some(completion::completion(&session.workspace, &path, offset)))
             }),
             FoldingRangeRequest::METHOD => {
@@ -123,69 +126,70 @@ impl Session {
                     Ok(Some(folding::folding(&text)))
                 })
             }
-            _ => self.about_tokens(request),
+            _ => self.handle_token_request(request),
         }
     }
 
-    /// Requests about the tokens of a text.
-    fn about_tokens(&mut self, request: Asked) -> Outgoing {
+    /// Handles requests for semantic tokens.
+    fn handle_token_request(&mut self, request: Asked) -> Outgoing {
         let id = request.id.clone();
         match &*request.method {
             SemanticTokensFullRequest::METHOD => {
                 self.reply_with(request, |session, asked: SemanticTokensParams| {
                     let (path, text) = session.text(&asked.text_document)?;
                     let found = tokens::tokens(&session.workspace, &path, &text, None);
-                    Answer::new(id, &session.given.full(&path, found)).map_err(unsaid)
+                    Reply::new(id, &session.token_cache.full(&path, found)).map_err(serialize_error)
                 })
             }
             SemanticTokensFullDeltaRequest::METHOD => {
                 self.reply_with(request, |session, asked: SemanticTokensDeltaParams| {
                     let (path, text) = session.text(&asked.text_document)?;
                     let found = tokens::tokens(&session.workspace, &path, &text, None);
-                    let delta = session.given.delta(&path, found, &asked.previous_result_id);
-                    Answer::new(id, &delta).map_err(unsaid)
+                    let delta = session.token_cache.delta(&path, found, &asked.previous_result_id);
+                    Reply::new(id, &delta).map_err(serialize_error)
                 })
             }
             SemanticTokensRangeRequest::METHOD => {
                 self.reply_with(request, |session, asked: SemanticTokensRangeParams| {
                     let (path, text) = session.text(&asked.text_document)?;
-                    let lines = Lines::new(&text);
+                    let lines = LineIndex::new(&text);
                     let stretch = lines.offset(asked.range.start)..lines.offset(asked.range.end);
                     let found = tokens::tokens(&session.workspace, &path, &text, Some(stretch));
-                    Answer::new(id, &Tokens::unnumbered(found)).map_err(unsaid)
+                    Reply::new(id, &Tokens::without_id(found)).map_err(serialize_error)
                 })
             }
-            _ => unknown(request),
+            _ => method_not_found(request),
         }
     }
 
-    /// Requests about routines and their callers.
-    fn about_calls(&mut self, request: Asked) -> Outgoing {
+    /// Handles requests about the call hierarchy.
+    fn handle_call_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CallHierarchyPrepare::METHOD => {
                 self.reply::<CallHierarchyPrepare>(request, |session, asked| {
-                    let (path, offset) = session.place(&asked.text_document_position_params)?;
-                    Ok(Some(calls::prepare(&session.workspace, &path, offset)))
+                    let (path, offset) =
+                        session.file_position(&asked.text_document_position_params)?;
+                    Ok(Some(call_hierarchy::prepare(&session.workspace, &path, offset)))
                 })
             }
             CallHierarchyIncomingCalls::METHOD => {
                 self.reply::<CallHierarchyIncomingCalls>(request, |session, asked| {
-                    let (path, offset) = session.routine(&asked.item)?;
-                    Ok(Some(calls::incoming(&session.workspace, &path, offset)))
+                    let (path, offset) = session.file_position_of(&asked.item)?;
+                    Ok(Some(call_hierarchy::incoming(&session.workspace, &path, offset)))
                 })
             }
             CallHierarchyOutgoingCalls::METHOD => {
                 self.reply::<CallHierarchyOutgoingCalls>(request, |session, asked| {
-                    let (path, offset) = session.routine(&asked.item)?;
-                    Ok(Some(calls::outgoing(&session.workspace, &path, offset)))
+                    let (path, offset) = session.file_position_of(&asked.item)?;
+                    Ok(Some(call_hierarchy::outgoing(&session.workspace, &path, offset)))
                 })
             }
-            _ => unknown(request),
+            _ => method_not_found(request),
         }
     }
 
-    /// Requests about what could be changed in a text, and where it leads.
-    fn about_changes(&mut self, request: Asked) -> Outgoing {
+    /// Handles requests for code actions, links and formatting.
+    fn handle_change_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CodeActionRequest::METHOD => {
                 self.reply::<CodeActionRequest>(request, |session, asked| {
@@ -193,7 +197,8 @@ impl Session {
                     let is_wanted = asked.context.only.as_ref().is_none_or(|only| {
                         only.iter().any(|kind| ["", "quickfix"].contains(&kind.as_str()))
                     });
-                    let found = actions::actions(&session.workspace, &path, &text, asked.range);
+                    let found =
+                        code_actions::actions(&session.workspace, &path, &text, asked.range);
                     Ok(Some(if is_wanted { found } else { Vec::new() }))
                 })
             }
@@ -204,36 +209,36 @@ impl Session {
                 })
             }
             Formatting::METHOD => self.reply::<Formatting>(request, |session, asked| {
-                session.formatted(&asked.text_document)
+                session.formatting_edits(&asked.text_document)
             }),
             RangeFormatting::METHOD => self.reply::<RangeFormatting>(request, |session, asked| {
-                let edits = session.formatted(&asked.text_document)?;
-                Ok(edits.map(|edits| edits::within(edits, asked.range)))
+                let edits = session.formatting_edits(&asked.text_document)?;
+                Ok(edits.map(|edits| line_edits::edits_in_range(edits, asked.range)))
             }),
-            _ => unknown(request),
+            _ => method_not_found(request),
         }
     }
 
     fn reply<R: Request>(
         &mut self,
         request: Asked,
-        answer: impl FnOnce(&mut Self, R::Params) -> Result<R::Result, Refusal>,
+        answer: impl FnOnce(&mut Self, R::Params) -> Result<R::Result, RequestError>,
     ) -> Outgoing {
         let id = request.id.clone();
         self.reply_with(request, |session, asked| {
             let result = answer(session, asked)?;
-            Answer::new(id, &result).map_err(unsaid)
+            Reply::new(id, &result).map_err(serialize_error)
         })
     }
 
-    /// Replies to a request with an answer that is text already.
+    /// Replies to a request with a result that is serialized already.
     fn reply_with<P: DeserializeOwned>(
         &mut self,
         request: Asked,
-        answer: impl FnOnce(&mut Self, P) -> Result<Answer, Refusal>,
+        answer: impl FnOnce(&mut Self, P) -> Result<Reply, RequestError>,
     ) -> Outgoing {
         match serde_json::from_value(request.params) {
-            Err(error) => invalid(request.id, &error).into(),
+            Err(error) => invalid_params(request.id, &error).into(),
             Ok(parameters) => match answer(self, parameters) {
                 Ok(answer) => Outgoing::Answer(answer),
                 Err((code, message)) => Response::new_err(request.id, code as i32, message).into(),
@@ -241,19 +246,22 @@ impl Session {
         }
     }
 
-    /// The file and the offset that a request is about.
-    fn place(&self, asked: &TextDocumentPositionParams) -> Result<(PathBuf, usize), Refusal> {
+    /// Returns the file and byte offset of a position.
+    fn file_position(
+        &self,
+        asked: &TextDocumentPositionParams,
+    ) -> Result<(PathBuf, usize), RequestError> {
         let (path, text) = self.text(&asked.text_document)?;
         Ok((path, offset(&text, asked.position)))
     }
 
-    /// The file and the offset of the name of a routine that the editor was given.
-    fn routine(&self, item: &CallHierarchyItem) -> Result<(PathBuf, usize), Refusal> {
+    /// Returns the file and byte offset of a routine's name in the call hierarchy.
+    fn file_position_of(&self, item: &CallHierarchyItem) -> Result<(PathBuf, usize), RequestError> {
         let (path, text) = self.text(&TextDocumentIdentifier { uri: item.uri.clone() })?;
         Ok((path, offset(&text, item.selection_range.start)))
     }
 
-    fn text(&self, asked: &TextDocumentIdentifier) -> Result<(PathBuf, Vec<u8>), Refusal> {
+    fn text(&self, asked: &TextDocumentIdentifier) -> Result<(PathBuf, Vec<u8>), RequestError> {
         let path = uri::to_path(&asked.uri);
         let unknown = || format!("cannot read {}; open it first", asked.uri.as_str());
         let text =
@@ -261,33 +269,32 @@ impl Session {
         Ok((path, text))
     }
 
-    fn formatted(&self, asked: &TextDocumentIdentifier) -> Result<Option<Vec<TextEdit>>, Refusal> {
+    fn formatting_edits(
+        &self,
+        asked: &TextDocumentIdentifier,
+    ) -> Result<Option<Vec<TextEdit>>, RequestError> {
         let (path, text) = self.text(asked)?;
         let Options { include_dirs, long_symbols, .. } = self.workspace.options(&path);
         let options = fmt::Options { include_dirs, long_symbols };
         let formatted = fmt::format(&self.workspace.documents, &path, &text, &options)
-            .map_err(|error| failed(error.to_string()))?;
-        Ok(Some(edits::between(&text, &formatted)))
+            .map_err(|error| request_failed(error.to_string()))?;
+        Ok(Some(line_edits::diff_lines(&text, &formatted)))
     }
 }
 
-fn failed(why: String) -> Refusal {
+fn request_failed(why: String) -> RequestError {
     (ErrorCode::RequestFailed, why)
 }
 
-fn unsaid(error: serde_json::Error) -> Refusal {
-    failed(error.to_string())
+fn serialize_error(error: serde_json::Error) -> RequestError {
+    request_failed(error.to_string())
 }
 
 fn offset(text: &[u8], position: Position) -> usize {
-    Lines::new(text).offset(position)
+    LineIndex::new(text).offset(position)
 }
 
-pub(super) fn invalid(id: lsp_server::RequestId, error: &serde_json::Error) -> Response {
-    Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string())
-}
-
-fn unknown(request: Asked) -> Outgoing {
-    let message = format!("tdlasm does not answer {}", request.method);
+fn method_not_found(request: Asked) -> Outgoing {
+    let message = format!("unsupported method {}", request.method);
     Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message).into()
 }

@@ -1,4 +1,4 @@
-//! A session with an editor: how it begins, what the editor tells, and what it is told.
+//! The state of a session with an editor: initialization and notifications in both directions.
 
 use std::path::{Path, PathBuf};
 
@@ -22,20 +22,20 @@ use serde_json::Value;
 use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
-use super::diagnostics::Published;
+use super::diagnostics::PublishedDiagnostics;
 use super::documents::Document;
-use super::given::Given;
-use super::requests::invalid;
+use super::outgoing::invalid_params;
+use super::token_cache::TokenCache;
 use super::workspace::Workspace;
 use super::{tokens, uri};
 
-/// Options of the editor at the start of the session, as `initializationOptions`.
+/// The editor's `initializationOptions`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Wishes {
+struct InitOptions {
     /// Symbols that are defined before the first line.
     define: std::collections::BTreeMap<String, u16>,
-    /// Folders to look for inserted files in, besides that of the file.
+    /// Additional folders to search for included files.
     include: Vec<PathBuf>,
     long_symbols: bool,
     pabs: bool,
@@ -45,12 +45,12 @@ struct Wishes {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) workspace: Workspace,
-    published: Published,
-    /// The semantic tokens that the editor has.
-    pub(super) given: Given,
-    /// Whether the editor watches files for those who ask.
-    watches: bool,
-    /// Whether something changed since the editor was told what is wrong.
+    published: PublishedDiagnostics,
+    /// The semantic tokens sent last.
+    pub(super) token_cache: TokenCache,
+    /// Whether the editor supports registration of file watchers.
+    can_watch_files: bool,
+    /// Whether sources have changed since diagnostics were published.
     stale: bool,
 }
 
@@ -58,9 +58,9 @@ impl Session {
     pub(super) fn new(options: Options) -> Self {
         Self {
             workspace: Workspace::new(options),
-            published: Published::default(),
-            given: Given::default(),
-            watches: false,
+            published: PublishedDiagnostics::default(),
+            token_cache: TokenCache::default(),
+            can_watch_files: false,
             stale: false,
         }
     }
@@ -69,16 +69,16 @@ impl Session {
         let parsed = serde_json::from_value::<InitializeParams>(request.params);
         let parameters = match parsed {
             Ok(parameters) => parameters,
-            Err(error) => return invalid(request.id, &error),
+            Err(error) => return invalid_params(request.id, &error),
         };
         let wishes = parameters.initialization_options.clone().unwrap_or_default();
-        match serde_json::from_value::<Option<Wishes>>(wishes) {
-            Ok(wishes) => self.heed(wishes.unwrap_or_default()),
-            Err(error) => return invalid(request.id, &error),
+        match serde_json::from_value::<Option<InitOptions>>(wishes) {
+            Ok(wishes) => self.apply_init_options(wishes.unwrap_or_default()),
+            Err(error) => return invalid_params(request.id, &error),
         }
         let workspace = parameters.capabilities.workspace.as_ref();
         let watched = workspace.and_then(|one| one.did_change_watched_files);
-        self.watches = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
+        self.can_watch_files = watched.and_then(|one| one.dynamic_registration).unwrap_or(false);
         for folder in folders(&parameters) {
             self.workspace.add_folder(&folder);
         }
@@ -88,8 +88,9 @@ impl Session {
         Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
     }
 
-    /// The request by which the server asks to be told of changed files when the session begins.
-    pub(super) fn registration(&self) -> Option<Asked> {
+    /// Returns the request that registers a watcher for source and project files, if the editor
+    /// supports it.
+    pub(super) fn file_watch_registration(&self) -> Option<Asked> {
         let glob = |pattern: &str| FileSystemWatcher {
             glob_pattern: GlobPattern::String(pattern.into()),
             kind: None,
@@ -103,10 +104,10 @@ impl Session {
         };
         let parameters = RegistrationParams { registrations: vec![registration] };
         let id = lsp_server::RequestId::from("register-watched-files".to_owned());
-        self.watches.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
+        self.can_watch_files.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
     }
 
-    fn heed(&mut self, wishes: Wishes) {
+    fn apply_init_options(&mut self, wishes: InitOptions) {
         self.workspace.add_options(|options| {
             options.defines.extend(wishes.define);
             options.include_dirs.extend(wishes.include);
@@ -115,11 +116,11 @@ impl Session {
         });
     }
 
-    pub(super) fn notice(&mut self, notice: Notice) {
-        // A notification that says nothing we understand has no answer, so it is passed over.
+    pub(super) fn handle_notification(&mut self, notice: Notice) {
+        // Notifications have no reply, so invalid and unknown ones are ignored.
         let Notice { method, params } = notice;
         match &*method {
-            DidOpenTextDocument::METHOD => with::<DidOpenTextDocument>(params, |opened| {
+            DidOpenTextDocument::METHOD => with_params::<DidOpenTextDocument>(params, |opened| {
                 let document = opened.text_document;
                 let path = uri::to_path(&document.uri);
                 let uri = document.uri;
@@ -129,53 +130,57 @@ impl Session {
                 self.workspace.documents.open.insert(path.clone(), Document { uri, version, text });
                 self.changed(&path);
             }),
-            DidChangeTextDocument::METHOD => with::<DidChangeTextDocument>(params, |changed| {
-                let path = uri::to_path(&changed.text_document.uri);
-                if let Some(document) = self.workspace.documents.open.get_mut(&path) {
-                    document.version = changed.text_document.version;
-                    let doubtful = document.change(changed.content_changes);
-                    self.workspace.changed(&path, doubtful);
-                    self.stale = true;
-                }
-            }),
-            DidCloseTextDocument::METHOD => with::<DidCloseTextDocument>(params, |closed| {
+            DidChangeTextDocument::METHOD => {
+                with_params::<DidChangeTextDocument>(params, |changed| {
+                    let path = uri::to_path(&changed.text_document.uri);
+                    if let Some(document) = self.workspace.documents.open.get_mut(&path) {
+                        document.version = changed.text_document.version;
+                        let doubtful = document.apply_changes(changed.content_changes);
+                        self.workspace.file_changed(&path, doubtful);
+                        self.stale = true;
+                    }
+                })
+            }
+            DidCloseTextDocument::METHOD => with_params::<DidCloseTextDocument>(params, |closed| {
                 let path = uri::to_path(&closed.text_document.uri);
                 self.workspace.documents.open.remove(&path);
-                self.given.forget(&path);
+                self.token_cache.forget(&path);
                 self.changed(&path);
             }),
-            DidChangeWatchedFiles::METHOD => with::<DidChangeWatchedFiles>(params, |watched| {
-                for change in watched.changes {
-                    self.changed(&uri::to_path(&change.uri));
-                }
-            }),
+            DidChangeWatchedFiles::METHOD => {
+                with_params::<DidChangeWatchedFiles>(params, |watched| {
+                    for change in watched.changes {
+                        self.changed(&uri::to_path(&change.uri));
+                    }
+                })
+            }
             _ => {}
         }
     }
 
     fn changed(&mut self, path: &Path) {
-        self.workspace.changed(path, false);
+        self.workspace.file_changed(path, false);
         self.stale = true;
     }
 
-    /// Returns the notifications that are due.
-    pub(super) fn news(&mut self) -> Vec<Notice> {
+    /// Returns the diagnostics that have changed, as notifications.
+    pub(super) fn pending_notifications(&mut self) -> Vec<Notice> {
         if !std::mem::take(&mut self.stale) {
             return Vec::new();
         }
         self.workspace.refresh();
-        let news = self.published.news(&self.workspace).into_iter();
+        let news = self.published.take_changed(&self.workspace).into_iter();
         news.map(|one| Notice::new(PublishDiagnostics::METHOD.into(), one)).collect()
     }
 }
 
-fn with<N: Notification>(parameters: Value, act: impl FnOnce(N::Params)) {
+fn with_params<N: Notification>(parameters: Value, act: impl FnOnce(N::Params)) {
     if let Ok(parameters) = serde_json::from_value(parameters) {
         act(parameters);
     }
 }
 
-/// The folders that the editor shows.
+/// Returns the folders of the editor's workspace.
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     if let Some(folders) = &parameters.workspace_folders {
         return folders.iter().map(|folder| uri::to_path(&folder.uri)).collect();

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use tdlasm::references::{NameKind, ReferenceRole};
 
-use super::analysis::{Analysis, Place};
-use super::text::Lines;
+use super::analysis::{Analysis, FileReference};
+use super::positions::LineIndex;
 use super::workspace::Workspace;
 
 /// A symbol as editors show it, without the fields of the protocol that need not be there: files
@@ -34,8 +34,8 @@ pub(super) fn symbols<'w>(
     query: &str,
 ) -> Vec<Symbol<'w>> {
     let query = query.to_ascii_uppercase();
-    let mut found: Vec<(&Path, Place, Symbol<'_>)> = Vec::new();
-    let is_asked = |program: &&Analysis| path.is_none_or(|path| program.reads(path));
+    let mut found: Vec<(&Path, FileReference, Symbol<'_>)> = Vec::new();
+    let is_asked = |program: &&Analysis| path.is_none_or(|path| program.includes_file(path));
     for program in workspace.programs().filter(is_asked) {
         for places in program.definitions().chunk_by(|one, other| one.file == other.file) {
             let file = &program.files[places[0].file as usize];
@@ -58,29 +58,29 @@ pub(super) fn symbols<'w>(
 fn of_file<'w>(
     workspace: &'w Workspace,
     program: &'w Analysis,
-    places: &[Place],
+    places: &[FileReference],
     query: &str,
-) -> Vec<(&'w Path, Place, Symbol<'w>)> {
+) -> Vec<(&'w Path, FileReference, Symbol<'w>)> {
     let Some(file) = places.first().map(|place| place.file) else { return Vec::new() };
     let path = &*program.files[file as usize];
     let Some(uri) = workspace.uri(path) else { return Vec::new() };
     let text = program.text(file);
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let wanted = places.iter().filter(|place| {
         let kind = program.name(place.name).kind;
         place.role == ReferenceRole::Definition
             && !matches!(kind, NameKind::Parameter | NameKind::Language)
-            && has(&text[place.stretch()], query)
+            && has(&text[place.range()], query)
     });
-    let symbol = |place: Place| {
+    let symbol = |place: FileReference| {
         let kind = match program.name(place.name).kind {
             NameKind::Label | NameKind::External => SymbolKind::FUNCTION,
             NameKind::Macro => SymbolKind::OPERATOR,
             NameKind::Constant => SymbolKind::CONSTANT,
             _ => SymbolKind::VARIABLE,
         };
-        let name = String::from_utf8_lossy(&text[place.stretch()]);
-        let location = Location { uri: uri.clone(), range: lines.range(place.stretch()) };
+        let name = String::from_utf8_lossy(&text[place.range()]);
+        let location = Location { uri: uri.clone(), range: lines.range(place.range()) };
         (path, place, Symbol { name, kind, location })
     };
     wanted.cloned().map(symbol).collect()

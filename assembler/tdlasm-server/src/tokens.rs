@@ -6,11 +6,11 @@ use std::path::Path;
 use lsp_types::{SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 
 use tdlasm::references::NameKind;
-use tdlasm_rewrite::convert::words::{is_tdl_directive, tdl_forms, tdl_register};
+use tdlasm_rewrite::convert::mnemonics::{is_tdl_directive, tdl_forms, tdl_register};
 
-use super::given::Numbers;
-use super::pieces::{Piece, PieceKind, pieces, pieces_within};
-use super::text::{Lines, units};
+use super::positions::{LineIndex, utf16_len};
+use super::token_cache::EncodedToken;
+use super::word_scan::{ScannedWord, WordKind, scan, scan_range};
 use super::workspace::Workspace;
 
 /// The kinds of words, in the order of the legend.
@@ -56,13 +56,13 @@ pub(super) fn tokens(
     path: &Path,
     text: &[u8],
     stretch: Option<Range<usize>>,
-) -> Vec<Numbers> {
+) -> Vec<EncodedToken> {
     let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
     let pieces = match stretch {
-        None => pieces(&statements),
-        Some(stretch) => pieces_within(&statements, &stretch),
+        None => scan(&statements),
+        Some(stretch) => scan_range(&statements, &stretch),
     };
-    let mut names = Names::of(workspace, path);
+    let mut names = NameTokens::of(workspace, path);
     let mut encoder = Encoder::new(text);
     for piece in pieces {
         let known = names.at(piece.0.start);
@@ -74,18 +74,18 @@ pub(super) fn tokens(
 }
 
 /// The kinds of the names of a file, by place.
-struct Names {
+struct NameTokens {
     kinds: Vec<(usize, Token)>,
     /// The first that is not before the place that was asked for last.
     next: usize,
 }
 
-impl Names {
+impl NameTokens {
     fn of(workspace: &Workspace, path: &Path) -> Self {
         let mut kinds = Vec::new();
-        for program in workspace.readers(path) {
+        for program in workspace.programs_including(path) {
             let Some(file) = program.file(path) else { continue };
-            let places = program.places_in(file).iter();
+            let places = program.file_references_in(file).iter();
             kinds.extend(places.filter_map(|place| {
                 Some((place.start as usize, token_of(program.name(place.name).kind)?))
             }));
@@ -117,15 +117,15 @@ fn token_of(kind: NameKind) -> Option<Token> {
 
 /// Returns the kind of a piece of a statement, and its modifiers; `None` if it is nothing that is
 /// known.
-fn token(text: &[u8], piece: &Piece, known: Option<Token>) -> Option<(Token, u32)> {
+fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
     let (stretch, kind) = piece;
     let word = &text[stretch.clone()];
     let token = match kind {
-        PieceKind::Label => return Some((Token::Label, DECLARATION)),
-        PieceKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
-        PieceKind::Text => Token::Text,
-        PieceKind::Comment => Token::Comment,
-        PieceKind::Word => match known {
+        WordKind::Label => return Some((Token::Label, DECLARATION)),
+        WordKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
+        WordKind::Text => Token::Text,
+        WordKind::Comment => Token::Comment,
+        WordKind::Word => match known {
             Some(token) => token,
             None if word[0].is_ascii_digit() => Token::Number,
             None if tdl_register(word).is_some() => Token::Register,
@@ -139,8 +139,8 @@ fn token(text: &[u8], piece: &Piece, known: Option<Token>) -> Option<(Token, u32
 
 /// Writes tokens as differences of places; one of several lines becomes one a line.
 struct Encoder<'t> {
-    lines: Lines<'t>,
-    data: Vec<Numbers>,
+    lines: LineIndex<'t>,
+    data: Vec<EncodedToken>,
     /// The line and the units before the last token.
     last_line: usize,
     last_start: u32,
@@ -148,7 +148,7 @@ struct Encoder<'t> {
 
 impl<'t> Encoder<'t> {
     fn new(text: &'t [u8]) -> Self {
-        Self { lines: Lines::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
+        Self { lines: LineIndex::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
     }
 
     fn add(&mut self, stretch: Range<usize>, token: Token, modifiers: u32) {
@@ -159,8 +159,8 @@ impl<'t> Encoder<'t> {
             let start = stretch.start.max(first);
             let end = stretch.end.min(first + text.len());
             if start < end {
-                let at = units(&text[..start - first]);
-                let length = units(&text[start - first..end - first]);
+                let at = utf16_len(&text[..start - first]);
+                let length = utf16_len(&text[start - first..end - first]);
                 let lines = (line - self.last_line) as u32;
                 let delta = if lines == 0 { at - self.last_start } else { at };
                 self.data.push([lines, delta, length, token as u32, modifiers]);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use lsp_types::Uri;
 
-use super::documents::plain;
+use super::documents::normalize_path;
 
 const SCHEME: &str = "file://";
 
@@ -15,10 +15,10 @@ pub(super) fn to_path(uri: &Uri) -> PathBuf {
     let Some(rest) = text.strip_prefix(SCHEME) else { return text.into() };
     // Behind the scheme there may be the name of this machine.
     let path = &rest[rest.find('/').unwrap_or(0)..];
-    plain(Path::new(&*String::from_utf8_lossy(&decoded(path))))
+    normalize_path(Path::new(&*String::from_utf8_lossy(&percent_decode(path))))
 }
 
-fn decoded(text: &str) -> Vec<u8> {
+fn percent_decode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {

@@ -14,7 +14,7 @@ use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
-use super::foresight::Foresight;
+use super::pass_plan::PassPlan;
 use super::projects::Projects;
 use super::uri;
 
@@ -34,7 +34,7 @@ pub(super) struct Workspace {
     /// The results of those that were assembled since their files changed.
     analyses: BTreeMap<PathBuf, Analysis>,
     /// The way in which those are to be read whose files changed.
-    foresights: BTreeMap<PathBuf, Foresight>,
+    pass_plans: BTreeMap<PathBuf, PassPlan>,
     /// The files that were cut into statements since anything changed.
     statements: RefCell<HashMap<PathBuf, Option<Rc<Statements>>>>,
 }
@@ -72,10 +72,10 @@ impl Workspace {
     }
 
     /// Takes up a source, or that one is no more; it may be doubtful whether one reading is enough.
-    pub(super) fn changed(&mut self, path: &Path, doubtful: bool) {
+    pub(super) fn file_changed(&mut self, path: &Path, doubtful: bool) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
-            self.projects.forget();
+            self.projects.clear_cache();
             self.analyses.clear();
             return;
         }
@@ -86,16 +86,17 @@ impl Workspace {
             self.sources.remove(path);
         }
         // One that could not be found so far may be the one that is there now.
-        let foresights = &mut self.foresights;
+        let pass_plans = &mut self.pass_plans;
         self.analyses.retain(|root, one| {
-            let is_stale = root == path || one.reads(path) || (is_new && one.outcome.has_errors());
+            let is_stale =
+                root == path || one.includes_file(path) || (is_new && one.assembly.has_errors());
             if is_stale {
-                foresights.insert(root.clone(), one.foresight());
+                pass_plans.insert(root.clone(), one.pass_plan());
             }
             !is_stale
         });
         if doubtful {
-            self.foresights.values_mut().for_each(|one| *one = one.doubted());
+            self.pass_plans.values_mut().for_each(|one| *one = one.expect_two());
         }
     }
 
@@ -113,14 +114,14 @@ impl Workspace {
             // A source further down in a program is read with it.
             if files.first() == Some(root) {
                 let options = self.options(root);
-                let foresight = self.foresights.get(root).copied().unwrap_or_default();
-                let analysis = Analysis::new(&files, &self.documents, &options, foresight);
+                let pass_plan = self.pass_plans.get(root).copied().unwrap_or_default();
+                let analysis = Analysis::new(&files, &self.documents, &options, pass_plan);
                 self.analyses.insert(root.clone(), analysis);
             }
         }
         let sources = &self.sources;
         self.analyses.retain(|root, _| sources.contains(root));
-        self.foresights.clear();
+        self.pass_plans.clear();
     }
 
     /// A file, whose text this is, as statements.
@@ -136,13 +137,16 @@ impl Workspace {
 
     /// The programs: sources that no other inserts.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Analysis> {
-        let inserted: BTreeSet<&Path> = self.analyses.values().flat_map(inserted).collect();
+        let inserted: BTreeSet<&Path> = self.analyses.values().flat_map(included_files).collect();
         self.analyses.values().filter(move |one| !inserted.contains(&*one.root))
     }
 
     /// The programs that read a file.
-    pub(super) fn readers<'w>(&'w self, path: &'w Path) -> impl Iterator<Item = &'w Analysis> {
-        self.programs().filter(move |one| one.reads(path))
+    pub(super) fn programs_including<'w>(
+        &'w self,
+        path: &'w Path,
+    ) -> impl Iterator<Item = &'w Analysis> {
+        self.programs().filter(move |one| one.includes_file(path))
     }
 
     /// Returns the editor's name for a file.
@@ -157,7 +161,7 @@ impl Workspace {
     }
 }
 
-fn inserted(analysis: &Analysis) -> impl Iterator<Item = &Path> {
+fn included_files(analysis: &Analysis) -> impl Iterator<Item = &Path> {
     analysis.files.iter().map(PathBuf::as_path).filter(|file| *file != analysis.root)
 }
 

@@ -139,7 +139,7 @@ fn is_hidden(letter: char) -> bool {
 impl Source {
     /// Returns the name, escaped for messages.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn escaped_name(&self) -> String {
         visible(&self.name)
     }
 

@@ -10,24 +10,24 @@ use tdlasm::module::Module;
 use tdlasm::source::Loader;
 use tdlasm::{AssembleError, Options, assemble};
 
-use crate::evaluator::{self, Behaviour, Evaluator, FastParts, OwnError};
-use crate::profile::{Profile, UartKind};
+use crate::evaluator::{self, Behaviour, Evaluator, FastParts, OverrideError};
+use crate::profile::{BoardProfile, UartKind};
 use crate::sources::{self, ProgramKind, Sources};
 
-/// The check that is a program's build id: zlib's CRC-32.
+/// The build id is a CRC-32, as zlib's.
 const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-/// The symbol under which a program keeps its build id, 4 bytes.
+/// The symbol of a program's 4 bytes for its build id.
 const BUILD_SYMBOL: &str = "BUILD";
 
-/// The layout beside a monitor of another make, the same on all boards.
-const HOSTED_LAYOUT: &str = "hosted-app";
-/// The debug kernel's, the same on all boards.
-const KERNEL_LAYOUT: &str = "kernel";
+/// The layout beside a stock monitor, the same on all boards.
+const HOSTED_LAYOUT_NAME: &str = "hosted-app";
+/// The debug kernel's layout, the same on all boards.
+const KERNEL_LAYOUT_NAME: &str = "kernel";
 
 /// A program ready for a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltImage {
-    /// All bytes from the first to the last address, gaps filled.
+    /// All bytes from the first to the last address, with gaps filled.
     pub bytes: Vec<u8>,
     /// The address of the first byte, which is also where the program is entered.
     pub address: u16,
@@ -35,87 +35,87 @@ pub struct BuiltImage {
     pub build: u32,
     /// The linked program, for its symbols.
     pub program: Program,
-    /// The routines of the user's own in it.
+    /// The routines that override files replace.
     pub own: Vec<&'static str>,
 }
 
-/// Error returned by [`build`] and its relatives.
+/// Error returned if an image can't be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The assembler found errors; the text shows them all.
+    /// The assembler found errors, all in the text.
     #[error("the program does not assemble:\n{0}")]
     Assembly(#[from] AssembleError),
-    /// Errors in a file of the user's own, which lacks the names that our sources bring.
+    /// An override file does not assemble because it lacks the names in `names.asm`.
     #[error("the program does not assemble:\n{0}hint: {1}\n")]
-    OwnAssembly(AssembleError, &'static str),
-    /// The linker did.
+    OverrideAssembly(AssembleError, &'static str),
+    /// The linker found errors.
     #[error("the program does not link:\n{0}")]
     Link(#[from] LinkErrors),
-    /// The layout is wrong.
+    /// The layout is invalid.
     #[error("layout '{0}': {1}")]
     Layout(String, LayoutError),
-    /// The profile names a layout that does not ship.
+    /// The profile names an unknown layout.
     #[error("there is no layout '{0}'")]
     UnknownLayout(String),
     /// The board can't write its ROM.
     #[error("{0} has no flash that it can write; the application goes to its RAM")]
     NoFlash(String),
-    /// The user's own routines can't be used.
+    /// The override files can't be used.
     #[error(transparent)]
-    Own(#[from] OwnError),
+    Override(#[from] OverrideError),
     /// The program has no place for its build id.
     #[error("the program defines no symbol BUILD with 4 bytes for its build id")]
     NoBuildId,
 }
 
-/// Builds a program for a board; the application with our evaluator, mended.
+/// Builds a program for a board, the application with the corrected evaluator.
 ///
 /// # Errors
 /// Returns [`BuildError`] if assembling or linking fails.
-pub fn build(profile: &Profile, kind: ProgramKind) -> Result<BuiltImage, BuildError> {
+pub fn build(profile: &BoardProfile, kind: ProgramKind) -> Result<BuiltImage, BuildError> {
     build_with(profile, kind, &Evaluator::default())
 }
 
-/// Builds a program for a board; the monitor holds no evaluator and is always the same.
+/// Builds a program for a board with an evaluator. The monitor does not depend on it.
 ///
 /// # Errors
 /// Returns [`BuildError`] if assembling or linking fails.
 pub fn build_with(
-    profile: &Profile,
+    profile: &BoardProfile,
     kind: ProgramKind,
     evaluator: &Evaluator,
 ) -> Result<BuiltImage, BuildError> {
-    build_replacing(profile, kind, evaluator, &[])
+    build_with_sources(profile, kind, evaluator, &[])
 }
 
-/// Builds a program with other texts for some of our files, each given as file name and text: with
-/// a fault put in on purpose, for example, to see that it is found.
+/// Builds a program with other texts for some built-in files, each as file name and text; for example
+/// with an injected fault, to test that it is detected.
 ///
 /// # Errors
 /// Returns [`BuildError`] if assembling or linking fails.
-pub fn build_replacing(
-    profile: &Profile,
+pub fn build_with_sources(
+    profile: &BoardProfile,
     kind: ProgramKind,
     evaluator: &Evaluator,
     replaced: &[(&str, &str)],
 ) -> Result<BuiltImage, BuildError> {
-    let sources = Sources::ours(replaced);
+    let sources = Sources::with_replaced(replaced);
     let (modules, own) = match kind {
-        ProgramKind::Monitor => (monitor(&sources, profile)?, Vec::new()),
+        ProgramKind::Monitor => (assemble_monitor(&sources, profile)?, Vec::new()),
         ProgramKind::Application | ProgramKind::FlashApplication => {
-            application(&sources, profile, evaluator, false)?
+            assemble_application(&sources, profile, evaluator, false)?
         }
-        ProgramKind::HostedApplication => application(&sources, profile, evaluator, true)?,
-        ProgramKind::Kernel => (kernel(&sources, profile)?, Vec::new()),
+        ProgramKind::HostedApplication => assemble_application(&sources, profile, evaluator, true)?,
+        ProgramKind::Kernel => (assemble_kernel(&sources, profile)?, Vec::new()),
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
-    // Tables are reached by the low byte of an address alone; the layout aligns ours by its name.
+    // Code indexes the tables by the low byte of an address. The layout aligns the built-in ones.
     if let Some(at) = program.symbol("TBASE").filter(|at| at & 0xFF != 0) {
-        return Err(OwnError::Unaligned(at).into());
+        return Err(OverrideError::Unaligned(at).into());
     }
     let at = program.symbol(BUILD_SYMBOL).ok_or(BuildError::NoBuildId)?;
-    let image = seal(program, at, layout.fill()).ok_or(BuildError::NoBuildId)?;
+    let image = embed_build_id(program, at, layout.fill()).ok_or(BuildError::NoBuildId)?;
     Ok(BuiltImage { own, ..image })
 }
 
@@ -129,37 +129,37 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     digest.finalize()
 }
 
-/// The monitor's modules; those about flash where the board can write its own.
-fn monitor(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildError> {
+/// Assembles the monitor, with the flash commands if the board can write its flash.
+fn assemble_monitor(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
     let flash = sources::FLASH.iter().filter(|_| profile.chip.writable).map(|(name, _)| *name);
     let defines = [("HOSTED", 0)];
     assemble_all(sources, profile, &defines, ProgramKind::Monitor.files().chain(flash))
 }
 
-/// The debug kernel's modules. It polls the serial chip, and has no driver.
-fn kernel(sources: &Sources, profile: &Profile) -> Result<Vec<Module>, BuildError> {
+/// Assembles the debug kernel. It polls the serial chip, and has no driver.
+fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
     let is_sio = u16::from(profile.uart.kind == UartKind::Sio);
-    let defines = [&ports(profile)[..], &[("ISSIO", is_sio)]].concat();
-    assemble_files(sources, &options(&defines), ProgramKind::Kernel.files())
+    let defines = [&board_defines(profile)[..], &[("ISSIO", is_sio)]].concat();
+    assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
 }
 
-/// The application's modules: ours, but for the routines that the user's own files export; and
-/// those routines.
-fn application(
+/// Assembles the application with the override files in place of built-in routines; also returns the
+/// overridden routines.
+fn assemble_application(
     sources: &Sources,
-    profile: &Profile,
+    profile: &BoardProfile,
     evaluator: &Evaluator,
     is_hosted: bool,
 ) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
-    let fault = fault(evaluator.behaviour);
+    let original_bugs = original_bugs_define(evaluator.behaviour);
     let own = match &evaluator.own {
-        Some(folder) => own_modules(sources, folder, fault)?,
+        Some(folder) => assemble_overrides(sources, folder, original_bugs)?,
         None => Vec::new(),
     };
     let is_own = |routine| evaluator::exports(&own, routine);
     let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
     let fast = FastParts::new(evaluator.behaviour, is_own);
-    let defines = [fault, fast.define(), ("HOSTED", u16::from(is_hosted))];
+    let defines = [original_bugs, fast.define(), ("HOSTED", u16::from(is_hosted))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let exchange = (if fast.exchange { sources::FAST_XCHNG } else { sources::XCHNG }).0;
     let exchange = (!is_own("XCHNG")).then_some(exchange);
@@ -173,31 +173,31 @@ fn application(
     Ok((modules, routines))
 }
 
-/// The symbol that says whether the faults of 1978 are wanted.
-fn fault(behaviour: Behaviour) -> (&'static str, u16) {
-    ("FAULT78", u16::from(behaviour == Behaviour::AsIn1978))
+/// Returns the symbol that selects the bugs of 1978.
+fn original_bugs_define(behaviour: Behaviour) -> (&'static str, u16) {
+    ("FAULT78", u16::from(behaviour == Behaviour::Original))
 }
 
-/// Returns the symbols that are defined before the first line of an evaluator's files, with no
-/// routine of the user's own: for editors.
+/// Returns the symbols defined for an evaluator's files without overrides, for editors.
 #[must_use]
 pub fn evaluator_defines(behaviour: Behaviour) -> [(&'static str, u16); 3] {
-    [fault(behaviour), FastParts::new(behaviour, |_| false).define(), ("HOSTED", 0)]
+    [original_bugs_define(behaviour), FastParts::new(behaviour, |_| false).define(), ("HOSTED", 0)]
 }
 
-/// The modules of the user's own files.
-fn own_modules(
+/// Assembles the override files.
+fn assemble_overrides(
     sources: &Sources,
     folder: &Path,
-    fault: (&str, u16),
+    original_bugs: (&str, u16),
 ) -> Result<Vec<Module>, BuildError> {
-    let loader = Recording { inner: sources.with_disk(), loaded: RefCell::default() };
-    let options = options(&[fault]);
-    let files = evaluator::own_files(folder)?;
+    let loader = RecordingLoader { inner: sources.with_disk(), loaded: RefCell::default() };
+    let options = assembler_options(&[original_bugs]);
+    let files = evaluator::override_files(folder)?;
     let mut all = Vec::new();
     for (file, routine) in files.routines {
-        let modules =
-            assemble(&loader, std::slice::from_ref(&file), &options).map_err(own_failure)?.modules;
+        let modules = assemble(&loader, std::slice::from_ref(&file), &options)
+            .map_err(override_error)?
+            .modules;
         evaluator::check_exported(&modules, routine, &file)?;
         all.extend(modules);
     }
@@ -205,21 +205,21 @@ fn own_modules(
     Ok(all)
 }
 
-/// An assembly error in a file of the user's own, with advice where the file lacks our names.
-fn own_failure(failure: AssembleError) -> BuildError {
-    match evaluator::hint(&failure.to_string()) {
-        Some(hint) => BuildError::OwnAssembly(failure, hint),
+/// Adds a hint to an assembly error of an override file that lacks the names in `names.asm`.
+fn override_error(failure: AssembleError) -> BuildError {
+    match evaluator::missing_header_hint(&failure.to_string()) {
+        Some(hint) => BuildError::OverrideAssembly(failure, hint),
         None => BuildError::Assembly(failure),
     }
 }
 
-/// A loader that remembers which files were read.
-struct Recording {
+/// A loader that records which files were read.
+struct RecordingLoader {
     inner: Sources,
     loaded: RefCell<Vec<PathBuf>>,
 }
 
-impl Loader for Recording {
+impl Loader for RecordingLoader {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.loaded.borrow_mut().push(path.to_owned());
         self.inner.load(path)
@@ -230,10 +230,10 @@ impl Loader for Recording {
     }
 }
 
-/// The modules of files that we carry, and of the driver for the board's serial chip.
+/// Assembles built-in files and the driver for the board's serial chip.
 fn assemble_all(
     sources: &Sources,
-    profile: &Profile,
+    profile: &BoardProfile,
     defines: &[(&str, u16)],
     files: impl Iterator<Item = &'static str>,
 ) -> Result<Vec<Module>, BuildError> {
@@ -241,7 +241,7 @@ fn assemble_all(
         UartKind::Acia => sources::ACIA.0,
         UartKind::Sio => sources::SIO.0,
     };
-    let options = options(&[&ports(profile)[..], defines].concat());
+    let options = assembler_options(&[&board_defines(profile)[..], defines].concat());
     assemble_files(sources, &options, files.chain([driver]))
 }
 
@@ -257,8 +257,8 @@ fn assemble_files(
     Ok(modules)
 }
 
-/// The symbols by which the sources know a board.
-fn ports(profile: &Profile) -> [(&'static str, u16); 6] {
+/// Returns the symbols that describe a board to the sources.
+fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 6] {
     let uart = &profile.uart;
     [
         ("UARTC", uart.control_port.into()),
@@ -270,31 +270,30 @@ fn ports(profile: &Profile) -> [(&'static str, u16); 6] {
     ]
 }
 
-/// Options for the assembler: these symbols are defined, and files that we carry can be inserted
-/// from anywhere.
-fn options(defines: &[(&str, u16)]) -> Options {
+/// Returns assembler options with these symbols, and with the built-in files found from any folder.
+fn assembler_options(defines: &[(&str, u16)]) -> Options {
     let defines = defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let include_dirs = vec![PathBuf::new()];
     Options { defines, include_dirs, lines: true, ..Options::default() }
 }
 
-fn layout(profile: &Profile, kind: ProgramKind) -> Result<Layout, BuildError> {
+fn layout(profile: &BoardProfile, kind: ProgramKind) -> Result<Layout, BuildError> {
     let name = match kind {
         ProgramKind::Monitor => Some(profile.monitor.layout.as_str()),
         ProgramKind::Application => Some(profile.application.layout.as_str()),
         ProgramKind::FlashApplication => {
             profile.flash_application.as_ref().map(|program| program.layout.as_str())
         }
-        ProgramKind::HostedApplication => Some(HOSTED_LAYOUT),
-        ProgramKind::Kernel => Some(KERNEL_LAYOUT),
+        ProgramKind::HostedApplication => Some(HOSTED_LAYOUT_NAME),
+        ProgramKind::Kernel => Some(KERNEL_LAYOUT_NAME),
     };
     let name = name.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?;
     let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.to_owned()))?;
     Layout::parse(text).map_err(|error| BuildError::Layout(name.to_owned(), error))
 }
 
-/// Writes the build id into the image; `None` when it has no bytes there.
-fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
+/// Writes the build id into the image; `None` if it has no bytes there.
+fn embed_build_id(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
     let (address, _) = program.image.bounds()?;
     let build = build_id(&program.image.flat(fill), usize::from(at.checked_sub(address)?));
     for (place, byte) in (at..).zip(build.to_le_bytes()) {
@@ -306,18 +305,18 @@ fn seal(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
 
 #[cfg(test)]
 mod tests {
-    use seeded_fuzz::{Seeds, each};
+    use seeded_fuzz::{Corpus, fuzz};
 
     use super::*;
-    use crate::profile::SHIPPED;
+    use crate::profile::BUILT_IN;
 
     #[test]
-    fn a_profile_that_is_spoilt_is_read_or_refused_with_a_line_and_its_monitor_built_or_refused() {
-        let texts: Vec<&[u8]> = SHIPPED.iter().map(|(_, text)| text.as_bytes()).collect();
+    fn a_corrupted_profile_parses_or_has_an_error_with_a_line() {
+        let texts: Vec<&[u8]> = BUILT_IN.iter().map(|(_, text)| text.as_bytes()).collect();
         let words: &[&[u8]] = &[b"[banks]\n", b"= 0\n", b"\"acia\"", b"0xFFFF", b"[memory]\n"];
         let mut built = 0;
-        each(&Seeds { inputs: &texts, words }, 2000, |bytes| {
-            match Profile::parse("spoilt", &String::from_utf8_lossy(bytes)) {
+        fuzz(&Corpus { seeds: &texts, tokens: words }, 2000, |bytes| {
+            match BoardProfile::parse("corrupted", &String::from_utf8_lossy(bytes)) {
                 Ok(profile) => {
                     let _ = build(&profile, ProgramKind::Monitor); // it may not fit anywhere
                     built += 1;

@@ -1,24 +1,26 @@
 //! The exit codes of this crate's errors.
 
-use cli_support::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
 
 use crate::build::BuildError;
-use crate::evaluator::OwnError;
+use crate::evaluator::OverrideError;
 use crate::profile::ProfileError;
 
-impl From<ProfileError> for Failure {
+impl From<ProfileError> for CommandError {
     fn from(error: ProfileError) -> Self {
         Self::new(USAGE, error)
     }
 }
 
-impl From<BuildError> for Failure {
+impl From<BuildError> for CommandError {
     fn from(error: BuildError) -> Self {
         let code = match &error {
-            BuildError::Own(OwnError::Unreadable { .. } | OwnError::Unused(_)) => RIG,
-            BuildError::Own(OwnError::Empty { .. }) => NOTHING,
+            BuildError::Override(OverrideError::Unreadable { .. } | OverrideError::Unused(_)) => {
+                ENVIRONMENT
+            }
+            BuildError::Override(OverrideError::Empty { .. }) => NOTHING_SELECTED,
             BuildError::NoFlash(_) => USAGE,
-            _ => WRONG,
+            _ => FAILED,
         };
         Self::new(code, error)
     }

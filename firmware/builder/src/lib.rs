@@ -1,7 +1,19 @@
-//! ROM monitor, wire format and board profiles for RC2014-class Z80 boards.
+//! Firmware images for RC2014-class Z80 boards: a boot monitor, a chess evaluator as application, and
+//! a debug kernel, assembled and linked for a board profile.
+//!
+//! ```
+//! use firmware::ProgramKind;
+//! use firmware::build::build;
+//! use firmware::profile::BoardProfile;
+//!
+//! let board = BoardProfile::named("rc2014-classic")?;
+//! let image = build(&board, ProgramKind::Monitor)?;
+//! assert_eq!(image.address, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod build;
-pub mod code;
+pub mod code_map;
 pub mod evaluator;
 mod exit;
 pub mod profile;

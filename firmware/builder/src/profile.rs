@@ -1,65 +1,65 @@
-//! Board profiles: what a board is made of, as TOML files in `firmware/boards`.
+//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in `firmware/boards`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-/// The profiles that ship, by name.
-pub(crate) const SHIPPED: &[(&str, &str)] = &[
+/// The built-in profiles, by name.
+pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("rc2014-classic", include_str!("../../boards/rc2014-classic.toml")),
     ("rc2014-pro", include_str!("../../boards/rc2014-pro.toml")),
     ("rc2014-zed", include_str!("../../boards/rc2014-zed.toml")),
     ("sc114", include_str!("../../boards/sc114.toml")),
 ];
 
-/// A board.
+/// A board profile.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct BoardProfile {
     /// The name on the command line.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     pub title: String,
-    /// The boards that it describes.
-    pub boards: Vec<Kit>,
+    /// The products that the profile describes.
+    pub boards: Vec<BoardProduct>,
     /// Processor clock in Hz.
     pub clock_hz: u64,
     /// The serial chip.
     pub uart: Uart,
     /// The chip in the ROM socket.
-    pub chip: Chip,
+    pub chip: RomChip,
     /// The page registers, on boards that have them.
-    pub banks: Option<Banks>,
-    /// The ROM as programs see it.
-    pub rom: Range,
-    /// The RAM as programs see it.
-    pub ram: Range,
-    /// The boot monitor's image.
-    pub monitor: Program,
-    /// The application's image for RAM.
-    pub application: Program,
-    /// Its image for flash, on boards that can write theirs.
-    pub flash_application: Option<Program>,
+    pub banks: Option<PageRegisters>,
+    /// The addresses of ROM.
+    pub rom: AddressRange,
+    /// The addresses of RAM.
+    pub ram: AddressRange,
+    /// The layout of the boot monitor.
+    pub monitor: LayoutRef,
+    /// The layout of the application in RAM.
+    pub application: LayoutRef,
+    /// The layout of the application in flash, on boards that can write theirs.
+    pub flash_application: Option<LayoutRef>,
 }
 
-/// A board as its maker sells it.
+/// A board product as sold.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kit {
-    /// The maker's name for it.
+pub struct BoardProduct {
+    /// The maker's product name.
     pub name: String,
-    /// The stand-ins on which monitor and evaluator ran; no emulation is the board itself.
-    pub tried: Vec<Tried>,
+    /// Where monitor and evaluator were tested.
+    pub tried: Vec<TestedOn>,
 }
 
-/// A stand-in for a board.
+/// A test platform for a board's firmware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum Tried {
-    /// The simulated board.
+pub enum TestedOn {
+    /// The simulated board of this project.
     #[serde(rename = "simulation")]
     Simulation,
-    /// MAME's machine.
+    /// MAME's emulation.
     #[serde(rename = "MAME")]
     Mame,
     /// The board itself.
@@ -67,7 +67,7 @@ pub enum Tried {
     Hardware,
 }
 
-impl fmt::Display for Tried {
+impl fmt::Display for TestedOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Simulation => "simulation",
@@ -77,8 +77,8 @@ impl fmt::Display for Tried {
     }
 }
 
-impl Kit {
-    /// Returns the stand-ins in words.
+impl BoardProduct {
+    /// Returns the test platforms as text.
     #[must_use]
     pub fn tried(&self) -> String {
         match self.tried.as_slice() {
@@ -92,7 +92,7 @@ impl Kit {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Uart {
-    /// Which one.
+    /// The type.
     pub kind: UartKind,
     /// Its clock in Hz.
     pub clock_hz: u64,
@@ -128,8 +128,8 @@ impl fmt::Display for UartKind {
 /// The chip in the ROM socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chip {
-    /// Which one.
+pub struct RomChip {
+    /// The type.
     pub kind: ChipKind,
     /// Whether the board can write it.
     pub writable: bool,
@@ -160,7 +160,7 @@ impl ChipKind {
 /// Four page registers for windows of 16 KiB, and their enable bit at the port behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Banks {
+pub struct PageRegisters {
     /// The first register's port.
     pub port: u8,
     /// The number of the first page of RAM.
@@ -170,14 +170,14 @@ pub struct Banks {
 /// Addresses, first and last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Range {
+pub struct AddressRange {
     /// First address.
     pub start: u16,
     /// Last address.
     pub end: u16,
 }
 
-impl Range {
+impl AddressRange {
     /// Returns the addresses as a range.
     #[must_use]
     pub fn addresses(self) -> RangeInclusive<u16> {
@@ -191,42 +191,42 @@ impl Range {
     }
 }
 
-/// The layout by which a program is linked for a board.
+/// A reference to a layout file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Program {
-    /// The layout file in `firmware/layouts`, without its ending.
+pub struct LayoutRef {
+    /// The layout file in `firmware/layouts`, without extension.
     pub layout: String,
 }
 
 /// Error returned by [`Profile::named`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// None has this name.
-    #[error("there is no board '{0}'; the boards are: {known}", known = Profile::list())]
+    /// No profile has this name.
+    #[error("there is no board '{0}'; the boards are: {known}", known = BoardProfile::list())]
     Unknown(String),
-    /// The file is not understood; the text says where.
+    /// The file is invalid; the text has the location.
     #[error("board profile '{0}': {1}")]
     Syntax(String, String),
 }
 
-impl Profile {
-    /// The names of all profiles that ship.
+impl BoardProfile {
+    /// Returns the names of all built-in profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        SHIPPED.iter().map(|(name, _)| *name)
+        BUILT_IN.iter().map(|(name, _)| *name)
     }
 
     fn list() -> String {
         Self::names().collect::<Vec<_>>().join(", ")
     }
 
-    /// A profile that ships.
+    /// Returns a built-in profile.
     ///
     /// # Errors
-    /// [`ProfileError::Unknown`], with the names there are.
+    /// Returns [`ProfileError::Unknown`] with the known names.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         let unknown = || ProfileError::Unknown(name.to_owned());
-        let (_, text) = SHIPPED.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
         Self::parse(name, text)
     }
 
@@ -241,9 +241,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_is_understood_and_goes_by_its_name() {
-        for name in Profile::names() {
-            let profile = Profile::named(name).expect("it ships");
+    fn every_profile_parses_and_has_its_name() {
+        for name in BoardProfile::names() {
+            let profile = BoardProfile::named(name).expect("it ships");
             assert_eq!(profile.name, name);
             let divided = profile.uart.clock_hz / 64;
             assert_eq!(u64::from(profile.uart.baud), divided, "the drivers divide by 64");
@@ -251,8 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_board_is_answered_with_those_there_are() {
-        let error = Profile::named("spectrum").expect_err("not here").to_string();
+    fn the_error_for_an_unknown_board_lists_the_known_ones() {
+        let error = BoardProfile::named("spectrum").expect_err("not here").to_string();
         assert!(error.contains("spectrum") && error.contains("rc2014-classic"), "{error}");
     }
 }

@@ -1,16 +1,16 @@
-//! The Z80 sources, carried inside the program: what is built does not depend on where it is built.
+//! The Z80 sources, compiled into the program, so that builds do not depend on files.
 
 use std::io;
 use std::path::Path;
 
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
-/// Files that others insert.
-const INSERTED: &[(&str, &str)] =
+/// Files included by others.
+const INCLUDED: &[(&str, &str)] =
     &[sargon_src::SARGON, sargon_src::NAMES, ("wire.asm", include_str!("../../z80/wire.asm"))];
 
-/// The files of which both programs are made.
-const COMMON: &[(&str, &str)] = &[
+/// The files shared by monitor and application.
+const SHARED: &[(&str, &str)] = &[
     ("common.asm", include_str!("../../z80/common.asm")),
     ("frame.asm", include_str!("../../z80/frame.asm")),
     ("ring.asm", include_str!("../../z80/ring.asm")),
@@ -38,13 +38,13 @@ pub(crate) const FLASH: &[(&str, &str)] = &[
     ("crc32.asm", include_str!("../../z80/crc32.asm")),
 ];
 
-/// The debug kernel's files; it shares none of the others, since it may hold any of them.
+/// The debug kernel's files. It shares no state with other programs, since it may stop any of them.
 const KERNEL: &[(&str, &str)] = &[
     ("debug.asm", include_str!("../../z80/debug.asm")),
     ("crc16.asm", include_str!("../../z80/crc16.asm")),
 ];
 
-/// The application's own files, and what all evaluators have in common.
+/// The application's files, and those shared by all evaluators.
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../../z80/app.asm")),
     ("positn.asm", include_str!("../../z80/positn.asm")),
@@ -65,10 +65,10 @@ const APPLICATION: &[(&str, &str)] = &[
     sargon_src::TRACE,
 ];
 
-/// The application's further file where a monitor of another make starts it.
+/// The application's additional file if a stock monitor starts it.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
-/// XCHNG of the evaluators mended and of 1978.
+/// XCHNG of the corrected and the original evaluator.
 pub(crate) const XCHNG: (&str, &str) = sargon_src::XCHNG;
 
 /// XCHNG of the fast evaluator, which does not call NEXTAD.
@@ -95,7 +95,7 @@ pub enum ProgramKind {
     Application,
     /// The application at the addresses of flash.
     FlashApplication,
-    /// The application beside the monitor that the board came with.
+    /// The application beside the board's stock monitor.
     HostedApplication,
     /// The debug kernel, in the monitor's RAM.
     Kernel,
@@ -105,9 +105,9 @@ impl ProgramKind {
     /// The files to assemble, in link order.
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
         let (own, common): (_, &[_]) = match self {
-            Self::Monitor => (MONITOR, COMMON),
+            Self::Monitor => (MONITOR, SHARED),
             Self::Application | Self::FlashApplication | Self::HostedApplication => {
-                (APPLICATION, COMMON)
+                (APPLICATION, SHARED)
             }
             Self::Kernel => (KERNEL, &[]),
         };
@@ -115,22 +115,22 @@ impl ProgramKind {
     }
 }
 
-/// All sources, by file name, and the disk behind them if the user's own files are to be read.
+/// The built-in sources by file name, with the disk as fallback for override files.
 #[derive(Clone)]
 pub(crate) struct Sources {
-    ours: MemoryLoader,
+    built_in: MemoryLoader,
     disk: Option<DiskLoader>,
 }
 
 impl Sources {
-    /// Our sources alone, with other texts for some of the files.
-    pub(crate) fn ours(replaced: &[(&str, &str)]) -> Self {
+    /// Returns the built-in sources with other texts for some files.
+    pub(crate) fn with_replaced(replaced: &[(&str, &str)]) -> Self {
         let with = |loader: MemoryLoader, (name, text): (&str, &str)| loader.with(name, text);
-        let loader = ours().fold(MemoryLoader::new(), with);
-        Self { ours: replaced.iter().copied().fold(loader, with), disk: None }
+        let loader = built_in_files().fold(MemoryLoader::new(), with);
+        Self { built_in: replaced.iter().copied().fold(loader, with), disk: None }
     }
 
-    /// Returns these sources with the disk after them, for files that ours lack.
+    /// Returns these sources with the disk as fallback.
     pub(crate) fn with_disk(&self) -> Self {
         Self { disk: Some(DiskLoader), ..self.clone() }
     }
@@ -139,29 +139,29 @@ impl Sources {
 impl Loader for Sources {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
         match &self.disk {
-            Some(disk) if !self.ours.exists(path) => disk.load(path),
-            _ => self.ours.load(path),
+            Some(disk) if !self.built_in.exists(path) => disk.load(path),
+            _ => self.built_in.load(path),
         }
     }
 
     fn exists(&self, path: &Path) -> bool {
-        self.ours.exists(path) || self.disk.is_some_and(|disk| disk.exists(path))
+        self.built_in.exists(path) || self.disk.is_some_and(|disk| disk.exists(path))
     }
 }
 
-/// All files that we carry.
-fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Returns all built-in files.
+fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
     let chosen = &[ACIA, SIO, HOSTED, XCHNG, FAST_XCHNG, SPREAD];
-    [INSERTED, COMMON, MONITOR, FLASH, KERNEL, APPLICATION, chosen].into_iter().flatten().copied()
+    [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, chosen].into_iter().flatten().copied()
 }
 
-/// The text of one of the Z80 sources, by its file name.
+/// Returns the text of a built-in Z80 source by file name.
 #[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
-    ours().find(|(known, _)| *known == name).map(|(_, text)| text)
+    built_in_files().find(|(known, _)| *known == name).map(|(_, text)| text)
 }
 
-/// The text of a layout.
+/// Returns the text of a built-in layout.
 pub(crate) fn layout(name: &str) -> Option<&'static str> {
     LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

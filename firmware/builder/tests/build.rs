@@ -3,32 +3,36 @@
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build, build_id, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
-use firmware_wire::{self as wire, slot};
+use firmware::profile::BoardProfile;
+use firmware_wire::{self as wire, flash_program};
 
-fn classic() -> Profile {
-    Profile::named("rc2014-classic").expect("it ships")
+fn classic() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
 #[test]
 fn the_monitor_fits_the_boot_sector_of_every_board() {
-    for name in Profile::names() {
-        let profile = Profile::named(name).expect("it ships");
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
         let image = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(image.address, 0);
-        assert!(image.bytes.len() <= slot::ADDRESS.into(), "{name}: {} bytes", image.bytes.len());
+        assert!(
+            image.bytes.len() <= flash_program::HEADER_ADDRESS.into(),
+            "{name}: {} bytes",
+            image.bytes.len()
+        );
     }
 }
 
 #[test]
 fn the_debug_kernel_has_the_constants_of_the_wire_and_one_address_for_restarts_with_the_monitor() {
-    for name in Profile::names() {
-        let profile = Profile::named(name).expect("it ships");
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
         let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
         let (kernel, monitor) = (built(ProgramKind::Kernel), built(ProgramKind::Monitor));
         let symbol = |name| kernel.program.symbol(name);
         assert_eq!((kernel.address, symbol("DEBUG")), (0xF000, Some(0xF000)));
-        assert_eq!(symbol("BPMAX"), Some(wire::MAX_HELD as u16));
+        assert_eq!(symbol("BPMAX"), Some(wire::MAX_BREAKPOINTS as u16));
         let vector = symbol("KVECT").expect("the layout sets it");
         assert_eq!(monitor.program.symbol("KVECT"), Some(vector));
         let [low, high] = vector.to_le_bytes();
@@ -40,11 +44,11 @@ fn the_debug_kernel_has_the_constants_of_the_wire_and_one_address_for_restarts_w
 
 #[test]
 fn the_application_for_flash_stands_behind_its_header_and_only_where_flash_is() {
-    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let zed = BoardProfile::named("rc2014-zed").expect("it ships");
     let image = build(&zed, ProgramKind::FlashApplication).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(image.address, slot::PROGRAM);
-    assert_eq!(image.program.symbol("APP"), Some(slot::PROGRAM));
-    assert!(image.bytes.len() <= slot::CAPACITY);
+    assert_eq!(image.address, flash_program::PROGRAM_ADDRESS);
+    assert_eq!(image.program.symbol("APP"), Some(flash_program::PROGRAM_ADDRESS));
+    assert!(image.bytes.len() <= flash_program::MAX_PROGRAM_BYTES);
     let refused = build(&classic(), ProgramKind::FlashApplication);
     assert!(matches!(refused, Err(BuildError::NoFlash(board)) if board == "rc2014-classic"));
 }
@@ -52,7 +56,7 @@ fn the_application_for_flash_stands_behind_its_header_and_only_where_flash_is() 
 #[test]
 fn both_sides_have_the_same_constants_of_flash() {
     use wire::{ErrorCode, kind};
-    let zed = Profile::named("rc2014-zed").expect("it ships");
+    let zed = BoardProfile::named("rc2014-zed").expect("it ships");
     let image = build(&zed, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
     let constants: &[(&str, u16)] = &[
         ("T.CHIP", kind::CHIP.into()),
@@ -66,8 +70,8 @@ fn both_sides_have_the_same_constants_of_flash() {
         ("E.PROT", ErrorCode::Protected.code().into()),
         ("E.TIME", ErrorCode::Timeout.code().into()),
         ("E.VRFY", ErrorCode::Verify.code().into()),
-        ("SLOT", slot::ADDRESS),
-        ("SLOTLN", slot::HEADER as u16),
+        ("SLOT", flash_program::HEADER_ADDRESS),
+        ("SLOTLN", flash_program::HEADER_BYTES as u16),
     ];
     for (name, value) in constants {
         assert_eq!(image.program.symbol(name), Some(*value), "{name}");
@@ -90,8 +94,8 @@ fn the_application_starts_with_its_entry_and_fits_six_kilobytes() {
 fn the_hosted_application_keeps_off_what_every_stock_monitor_needs() {
     // 8400h: behind BASIC's variables; D800h: BDOS of a CP/M with a TPA of 54 KiB.
     let free = 0x8400..0xD800;
-    for name in Profile::names() {
-        let profile = Profile::named(name).expect("it ships");
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
         for behaviour in Behaviour::ALL {
             let evaluator = Evaluator { behaviour, own: None };
             let image = build_with(&profile, ProgramKind::HostedApplication, &evaluator)
@@ -136,7 +140,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         build(&classic(), ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let monitor = build(&classic(), ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let bytes: &[(&str, u8)] = &[
-        ("PROTO", wire::VERSION),
+        ("PROTO", wire::PROTOCOL_VERSION),
         ("T.IDNT", kind::IDENT),
         ("T.RSET", kind::RESET),
         ("T.IDLE", kind::IDLE),
@@ -153,24 +157,24 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.STAT", kind::STATE),
         ("T.SET", kind::SET),
         ("T.GO", kind::GO),
-        ("T.STOP", kind::HELD + wire::REPLY),
-        ("T.REPL", wire::REPLY),
-        ("T.PLCE", kind::PLACE + wire::REPLY),
-        ("T.ERR", wire::ERROR),
+        ("T.STOP", kind::STOPPED + wire::REPLY_BIT),
+        ("T.REPL", wire::REPLY_BIT),
+        ("T.PLCE", kind::PC_REPORT + wire::REPLY_BIT),
+        ("T.ERR", wire::ERROR_REPLY),
         ("E.TYPE", wire::ErrorCode::UnknownType.code()),
         ("E.LEN", wire::ErrorCode::BadLength.code()),
         ("E.ADDR", wire::ErrorCode::Address.code()),
         ("E.READ", wire::ErrorCode::ReadBack.code()),
         ("E.ARG", wire::ErrorCode::BadArgument.code()),
-        ("E.DMGD", wire::ErrorCode::Damaged.code()),
+        ("E.DMGD", wire::ErrorCode::CorruptedFrame.code()),
         ("E.OVRN", wire::ErrorCode::Overrun.code()),
         ("MAXPAY", wire::MAX_PAYLOAD as u8),
         ("MAXENC", wire::MAX_ENCODED as u8),
         ("MAXBLK", wire::MAX_BLOCK as u8),
-        ("BODY", wire::BODY as u8),
-        ("ZRUN", wire::CALL[1..].len() as u8),
-        ("RECORD", wire::RECORD as u8),
-        ("RECMAX", wire::MAX_RECORDS as u8),
+        ("BODY", wire::BODY_OVERHEAD as u8),
+        ("ZRUN", wire::LOCATE_SEQUENCE[1..].len() as u8),
+        ("RECORD", wire::SQUARE_RECORD_BYTES as u8),
+        ("RECMAX", wire::MAX_SQUARES_PER_FRAME as u8),
         ("ROLE.M", b'M'),
         ("ROLE.A", b'A'),
         ("ROLE.K", b'K'),
@@ -180,14 +184,14 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("C.POSN", capability::POSITION),
         ("C.1978", capability::AS_IN_1978),
         ("C.XHST", capability::EXHAUST),
-        ("SPCNUM", wire::SPACES),
-        ("BINNUM", wire::BINS as u8),
+        ("SPCNUM", wire::EXHAUST_SPACES),
+        ("BINNUM", wire::RESIDUE_BINS as u8),
         ("C.PNTS", capability::POINTS),
         ("C.TRCE", capability::TRACE),
         ("T.CHKS", kind::CHECKS),
-        ("POSLEN", wire::CHECKED as u8),
-        ("C.CHKS", wire::further::CHECKS as u8),
-        ("C.IDLE", wire::further::IDLE as u8),
+        ("POSLEN", wire::POSITION_BYTES as u8),
+        ("C.CHKS", wire::extended_capability::CHECKS as u8),
+        ("C.IDLE", wire::extended_capability::IDLE as u8),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {
@@ -200,7 +204,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("S.HELP", step::NEEDS_HELP),
         ("S.ALON", step::HAS_NO_HELP),
         ("S.STOP", step::STOPS),
-        ("S.LEN", wire::STEP as u8),
+        ("S.LEN", wire::STEP_BYTES as u8),
     ];
     for (name, value) in steps {
         assert_eq!(image.program.symbol(name), Some(u16::from(*value)), "{name}");
@@ -215,8 +219,8 @@ fn both_sides_of_the_wire_have_the_same_constants() {
 #[test]
 fn the_rings_and_tables_lie_where_the_routines_need_them() {
     use ProgramKind::{Application, FlashApplication, HostedApplication, Monitor};
-    for name in Profile::names() {
-        let profile = Profile::named(name).expect("it ships");
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
         for kind in [Monitor, Application, FlashApplication, HostedApplication] {
             let Ok(image) = build(&profile, kind) else { continue };
             let at = |symbol| image.program.symbol(symbol).expect("the driver's and the check's");

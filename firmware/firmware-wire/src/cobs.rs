@@ -1,10 +1,8 @@
 //! Consistent Overhead Byte Stuffing (Cheshire and Baker, IEEE/ACM Transactions on
-//! Networking 7(2), 1999) without the groups of 254 bytes that it has for longer bodies than
-//! this protocol's.
+//! Networking 7(2), 1999), without the groups of 254 bytes, which only longer bodies need.
 
-/// Replaces the zeros of `body`; the result is one byte longer and holds none. Returns `None` if
-/// more than 253 bytes follow each other without a zero: their count and one must fit a byte and
-/// stay below the code of a full group.
+/// Encodes `body` without zeros, one byte longer. Returns `None` for a run of more than 253 bytes
+/// without a zero: its length and one must be below the code of a full group, 255.
 pub(super) fn encode(body: &[u8]) -> Option<Vec<u8>> {
     let mut encoded = Vec::with_capacity(body.len() + 1);
     for group in body.split(|&byte| byte == 0) {
@@ -15,7 +13,7 @@ pub(super) fn encode(body: &[u8]) -> Option<Vec<u8>> {
     Some(encoded)
 }
 
-/// Returns the body that `encoded` stands for; `None` if a group is longer than what is left.
+/// Decodes a body. Returns `None` if a group is longer than the remaining bytes.
 pub(super) fn decode(mut encoded: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(encoded.len());
     while let Some((&code, rest)) = encoded.split_first() {
@@ -33,7 +31,7 @@ pub(super) fn decode(mut encoded: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Examples with short groups from the literature: plain bytes and what they become.
+    /// Examples with short groups from the literature: plain and encoded.
     const EXAMPLES: &[(&[u8], &[u8])] = &[
         (&[], &[0x01]),
         (&[0x00], &[0x01, 0x01]),

@@ -1,6 +1,8 @@
-//! The error reply: what was wrong with a request.
+//! The error reply, and the error of decoding a reply.
 
 use std::fmt;
+
+use super::PROTOCOL_VERSION;
 
 /// The error reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +13,27 @@ pub struct ErrorReply {
     pub request: u8,
     /// See the code.
     pub detail: u16,
+}
+
+/// Error returned if a frame is not a valid reply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// No reply has this type.
+    #[error("unknown reply type {0:02X}h")]
+    Kind(u8),
+    /// The payload's length does not fit the type.
+    #[error("invalid length of a reply of type {0:02X}h: {1} bytes")]
+    Length(u8, usize),
+    /// Another version of the protocol.
+    #[error(
+        "the board speaks version {0} of the protocol, this program version {PROTOCOL_VERSION}"
+    )]
+    Version(u8),
+    /// An undefined role.
+    #[error(
+        "the board calls itself {0:02X}h, which is neither monitor, application nor debug kernel"
+    )]
+    Role(u8),
 }
 
 impl ErrorReply {
@@ -27,16 +50,18 @@ impl fmt::Display for ErrorReply {
         let request = self.request;
         let detail = self.detail;
         match self.code {
-            ErrorCode::UnknownType => write!(f, "it does not know requests of type {request:02X}h"),
+            ErrorCode::UnknownType => write!(f, "unknown request type {request:02X}h"),
             ErrorCode::BadLength => {
-                write!(f, "a request of type {request:02X}h can't have {detail} bytes")
+                write!(f, "invalid length of a request of type {request:02X}h: {detail} bytes")
             }
-            ErrorCode::Address => write!(f, "address {detail:04X}h may not be written"),
-            ErrorCode::ReadBack => write!(f, "address {detail:04X}h does not keep what is written"),
+            ErrorCode::Address => write!(f, "address {detail:04X}h is outside the range for WRITE"),
+            ErrorCode::ReadBack => {
+                write!(f, "address {detail:04X}h reads back differently: no RAM, or faulty")
+            }
             ErrorCode::BadArgument => {
-                write!(f, "byte {detail} of a request of type {request:02X}h means nothing")
+                write!(f, "invalid value at byte {detail} of a request of type {request:02X}h")
             }
-            ErrorCode::Damaged => write!(f, "a frame arrived damaged"),
+            ErrorCode::CorruptedFrame => write!(f, "a frame arrived corrupted"),
             ErrorCode::Overrun => write!(f, "its receiver lost a byte"),
             ErrorCode::Chip => write!(
                 f,
@@ -51,10 +76,10 @@ impl fmt::Display for ErrorReply {
     }
 }
 
-/// The kind of error that a request met.
+/// The kind of error of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorCode {
-    /// The program does not answer such requests.
+    /// The program has no such request.
     UnknownType,
     /// The payload is too short or too long; the detail is its length.
     BadLength,
@@ -62,22 +87,22 @@ pub enum ErrorCode {
     Address,
     /// The address in the detail did not keep its byte.
     ReadBack,
-    /// The byte of the payload at the offset in the detail means nothing.
+    /// The payload byte at the offset in the detail is invalid.
     BadArgument,
-    /// A frame was damaged.
-    Damaged,
-    /// As damaged, and the receiver lost a byte.
+    /// A frame was corrupted.
+    CorruptedFrame,
+    /// A frame was corrupted because the receiver lost a byte.
     Overrun,
-    /// The flash chip is none that the monitor knows, or it can't be written; the detail is what it
-    /// said.
+    /// The flash chip is unsupported or write-protected; the detail is the identity that it
+    /// reported.
     Chip,
     /// Only BOOT may change the sector in the detail.
     Protected,
     /// The sector in the detail was not erased in time.
     Timeout,
-    /// Flash has another CRC-32 than the host said; the detail is its low half.
+    /// The CRC-32 of flash is not the request's; the detail is its low half.
     Verify,
-    /// A code that this program does not know.
+    /// A code without a definition here.
     Unknown(u8),
 }
 
@@ -91,7 +116,7 @@ impl ErrorCode {
             Self::Address => 3,
             Self::ReadBack => 4,
             Self::BadArgument => 5,
-            Self::Damaged => 6,
+            Self::CorruptedFrame => 6,
             Self::Overrun => 7,
             Self::Chip => 8,
             Self::Protected => 9,
@@ -108,7 +133,7 @@ impl ErrorCode {
             Self::Address,
             Self::ReadBack,
             Self::BadArgument,
-            Self::Damaged,
+            Self::CorruptedFrame,
             Self::Overrun,
             Self::Chip,
             Self::Protected,

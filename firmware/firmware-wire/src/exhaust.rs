@@ -1,21 +1,21 @@
-//! The request EXHAUST and its reply: which attackers arrays, and what came of them.
+//! The request EXHAUST and its reply: evaluates a range of attackers arrays.
 
-use super::BINS;
+use super::RESIDUE_BINS;
 
-/// Which arrays EXHAUST goes through.
+/// The range of arrays that EXHAUST evaluates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExhaustRequest {
-    /// Number of the space, below [`super::SPACES`].
+    /// Number of the space, below [`super::EXHAUST_SPACES`].
     pub space: u8,
     /// Number of the first array's attackers' section.
     pub attackers: u16,
-    /// Number of its defenders' section.
+    /// Number of the first array's defenders' section.
     pub defenders: u16,
-    /// Its piece: bit 7 the owner's colour, bits 2-0 the type.
+    /// The first array's piece: bit 7 the owner's colour, bits 2-0 the type.
     pub piece: u8,
-    /// Arrays, at least 1.
+    /// The number of arrays, at least 1.
     pub count: u16,
-    /// CRC-32 of the residues before the first, 0 when there are none.
+    /// CRC-32 of the residues before the first array, 0 at the start.
     pub crc: u32,
 }
 
@@ -34,23 +34,23 @@ impl ExhaustRequest {
 
 /// The reply to EXHAUST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tally {
-    /// Arrays gone through; fewer than asked for where the space ended.
+pub struct ExhaustReply {
+    /// Arrays evaluated; fewer than requested at the end of the space.
     pub count: u16,
     /// CRC-32 of all residues so far, one byte each.
     pub crc: u32,
-    /// All statuses together: bits of [`super::status`].
+    /// Union of all statuses: bits of [`super::status`].
     pub status: u8,
     /// The number of arrays with each residue from 0 to 10.
-    pub histogram: [u16; BINS],
+    pub histogram: [u16; RESIDUE_BINS],
 }
 
-impl Tally {
-    /// Reads the payload; `None` when its length is wrong.
+impl ExhaustReply {
+    /// Decodes the payload; `None` if its length is wrong.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let (&[c0, c1, r0, r1, r2, r3, status], rest) = payload.split_first_chunk()?;
         let (bins, []) = rest.as_chunks::<2>() else { return None };
-        let bins: &[[u8; 2]; BINS] = bins.try_into().ok()?;
+        let bins: &[[u8; 2]; RESIDUE_BINS] = bins.try_into().ok()?;
         Some(Self {
             count: u16::from_le_bytes([c0, c1]),
             crc: u32::from_le_bytes([r0, r1, r2, r3]),
@@ -77,9 +77,9 @@ mod tests {
         assert_eq!(request.payload(), [2, 2, 1, 3, 2, 0x86, 5, 4, 4, 3, 2, 1]);
         let mut payload = vec![0x10, 0x20, 0x78, 0x56, 0x34, 0x12, 1];
         payload.extend((0..22).map(|offset| if offset == 20 { 9 } else { 0 }));
-        let tally = Tally::parse(&payload).expect("it is complete");
+        let tally = ExhaustReply::parse(&payload).expect("it is complete");
         assert_eq!((tally.count, tally.crc, tally.status), (0x2010, 0x1234_5678, 1));
         assert_eq!((tally.histogram[10], tally.histogram.iter().sum::<u16>()), (9, 9));
-        assert_eq!(Tally::parse(&payload[1..]), None);
+        assert_eq!(ExhaustReply::parse(&payload[1..]), None);
     }
 }

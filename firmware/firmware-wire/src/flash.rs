@@ -4,15 +4,15 @@ use std::fmt;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 
-use super::{MAX_BLOCK, REPLY, kind};
+use super::{MAX_BLOCK, REPLY_BIT, kind};
 
-/// The check of flash: zlib's CRC-32.
+/// Returns the CRC-32 (zlib's) of some bytes, the checksum of flash.
 ///
 /// # Examples
 /// ```
 /// use firmware_wire::crc32;
 ///
-/// // The check value of the catalogue of CRCs.
+/// // The check value in the catalogue of CRCs.
 /// assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
 /// ```
 #[must_use]
@@ -21,49 +21,49 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     CRC.checksum(bytes)
 }
 
-/// A request about the flash chip. Addresses are the chip's.
+/// A request about the flash chip. Addresses count from the start of the chip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlashRequest {
     /// Identify the chip.
     Chip,
     /// Erase a sector.
     Erase {
-        /// Which, counted from 0.
+        /// The sector, from 0.
         sector: u16,
     },
-    /// Program bytes within a sector; those that are there already are left alone.
+    /// Program bytes within a sector; bytes that are already equal are skipped.
     Program {
         /// First address, below 2^24.
         address: u32,
         /// 1 to [`MAX_BLOCK`] bytes.
         data: Vec<u8>,
     },
-    /// Compute the CRC-32 of a stretch within a page of 16 KiB.
+    /// Compute the CRC-32 of a range within a page of 16 KiB.
     Crc {
         /// First address, below 2^24.
         address: u32,
         /// Bytes, at least 1.
         length: u16,
     },
-    /// Compute the same and refuse a stretch that has another.
+    /// Compute the CRC-32 and return an error if it differs.
     Verify {
         /// First address, below 2^24.
         address: u32,
         /// Bytes, at least 1.
         length: u16,
-        /// The check that it must have.
+        /// The expected CRC-32.
         crc: u32,
     },
-    /// Fetch bytes within a page.
+    /// Read bytes within a page.
     Read {
         /// First address, below 2^24.
         address: u32,
         /// 1 to [`MAX_BLOCK`].
         count: u8,
     },
-    /// Replace the boot sector by the 4 KiB that wait in RAM, and start it.
+    /// Replace the boot sector by the 4 KiB image in RAM, and start it.
     Boot {
-        /// The CRC-32 of what waits.
+        /// The CRC-32 of the image.
         crc: u32,
     },
 }
@@ -87,24 +87,26 @@ impl FlashRequest {
         match self {
             Self::Chip => Vec::new(),
             Self::Erase { sector } => sector.to_le_bytes().to_vec(),
-            Self::Program { address, data } => [&at(*address)[..], data].concat(),
-            Self::Crc { address, length } => [&at(*address)[..], &length.to_le_bytes()].concat(),
-            Self::Verify { address, length, crc } => {
-                [&at(*address)[..], &length.to_le_bytes(), &crc.to_le_bytes()].concat()
+            Self::Program { address, data } => [&address_bytes(*address)[..], data].concat(),
+            Self::Crc { address, length } => {
+                [&address_bytes(*address)[..], &length.to_le_bytes()].concat()
             }
-            Self::Read { address, count } => [&at(*address)[..], &[*count]].concat(),
+            Self::Verify { address, length, crc } => {
+                [&address_bytes(*address)[..], &length.to_le_bytes(), &crc.to_le_bytes()].concat()
+            }
+            Self::Read { address, count } => [&address_bytes(*address)[..], &[*count]].concat(),
             Self::Boot { crc } => crc.to_le_bytes().to_vec(),
         }
     }
 }
 
-/// An address of the chip in its three bytes.
-fn at(address: u32) -> [u8; 3] {
+/// Encodes an address of the chip in three bytes.
+fn address_bytes(address: u32) -> [u8; 3] {
     let [low, middle, high, _] = address.to_le_bytes();
     [low, middle, high]
 }
 
-/// A flash chip.
+/// The identity and size of a flash chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChipIdentity {
     /// The manufacturer's code.
@@ -113,12 +115,12 @@ pub struct ChipIdentity {
     pub device: u8,
     /// Sectors of 4 KiB.
     pub sectors: u16,
-    /// The number of sectors, at the start, that ERASE and PROGRAM leave alone.
-    pub kept: u8,
+    /// The number of sectors at the start that ERASE and PROGRAM refuse to change.
+    pub protected_sectors: u8,
 }
 
 impl ChipIdentity {
-    /// Returns the maker's name for it, of the chips that the monitor knows.
+    /// Returns the part number of a chip that the monitor supports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match (self.manufacturer, self.device) {
@@ -145,7 +147,7 @@ pub enum FlashReply {
     Chip(ChipIdentity),
     /// To ERASE: the sector.
     Erased(u16),
-    /// To PROGRAM: where, and how many bytes.
+    /// To PROGRAM.
     Programmed {
         /// First address.
         address: u32,
@@ -154,27 +156,27 @@ pub enum FlashReply {
     },
     /// To FLASH CRC.
     Crc(u32),
-    /// To FLASH VERIFY: it is as the host says.
+    /// To FLASH VERIFY: the CRC-32 is the expected one.
     Verified,
-    /// To FLASH READ: where, and the bytes.
+    /// To FLASH READ.
     Memory {
         /// First address.
         address: u32,
         /// The bytes.
         data: Vec<u8>,
     },
-    /// To BOOT: what waits is what the host says, and replaces the boot sector now.
+    /// To BOOT: the image has the expected CRC-32 and replaces the boot sector now.
     Booting,
 }
 
 impl FlashReply {
-    /// Reads the payload of a reply; `None` when it is not as long as its type asks for.
+    /// Decodes the payload of a reply; `None` if its length does not fit the type.
     pub(super) fn parse(kind_byte: u8, payload: &[u8]) -> Option<Self> {
         let address = |low, middle, high| u32::from_le_bytes([low, middle, high, 0]);
-        Some(match (kind_byte - REPLY, payload) {
+        Some(match (kind_byte - REPLY_BIT, payload) {
             (kind::CHIP, &[manufacturer, device, low, high, kept]) => {
                 let sectors = u16::from_le_bytes([low, high]);
-                Self::Chip(ChipIdentity { manufacturer, device, sectors, kept })
+                Self::Chip(ChipIdentity { manufacturer, device, sectors, protected_sectors: kept })
             }
             (kind::ERASE, &[low, high]) => Self::Erased(u16::from_le_bytes([low, high])),
             (kind::PROGRAM, &[low, middle, high, count]) => {
@@ -228,7 +230,8 @@ mod tests {
 
     #[test]
     fn replies_are_read_as_the_protocol_lays_them_out() {
-        let chip = ChipIdentity { manufacturer: 0xBF, device: 0xB7, sectors: 128, kept: 1 };
+        let chip =
+            ChipIdentity { manufacturer: 0xBF, device: 0xB7, sectors: 128, protected_sectors: 1 };
         let cases: [(u8, &[u8], FlashReply); 7] = [
             (0x94, &[0xBF, 0xB7, 128, 0, 1], FlashReply::Chip(chip)),
             (0x95, &[5, 0], FlashReply::Erased(5)),

@@ -1,16 +1,16 @@
-//! Frames: how they stand on the line, and how they are found in what is heard.
+//! Frames, their encoding, and a decoder for a stream of received bytes.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crc::{CRC_16_IBM_3740, Crc};
 
-use super::{BODY, MAX_ENCODED, MAX_PAYLOAD, cobs};
+use super::{BODY_OVERHEAD, MAX_ENCODED, MAX_PAYLOAD, cobs};
 
-/// The check that frames carry and that the monitor computes over memory.
+/// The checksum of frames, and part of that of memory.
 const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
-/// Noise kept for messages; older bytes are forgotten.
-const NOISE_KEPT: usize = 256;
+/// Most noise kept for error messages; older bytes are dropped.
+const MAX_NOISE_BYTES: usize = 256;
 
 /// Returns the CRC-16/IBM-3740 of some bytes.
 ///
@@ -18,7 +18,7 @@ const NOISE_KEPT: usize = 256;
 /// ```
 /// use firmware_wire::crc16;
 ///
-/// // The check value of the catalogue of CRCs.
+/// // The check value in the catalogue of CRCs.
 /// assert_eq!(crc16(b"123456789"), 0x29B1);
 /// ```
 #[must_use]
@@ -26,11 +26,11 @@ pub fn crc16(bytes: &[u8]) -> u16 {
     CRC.checksum(bytes)
 }
 
-/// Returns the check that the monitor computes over memory: the CRC-16, and above it Fletcher's
+/// Returns the monitor's checksum of memory: the CRC-16, and above it Fletcher's
 /// sums of bytes, modulo 256 (Fletcher, "An Arithmetic Checksum for Serial Transmissions", 1982).
 /// They are independent, so that together they miss one of 4,294,967,296 changes.
 #[must_use]
-pub fn memory_check(bytes: &[u8]) -> u32 {
+pub fn memory_checksum(bytes: &[u8]) -> u32 {
     let next = |(sum, sums): (u8, u8), byte: &u8| {
         let sum = sum.wrapping_add(*byte);
         (sum, sums.wrapping_add(sum))
@@ -44,19 +44,19 @@ pub fn memory_check(bytes: &[u8]) -> u32 {
 pub struct Frame {
     /// The sequence number: the host's choice, and in a reply that of its request.
     pub seq: u8,
-    /// The type, which says what the payload means.
+    /// The type of request or reply, from [`super::kind`].
     pub kind: u8,
     /// The payload.
     pub payload: Payload,
 }
 
-/// The payload of a frame: at most [`MAX_PAYLOAD`] bytes. It can be read and changed as a slice.
+/// The payload of a frame, at most [`MAX_PAYLOAD`] bytes; dereferences to a slice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Payload(Vec<u8>);
 
 /// Error returned for a payload of more than [`MAX_PAYLOAD`] bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a frame has room for {MAX_PAYLOAD} bytes of payload, not for {0}")]
+#[error("payload too long: {0} bytes, the maximum is {MAX_PAYLOAD}")]
 pub struct PayloadTooLong(pub usize);
 
 impl TryFrom<Vec<u8>> for Payload {
@@ -87,25 +87,25 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// Error returned for bytes between two delimiters that are no frame.
+/// Error returned if the bytes between two delimiters are not a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// Longer than any frame.
     #[error("longer than any frame")]
     TooLong,
-    /// Not what COBS makes.
-    #[error("byte stuffing is wrong")]
-    Stuffing,
-    /// Not as long as LEN says.
-    #[error("not as long as it says")]
+    /// Not valid COBS.
+    #[error("invalid byte stuffing")]
+    Cobs,
+    /// LEN is not the payload's length.
+    #[error("length field does not match")]
     Length,
-    /// The check differs.
-    #[error("the check is wrong")]
-    Check,
+    /// The CRC differs.
+    #[error("CRC mismatch")]
+    Crc,
 }
 
 impl Frame {
-    /// A frame with this payload.
+    /// Creates a frame.
     ///
     /// # Errors
     /// Returns `PayloadTooLong` if the payload has more than [`MAX_PAYLOAD`] bytes.
@@ -115,20 +115,20 @@ impl Frame {
     /// use firmware_wire::{Frame, kind};
     ///
     /// let frame = Frame::new(7, kind::IDENT, Vec::new()).expect("it is empty");
-    /// assert_eq!(Frame::decode(&frame.encode()[1..frame.line_length() - 1]), Ok(frame));
+    /// assert_eq!(Frame::decode(&frame.encode()[1..frame.encoded_len() - 1]), Ok(frame));
     /// assert!(Frame::new(7, kind::WRITE, vec![0; 241]).is_err());
     /// ```
     pub fn new(seq: u8, kind: u8, payload: Vec<u8>) -> Result<Self, PayloadTooLong> {
         Ok(Self { seq, kind, payload: payload.try_into()? })
     }
 
-    /// A frame without payload.
+    /// Creates a frame without payload.
     #[must_use]
     pub fn empty(seq: u8, kind: u8) -> Self {
         Self { seq, kind, payload: Payload::default() }
     }
 
-    /// Returns the frame as it stands on the line, both delimiters included.
+    /// Encodes the frame for the line, both delimiters included.
     ///
     /// # Panics
     /// Never: a payload is short enough for its length to fit a byte, and the body for one group.
@@ -144,43 +144,44 @@ impl Frame {
         line
     }
 
-    /// Returns the frame that stands between two delimiters.
+    /// Decodes the bytes between two delimiters.
     ///
     /// # Errors
-    /// Returns `FrameError` if the bytes are no frame.
+    /// Returns `FrameError` if the bytes are not a frame.
     pub fn decode(encoded: &[u8]) -> Result<Self, FrameError> {
         if encoded.len() > MAX_ENCODED {
             return Err(FrameError::TooLong);
         }
-        let body = cobs::decode(encoded).ok_or(FrameError::Stuffing)?;
+        let body = cobs::decode(encoded).ok_or(FrameError::Cobs)?;
         let (&[length, seq, kind], rest) = body.split_first_chunk().ok_or(FrameError::Length)?;
         let (payload, &check) = rest.split_last_chunk().ok_or(FrameError::Length)?;
         if payload.len() != usize::from(length) {
             return Err(FrameError::Length);
         }
         if crc16(&body[..body.len() - 2]) != u16::from_le_bytes(check) {
-            return Err(FrameError::Check);
+            return Err(FrameError::Crc);
         }
         Self::new(seq, kind, payload.to_vec()).map_err(|_| FrameError::Length)
     }
 
-    /// Bytes that the frame takes on the line.
+    /// Returns the length of the encoded frame in bytes, delimiters included.
     #[must_use]
-    pub fn line_length(&self) -> usize {
-        self.payload.len() + BODY + 3
+    pub fn encoded_len(&self) -> usize {
+        self.payload.len() + BODY_OVERHEAD + 3
     }
 }
 
-/// An event found by the decoder.
+/// An item found by the decoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A good frame.
+pub enum DecoderEvent {
+    /// A valid frame.
     Frame(Frame),
-    /// Bytes between delimiters that are no frame.
-    Damaged(FrameError),
+    /// Bytes between delimiters that are not a frame.
+    Invalid(FrameError),
 }
 
-/// Cuts what is heard at the delimiters. What is no frame is kept as noise for messages.
+/// Splits received bytes at the delimiters. Bytes that are not a frame are kept as noise for error
+/// messages.
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     pending: Vec<u8>,
@@ -192,18 +193,18 @@ impl Decoder {
     ///
     /// # Examples
     /// ```
-    /// use firmware_wire::{Decoder, Event, Frame, kind};
+    /// use firmware_wire::{Decoder, DecoderEvent, Frame, kind};
     ///
     /// let frame = Frame::empty(1, kind::IDENT);
     /// let mut decoder = Decoder::default();
-    /// let events: Vec<Event> =
+    /// let events: Vec<DecoderEvent> =
     ///     frame.encode().into_iter().filter_map(|byte| decoder.push(byte)).collect();
-    /// assert_eq!(events, [Event::Frame(frame)]);
+    /// assert_eq!(events, [DecoderEvent::Frame(frame)]);
     /// ```
-    pub fn push(&mut self, byte: u8) -> Option<Event> {
+    pub fn push(&mut self, byte: u8) -> Option<DecoderEvent> {
         if byte != 0 {
             if self.pending.len() > MAX_ENCODED {
-                self.give_up();
+                self.discard_to_noise();
             }
             self.pending.push(byte);
             return None;
@@ -214,29 +215,29 @@ impl Decoder {
         match Frame::decode(&self.pending) {
             Ok(frame) => {
                 self.pending.clear();
-                Some(Event::Frame(frame))
+                Some(DecoderEvent::Frame(frame))
             }
             Err(error) => {
-                self.give_up();
-                Some(Event::Damaged(error))
+                self.discard_to_noise();
+                Some(DecoderEvent::Invalid(error))
             }
         }
     }
 
-    /// The last bytes heard that are no frame, banners included.
+    /// Returns the last received bytes that are not a frame, banners included.
     pub fn noise(&self) -> impl Iterator<Item = u8> {
         self.noise.iter().chain(&self.pending).copied()
     }
 
-    /// Forgets everything heard so far.
+    /// Discards all bytes received so far.
     pub fn clear(&mut self) {
         self.pending.clear();
         self.noise.clear();
     }
 
-    fn give_up(&mut self) {
+    fn discard_to_noise(&mut self) {
         self.noise.append(&mut self.pending);
-        let excess = self.noise.len().saturating_sub(NOISE_KEPT);
+        let excess = self.noise.len().saturating_sub(MAX_NOISE_BYTES);
         self.noise.drain(..excess);
     }
 }
@@ -247,11 +248,11 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_check_is_the_catalogues() {
+    fn checksums_have_the_check_values_of_the_catalogue() {
         // Catalogue of parametrised CRC algorithms: CRC-16/IBM-3740, check 29B1h.
         assert_eq!(crc16(b"123456789"), 0x29B1);
         // 49 + 50 + ... + 57 = 477, and 49 * 9 + 50 * 8 + ... + 57 = 2325, modulo 256.
-        assert_eq!(memory_check(b"123456789"), 0x15DD_29B1);
+        assert_eq!(memory_checksum(b"123456789"), 0x15DD_29B1);
     }
 
     fn frames() -> impl Strategy<Value = Frame> {
@@ -272,13 +273,17 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_length_than_it_says_is_refused() {
-        for (says, has) in [(3, 2), (1, 2), (0, 1), (241, 240), (240, 0)] {
-            let mut body = vec![says, 1, 2];
-            body.extend(vec![7; has]);
+    fn a_frame_whose_len_field_is_wrong_is_refused() {
+        for (len_field, payload_len) in [(3, 2), (1, 2), (0, 1), (241, 240), (240, 0)] {
+            let mut body = vec![len_field, 1, 2];
+            body.extend(vec![7; payload_len]);
             body.extend(crc16(&body).to_le_bytes());
             let encoded = cobs::encode(&body).expect("it is short");
-            assert_eq!(Frame::decode(&encoded), Err(FrameError::Length), "{says} and {has}");
+            assert_eq!(
+                Frame::decode(&encoded),
+                Err(FrameError::Length),
+                "{len_field} and {payload_len}"
+            );
         }
     }
 
@@ -288,18 +293,18 @@ mod tests {
         for _ in 0..10_000 {
             assert_eq!(decoder.push(0x55), None);
         }
-        assert!(decoder.noise().count() <= NOISE_KEPT + MAX_ENCODED + 1);
+        assert!(decoder.noise().count() <= MAX_NOISE_BYTES + MAX_ENCODED + 1);
         for _ in 0..10_000 {
             decoder.push(0x55);
             decoder.push(0);
         }
-        assert!(decoder.noise().count() <= NOISE_KEPT);
+        assert!(decoder.noise().count() <= MAX_NOISE_BYTES);
     }
 
-    fn heard(bytes: impl IntoIterator<Item = u8>) -> Vec<Frame> {
+    fn decode_all(bytes: impl IntoIterator<Item = u8>) -> Vec<Frame> {
         let mut decoder = Decoder::default();
         let events = bytes.into_iter().filter_map(|byte| decoder.push(byte));
-        events.filter_map(|e| if let Event::Frame(f) = e { Some(f) } else { None }).collect()
+        events.filter_map(|e| if let DecoderEvent::Frame(f) = e { Some(f) } else { None }).collect()
     }
 
     proptest! {
@@ -309,14 +314,14 @@ mod tests {
             frames in prop::collection::vec(frames(), 1..4),
         ) {
             let line = frames.iter().flat_map(Frame::encode);
-            let all = heard(noise.iter().copied().chain(line));
+            let all = decode_all(noise.iter().copied().chain(line));
             prop_assert!(all.ends_with(&frames));
         }
 
         #[test]
         fn a_frame_has_its_length_and_no_zero_inside(frame in frames()) {
             let line = frame.encode();
-            prop_assert_eq!(line.len(), frame.line_length());
+            prop_assert_eq!(line.len(), frame.encoded_len());
             prop_assert!(line[1..line.len() - 1].iter().all(|byte| *byte != 0));
             prop_assert!(line.len() <= MAX_ENCODED + 2);
         }
@@ -327,7 +332,7 @@ mod tests {
             let at = at.index(line.len());
             prop_assume!(line[at] != to);
             line[at] = to;
-            prop_assert!(!heard(line).contains(&frame));
+            prop_assert!(!decode_all(line).contains(&frame));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The reply to IDENT: which program answers, and what it can do.
+//! The reply to IDENT: the program on the board and its capabilities.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::reply::MessageError;
-use super::{REPLY, VERSION, kind};
+use super::error::MessageError;
+use super::{PROTOCOL_VERSION, REPLY_BIT, kind};
 
-/// Which program answers.
+/// The kind of program on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -15,7 +15,7 @@ pub enum Role {
     Monitor,
     /// The exchange evaluator.
     Application,
-    /// The debug kernel, which holds another program.
+    /// The debug kernel, which stops and resumes another program.
     Kernel,
 }
 
@@ -25,32 +25,34 @@ pub struct Identity {
     /// Monitor, application or debug kernel.
     pub role: Role,
     /// CRC-32 of the program.
-    pub build: u32,
-    /// Bytes of requests that may be under way.
+    #[serde(rename = "build")]
+    pub build_id: u32,
+    /// Most bytes of requests that may be in flight.
     pub window: u16,
     /// The addresses that the monitor's WRITE accepts, first and last; 0 in the application.
-    pub loads: (u16, u16),
+    #[serde(rename = "loads")]
+    pub load_range: (u16, u16),
     /// Bits of [`super::capability`].
     pub capabilities: u8,
-    /// Bits of [`super::further`]; 0 in the monitor.
-    #[serde(default)]
-    pub further: u16,
-    /// Name for people.
+    /// Bits of [`super::extended_capability`]; 0 in the monitor.
+    #[serde(rename = "further", default)]
+    pub extended_capabilities: u16,
+    /// Display name.
     pub name: String,
 }
 
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, build {:08X}", self.name, self.build)
+        write!(f, "{}, build {:08X}", self.name, self.build_id)
     }
 }
 
 impl Identity {
     pub(super) fn parse(payload: &[u8]) -> Result<Self, MessageError> {
-        let length = || MessageError::Length(kind::IDENT + REPLY, payload.len());
+        let length = || MessageError::Length(kind::IDENT + REPLY_BIT, payload.len());
         let (fixed, name) = payload.split_first_chunk::<13>().ok_or_else(length)?;
         let &[role, version, b0, b1, b2, b3, w0, w1, l0, l1, h0, h1, capabilities] = fixed;
-        if version != VERSION {
+        if version != PROTOCOL_VERSION {
             return Err(MessageError::Version(version));
         }
         let role = match role {
@@ -67,12 +69,12 @@ impl Identity {
         };
         Ok(Self {
             role,
-            build: u32::from_le_bytes([b0, b1, b2, b3]),
+            build_id: u32::from_le_bytes([b0, b1, b2, b3]),
             window: u16::from_le_bytes([w0, w1]),
-            loads,
+            load_range: loads,
             capabilities,
-            further,
-            // The name is ASCII; whatever else a board sends must not reach a terminal as it is.
+            extended_capabilities: further,
+            // The name is ASCII. Other bytes, such as escape sequences, must not reach a terminal.
             name: name.iter().map(|byte| printable(*byte)).collect(),
         })
     }

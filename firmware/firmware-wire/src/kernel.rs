@@ -1,58 +1,58 @@
-//! The state of a program that the debug kernel holds.
+//! The state of a program that the debug kernel has stopped.
 
-/// Most places at which GO lets a program be held.
-pub const MAX_HELD: usize = 64;
+/// Most breakpoints in one GO.
+pub const MAX_BREAKPOINTS: usize = 64;
 /// Bytes of the state.
 const STATE: usize = 29;
 /// Bytes of it that SET changes, the last ones.
 const SETTABLE: usize = 27;
 
-/// Reason for which a program is held.
+/// The reason of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum StopReason {
     /// The kernel has just started; no program has run.
     Started,
-    /// RST 6: a place of GO, or one of the program's own.
+    /// RST 6: a breakpoint of GO, or an instruction of the program.
     Restart,
-    /// A cause that this program does not know.
+    /// A reason without a definition here.
     Unknown(u8),
 }
 
-/// The registers of a program that is held, and how it came to be.
+/// The registers of a stopped program, and the reason of the stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldState {
-    /// Counts the programs held, modulo 256; GO must name it.
-    pub number: u8,
-    /// Reason for the last hold.
-    pub cause: Cause,
+pub struct StoppedState {
+    /// Number of this stop, modulo 256; GO must repeat it, so that a retried GO resumes once.
+    pub stop_number: u8,
+    /// The reason of this stop.
+    pub reason: StopReason,
     /// SP, PC, AF, BC, DE, HL, IX, IY, then AF', BC', DE', HL'.
-    pub words: [u16; 12],
+    pub registers: [u16; 12],
     /// Register I.
     pub i: u8,
-    /// Register R, as it was before the instruction at PC.
+    /// Register R before the instruction at PC.
     pub r: u8,
-    /// Whether interrupts are on.
-    pub interrupts: bool,
+    /// Whether interrupts are enabled.
+    pub interrupts_enabled: bool,
 }
 
-impl HeldState {
+impl StoppedState {
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let payload: &[u8; STATE] = payload.try_into().ok()?;
         let [number, cause, rest @ ..] = payload;
         let (words, &[i, r, interrupts]) = rest.split_at(SETTABLE - 3) else { return None };
         let mut state = Self {
-            number: *number,
-            cause: match cause {
-                0 => Cause::Started,
-                1 => Cause::Restart,
-                other => Cause::Unknown(*other),
+            stop_number: *number,
+            reason: match cause {
+                0 => StopReason::Started,
+                1 => StopReason::Restart,
+                other => StopReason::Unknown(*other),
             },
-            words: [0; 12],
+            registers: [0; 12],
             i,
             r,
-            interrupts: interrupts != 0,
+            interrupts_enabled: interrupts != 0,
         };
-        for (word, bytes) in state.words.iter_mut().zip(words.as_chunks::<2>().0) {
+        for (word, bytes) in state.registers.iter_mut().zip(words.as_chunks::<2>().0) {
             *word = u16::from_le_bytes(*bytes);
         }
         Some(state)
@@ -60,7 +60,7 @@ impl HeldState {
 
     /// The payload of SET.
     pub(super) fn settable(&self) -> Vec<u8> {
-        let words = self.words.iter().flat_map(|word| word.to_le_bytes());
-        words.chain([self.i, self.r, u8::from(self.interrupts)]).collect()
+        let words = self.registers.iter().flat_map(|word| word.to_le_bytes());
+        words.chain([self.i, self.r, u8::from(self.interrupts_enabled)]).collect()
     }
 }

@@ -1,66 +1,86 @@
-//! The wire protocol, version 1: its one definition on the Rust side (`docs/PROTOCOL.md`).
+//! The wire protocol between host and board, version 1 (`docs/PROTOCOL.md`).
 //!
-//! [`Frame`] is what passes over the line, [`Decoder`] cuts frames out of what is heard, and
-//! [`Request`] and [`Reply`] are what frames mean.
+//! A [`Request`] encodes to a [`Frame`]; a [`Decoder`] finds frames in received bytes; a frame
+//! parses to a [`Reply`]. [`flash_program`] is the header of a program in flash.
+//!
+//! ```
+//! use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Reply, Request, kind};
+//!
+//! let request = Request::Crc { address: 0x8000, length: 0x100 }.frame(7)?;
+//! let sent = request.encode();
+//! assert_eq!(sent.len(), request.encoded_len());
+//!
+//! let mut decoder = Decoder::default();
+//! let received = sent.into_iter().find_map(|byte| decoder.push(byte));
+//! assert_eq!(received, Some(DecoderEvent::Frame(request)));
+//!
+//! let reply = Reply::parse(kind::CRC + REPLY_BIT, &[0xB1, 0x29, 0, 0])?;
+//! assert_eq!(reply, Reply::Crc(0x29B1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![deny(clippy::cast_possible_truncation)]
 
-mod account;
 mod cobs;
 mod error;
 mod exhaust;
 mod flash;
+pub mod flash_program;
 mod frame;
 mod identity;
 mod kernel;
+mod points;
 mod position;
 mod reply;
 mod request;
-pub mod slot;
+mod trace;
 
-pub use account::{PointsReply, StepRecord};
-pub use error::{ErrorCode, ErrorReply};
-pub use exhaust::{ExhaustRequest, Tally};
+pub use error::{ErrorCode, ErrorReply, MessageError};
+pub use exhaust::{ExhaustReply, ExhaustRequest};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
-pub use frame::{Decoder, Event, Frame, FrameError, Payload, PayloadTooLong, crc16, memory_check};
+pub use frame::{
+    Decoder, DecoderEvent, Frame, FrameError, Payload, PayloadTooLong, crc16, memory_checksum,
+};
 pub use identity::{Identity, Role};
-pub use kernel::{Cause, HeldState, MAX_HELD};
+pub use kernel::{MAX_BREAKPOINTS, StopReason, StoppedState};
+pub use points::PointsReply;
 pub use position::{Pin, PositionEnd, SquareRecord};
-pub use reply::{MessageError, Reply};
-pub use request::{CheckedPosition, Request};
+pub use reply::Reply;
+pub use request::{PositionWithMove, Request};
+pub use trace::StepRecord;
 
 /// The protocol's version.
-pub const VERSION: u8 = 1;
-/// Added to a request's type, it is the type of the reply.
-pub const REPLY: u8 = 0x80;
+pub const PROTOCOL_VERSION: u8 = 1;
+/// Added to a request's type to give the type of its reply.
+pub const REPLY_BIT: u8 = 0x80;
 /// The type of the error reply.
-pub const ERROR: u8 = 0xFF;
-/// Most bytes of payload in a frame.
+pub const ERROR_REPLY: u8 = 0xFF;
+/// Maximum payload of a frame in bytes.
 pub const MAX_PAYLOAD: usize = 240;
-/// Most bytes of an encoded frame between its delimiters.
+/// Maximum length of an encoded frame between its delimiters.
 pub const MAX_ENCODED: usize = 246;
-/// Most bytes of data in one WRITE or READ.
+/// Maximum data of one WRITE or READ in bytes.
 pub const MAX_BLOCK: usize = 236;
 /// Bytes of a frame's body besides its payload: LEN, SEQ, TYPE and CRC.
-pub const BODY: usize = 5;
+pub const BODY_OVERHEAD: usize = 5;
 /// Bytes of one square in a reply to POSITION.
-pub const RECORD: usize = 18;
+pub const SQUARE_RECORD_BYTES: usize = 18;
 /// Most squares in one frame.
-pub const MAX_RECORDS: usize = 13;
+pub const MAX_SQUARES_PER_FRAME: usize = 13;
 /// Bytes of one position in CHECKS: its squares and the last move.
-pub const CHECKED: usize = 34;
+pub const POSITION_BYTES: usize = 34;
 /// Most positions in one CHECKS.
-pub const MAX_CHECKED: usize = 7;
+pub const MAX_POSITIONS: usize = 7;
 
-/// Spaces that EXHAUST knows.
-pub const SPACES: u8 = 3;
-/// Residues that EXHAUST counts: 0 to 10.
-pub const BINS: usize = 11;
-/// Asks where the program is, whatever it does: zeros in a row, and before them a byte that parts
-/// them from others.
-pub const CALL: [u8; 9] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0];
+/// Number of spaces of EXHAUST.
+pub const EXHAUST_SPACES: u8 = 3;
+/// Bins of EXHAUST's histogram: residues 0 to 10.
+pub const RESIDUE_BINS: usize = 11;
+/// Makes the interrupt handler report the program counter, even if the program reads no requests.
+/// FFh separates the eight zeros from any before them.
+pub const LOCATE_SEQUENCE: [u8; 9] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 0];
 /// Bytes of one step in a reply to TRACE.
-pub const STEP: usize = 5;
+pub const STEP_BYTES: usize = 5;
 
 /// Types of requests.
 pub mod kind {
@@ -68,13 +88,13 @@ pub mod kind {
     pub const IDENT: u8 = 0x01;
     /// Jump to 0000h.
     pub const RESET: u8 = 0x02;
-    /// Tell how often the program has waited.
+    /// Return how often the program has waited.
     pub const IDLE: u8 = 0x03;
     /// Store bytes.
     pub const WRITE: u8 = 0x10;
-    /// Compute a check over memory.
+    /// Compute the checksum of memory.
     pub const CRC: u8 = 0x11;
-    /// Fetch bytes.
+    /// Read bytes.
     pub const READ: u8 = 0x12;
     /// Start a program.
     pub const RUN: u8 = 0x13;
@@ -84,43 +104,43 @@ pub mod kind {
     pub const ERASE: u8 = 0x15;
     /// Program bytes.
     pub const PROGRAM: u8 = 0x16;
-    /// Compute a check over the chip.
+    /// Compute the CRC-32 of a range of the chip.
     pub const FLASH_CRC: u8 = 0x17;
-    /// Compute it and compare.
+    /// Compute the CRC-32 and compare it.
     pub const FLASH_VERIFY: u8 = 0x18;
-    /// Fetch bytes of the chip.
+    /// Read bytes of the chip.
     pub const FLASH_READ: u8 = 0x19;
     /// Replace the boot sector.
     pub const BOOT: u8 = 0x1A;
-    /// Play out an exchange.
+    /// Evaluate an exchange.
     pub const EXCHANGE: u8 = 0x20;
-    /// Examine a whole position.
+    /// Evaluate a position.
     pub const POSITION: u8 = 0x21;
     /// Only as a reply: the end of a position.
     pub const POSITION_END: u8 = 0x22;
-    /// Play out the exchanges of a space of attackers arrays.
+    /// Evaluate the exchanges of a space of attackers arrays.
     pub const EXHAUST: u8 = 0x23;
-    /// Find what a side stands to lose and to win.
+    /// Compute what a side stands to lose and to win.
     pub const POINTS: u8 = 0x24;
-    /// Play out an exchange and tell every step.
+    /// Evaluate an exchange and report every step.
     pub const TRACE: u8 = 0x25;
-    /// Examine whole positions and return only their checks.
+    /// Evaluate several positions and return only a CRC-32 of each.
     pub const CHECKS: u8 = 0x26;
-    /// Tell the state of the program that is held.
+    /// Return the state of the stopped program.
     pub const STATE: u8 = 0x30;
     /// Change its registers.
     pub const SET: u8 = 0x31;
-    /// Let it go on, up to some places.
+    /// Resume it until a breakpoint.
     pub const GO: u8 = 0x32;
-    /// Only as a reply, to nothing: a program is held.
-    pub const HELD: u8 = 0x7D;
-    /// Only as a reply, to zeros on the line: where the program is.
-    pub const PLACE: u8 = 0x7E;
+    /// Only as an unsolicited reply: a program has stopped.
+    pub const STOPPED: u8 = 0x7D;
+    /// Only as the reply to [`LOCATE_SEQUENCE`](super::LOCATE_SEQUENCE): the program counter.
+    pub const PC_REPORT: u8 = 0x7E;
 }
 
 /// Bits of the capabilities in an identity.
 pub mod capability {
-    /// Takes programs into RAM.
+    /// Loads programs into RAM.
     pub const LOADS_RAM: u8 = 0x01;
     /// Writes flash memory.
     pub const WRITES_FLASH: u8 = 0x02;
@@ -128,7 +148,7 @@ pub mod capability {
     pub const EXCHANGE: u8 = 0x04;
     /// Answers POSITION.
     pub const POSITION: u8 = 0x08;
-    /// Files attackers as the program of 1978 did.
+    /// Has the bugs of the program of 1978.
     pub const AS_IN_1978: u8 = 0x10;
     /// Answers EXHAUST.
     pub const EXHAUST: u8 = 0x20;
@@ -138,8 +158,8 @@ pub mod capability {
     pub const TRACE: u8 = 0x80;
 }
 
-/// Bits of the further capabilities in the application's identity.
-pub mod further {
+/// Bits of the extended capabilities in the application's identity.
+pub mod extended_capability {
     /// Answers CHECKS, and POSITION with the last move.
     pub const CHECKS: u16 = 0x01;
     /// Answers IDLE.
@@ -148,9 +168,9 @@ pub mod further {
 
 /// Bits of a square's status.
 pub mod status {
-    /// A piece found no room in its section of the array and was left out.
+    /// The array had no room for a piece, which was left out.
     pub const OVERFLOW: u8 = 0x01;
-    /// A count promised more pieces than its section held.
+    /// A count exceeds the pieces in its section.
     pub const SHORT: u8 = 0x02;
 }
 
@@ -164,16 +184,17 @@ pub mod danger {
 
 /// Actions in a step of TRACE.
 pub mod step {
-    /// Takes; the defender is to answer.
+    /// Takes; the defender captures next.
     pub const TAKES: u8 = 1;
-    /// Takes, and nobody answers: the end.
+    /// Takes, and nothing recaptures: the end.
     pub const TAKES_LAST: u8 = 2;
-    /// Too dear to take alone, but the guard is no cheaper: calls the next to its help.
+    /// The attacker is worth more than the piece, but no more than its guard: bring in the next
+    /// attacker.
     pub const NEEDS_HELP: u8 = 3;
-    /// As [`NEEDS_HELP`], and there is no next: the end.
+    /// As [`NEEDS_HELP`], without a next attacker: the end.
     pub const HAS_NO_HELP: u8 = 4;
-    /// Too dear, and the guard is cheaper: the end.
+    /// The attacker is worth more than the piece and its guard: the end.
     pub const STOPS: u8 = 5;
-    /// Added when the side of the piece on the square does it.
+    /// Added if the step is the defenders'.
     pub const DEFENDERS: u8 = 0x80;
 }

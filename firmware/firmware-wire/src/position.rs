@@ -1,6 +1,6 @@
 //! The replies to POSITION: squares with their arrays and residues, then the pins.
 
-use super::{MAX_RECORDS, PointsReply, RECORD};
+use super::{MAX_SQUARES_PER_FRAME, PointsReply, SQUARE_RECORD_BYTES};
 
 /// One square of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct SquareRecord {
 }
 
 impl SquareRecord {
-    fn parse(bytes: &[u8; RECORD]) -> Self {
+    fn parse(bytes: &[u8; SQUARE_RECORD_BYTES]) -> Self {
         let &[square, piece, status, residue, ..] = bytes;
         let mut array = [0; 14];
         array.copy_from_slice(&bytes[4..]);
@@ -29,7 +29,7 @@ impl SquareRecord {
 /// A pinned piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pin {
-    /// The square on which it stands.
+    /// The piece's square.
     pub square: u8,
     /// The step of the pin, outwards from the royal piece.
     pub step: i8,
@@ -40,15 +40,15 @@ pub struct Pin {
 pub struct PositionEnd {
     /// Frames of squares before this one.
     pub parts: u8,
-    /// Squares in them.
+    /// Number of squares in them.
     pub squares: u8,
-    /// All statuses together.
+    /// Union of all statuses.
     pub status: u8,
     /// Squares of White's king, Black's king, White's queen, Black's queen; 0 for none.
     pub royals: [u8; 4],
-    /// In the order in which they were found.
+    /// The pins in the order in which they were found.
     pub pins: Vec<Pin>,
-    /// The losses and prizes, if the request named the last move.
+    /// The losses and prizes, if the request had the last move.
     pub points: Option<PointsReply>,
 }
 
@@ -67,11 +67,14 @@ impl PositionEnd {
     }
 }
 
-/// The number of the frame, from 0, and the squares in it.
-pub(super) fn squares(payload: &[u8]) -> Option<(u8, Vec<SquareRecord>)> {
+/// Decodes the index of the frame, from 0, and its squares.
+pub(super) fn parse_squares(payload: &[u8]) -> Option<(u8, Vec<SquareRecord>)> {
     let (&[part, count], rest) = payload.split_first_chunk()?;
-    let (records, odd) = rest.as_chunks::<RECORD>();
-    if !odd.is_empty() || records.len() != usize::from(count) || records.len() > MAX_RECORDS {
+    let (records, odd) = rest.as_chunks::<SQUARE_RECORD_BYTES>();
+    if !odd.is_empty()
+        || records.len() != usize::from(count)
+        || records.len() > MAX_SQUARES_PER_FRAME
+    {
         return None;
     }
     Some((part, records.iter().map(SquareRecord::parse).collect()))

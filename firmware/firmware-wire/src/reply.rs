@@ -1,13 +1,14 @@
-//! Replies of the board, read out of frames.
+//! The board's replies and their decoding from frames.
 
-use super::account::{PointsReply, StepRecord};
-use super::error::ErrorReply;
-use super::exhaust::Tally;
+use super::error::{ErrorReply, MessageError};
+use super::exhaust::ExhaustReply;
 use super::flash::FlashReply;
 use super::identity::Identity;
-use super::kernel::HeldState;
+use super::kernel::StoppedState;
+use super::points::PointsReply;
 use super::position::{self, PositionEnd, SquareRecord};
-use super::{ERROR, MAX_BLOCK, REPLY, VERSION, kind};
+use super::trace::StepRecord;
+use super::{ERROR_REPLY, MAX_BLOCK, REPLY_BIT, kind};
 
 /// A reply of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,27 +17,27 @@ pub enum Reply {
     Identity(Identity),
     /// To RESET.
     Resetting,
-    /// To IDLE: the number of times that the program has waited, halted until the next interrupt.
-    Waited(u32),
-    /// To WRITE: where, and how many bytes.
+    /// To IDLE: how often the program has waited, halted until the next interrupt.
+    IdleCount(u32),
+    /// To WRITE.
     Written {
         /// First address.
         address: u16,
         /// The number of bytes.
         count: u8,
     },
-    /// To CRC: see [`super::memory_check`].
+    /// To CRC: see [`super::memory_checksum`].
     Crc(u32),
-    /// To READ: where, and the bytes.
+    /// To READ.
     Memory {
         /// First address.
         address: u16,
         /// The bytes.
         data: Vec<u8>,
     },
-    /// To RUN: where.
+    /// To RUN: the address.
     Running(u16),
-    /// To something about the flash chip.
+    /// To a request about the flash chip.
     Flash(FlashReply),
     /// To EXCHANGE.
     Residue {
@@ -45,19 +46,19 @@ pub enum Reply {
         /// Bits of [`super::status`].
         status: u8,
     },
-    /// To POSITION, some squares.
+    /// To POSITION: one of several frames of squares.
     Squares {
-        /// Counts these frames from 0.
+        /// Index of the frame, from 0.
         part: u8,
         /// In the order of the squares.
         records: Vec<SquareRecord>,
     },
     /// To POSITION, at the end.
     PositionEnd(PositionEnd),
-    /// The CRC-32 of each position's replies.
+    /// To CHECKS: the CRC-32 of each position's replies.
     Checks(Vec<u32>),
     /// To EXHAUST.
-    Tally(Tally),
+    Exhaust(ExhaustReply),
     /// To POINTS.
     Points(PointsReply),
     /// To TRACE.
@@ -66,40 +67,21 @@ pub enum Reply {
         residue: u8,
         /// Bits of [`super::status`].
         status: u8,
-        /// The steps; none if nobody attacks.
+        /// The steps; none without attackers.
         steps: Vec<StepRecord>,
     },
-    /// To STATE: the program that is held.
-    State(HeldState),
+    /// To STATE.
+    State(StoppedState),
     /// To SET.
-    Set,
+    RegistersSet,
     /// To GO.
-    Going,
-    /// To nothing: a program is held.
-    Held(HeldState),
-    /// To zeros on the line: where the program counter was.
-    Place(u16),
-    /// Something was wrong.
+    Resumed,
+    /// Unsolicited: a program has stopped.
+    Stopped(StoppedState),
+    /// To the locate sequence: the interrupted program counter.
+    ProgramCounter(u16),
+    /// The request failed.
     Error(ErrorReply),
-}
-
-/// Error returned for a frame that is no reply of the protocol.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
-    /// No reply has this type.
-    #[error("no reply has type {0:02X}h")]
-    Kind(u8),
-    /// The payload is not as long as the type asks for.
-    #[error("a reply of type {0:02X}h can't have {1} bytes")]
-    Length(u8, usize),
-    /// Another version of the protocol.
-    #[error("the board speaks version {0} of the protocol, this program version {VERSION}")]
-    Version(u8),
-    /// A role that the protocol does not know.
-    #[error(
-        "the board calls itself {0:02X}h, which is neither monitor, application nor debug kernel"
-    )]
-    Role(u8),
 }
 
 impl Reply {
@@ -110,22 +92,22 @@ impl Reply {
     ///
     /// # Examples
     /// ```
-    /// use firmware_wire::{REPLY, Reply, kind};
+    /// use firmware_wire::{REPLY_BIT, Reply, kind};
     ///
-    /// let reply = Reply::parse(kind::EXCHANGE + REPLY, &[3, 0]);
+    /// let reply = Reply::parse(kind::EXCHANGE + REPLY_BIT, &[3, 0]);
     /// assert_eq!(reply, Ok(Reply::Residue { residue: 3, status: 0 }));
-    /// assert!(Reply::parse(kind::EXCHANGE + REPLY, &[3]).is_err());
+    /// assert!(Reply::parse(kind::EXCHANGE + REPLY_BIT, &[3]).is_err());
     /// ```
     pub fn parse(kind_byte: u8, payload: &[u8]) -> Result<Self, MessageError> {
         let length = || MessageError::Length(kind_byte, payload.len());
-        if kind_byte == ERROR {
+        if kind_byte == ERROR_REPLY {
             return ErrorReply::parse(payload).map(Self::Error).ok_or_else(length);
         }
-        let kind = kind_byte.checked_sub(REPLY).ok_or(MessageError::Kind(kind_byte))?;
+        let kind = kind_byte.checked_sub(REPLY_BIT).ok_or(MessageError::Kind(kind_byte))?;
         let reply = match (kind, payload) {
             (kind::IDENT, _) => return Identity::parse(payload).map(Self::Identity),
             (kind::RESET, []) => Self::Resetting,
-            (kind::IDLE, &[a, b, c, d]) => Self::Waited(u32::from_le_bytes([a, b, c, d])),
+            (kind::IDLE, &[a, b, c, d]) => Self::IdleCount(u32::from_le_bytes([a, b, c, d])),
             (kind::WRITE, &[low, high, count]) => {
                 Self::Written { address: u16::from_le_bytes([low, high]), count }
             }
@@ -139,7 +121,7 @@ impl Reply {
             }
             (kind::EXCHANGE, &[residue, status]) => Self::Residue { residue, status },
             (kind::POSITION, _) => {
-                let (part, records) = position::squares(payload).ok_or_else(length)?;
+                let (part, records) = position::parse_squares(payload).ok_or_else(length)?;
                 Self::Squares { part, records }
             }
             (kind::POSITION_END, _) => {
@@ -149,16 +131,18 @@ impl Reply {
                 let (checks, []) = checks.as_chunks() else { return Err(length()) };
                 Self::Checks(checks.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
             }
-            (kind::EXHAUST, _) => Self::Tally(Tally::parse(payload).ok_or_else(length)?),
+            (kind::EXHAUST, _) => Self::Exhaust(ExhaustReply::parse(payload).ok_or_else(length)?),
             (kind::TRACE, &[residue, status, ref steps @ ..]) => {
                 let steps = StepRecord::all(steps).ok_or_else(length)?;
                 Self::Trace { residue, status, steps }
             }
-            (kind::STATE, _) => Self::State(HeldState::parse(payload).ok_or_else(length)?),
-            (kind::HELD, _) => Self::Held(HeldState::parse(payload).ok_or_else(length)?),
-            (kind::SET, []) => Self::Set,
-            (kind::GO, []) => Self::Going,
-            (kind::PLACE, &[low, high]) => Self::Place(u16::from_le_bytes([low, high])),
+            (kind::STATE, _) => Self::State(StoppedState::parse(payload).ok_or_else(length)?),
+            (kind::STOPPED, _) => Self::Stopped(StoppedState::parse(payload).ok_or_else(length)?),
+            (kind::SET, []) => Self::RegistersSet,
+            (kind::GO, []) => Self::Resumed,
+            (kind::PC_REPORT, &[low, high]) => {
+                Self::ProgramCounter(u16::from_le_bytes([low, high]))
+            }
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (
                 kind::IDENT..=kind::IDLE
@@ -167,7 +151,7 @@ impl Reply {
                 | kind::TRACE
                 | kind::SET
                 | kind::GO
-                | kind::PLACE,
+                | kind::PC_REPORT,
                 _,
             ) => {
                 return Err(length());
@@ -189,8 +173,8 @@ mod tests {
         let mut payload = vec![b'M', 1, 0x78, 0x56, 0x34, 0x12, 250, 0, 0, 0x80, 0xFF, 0xEF, 1];
         payload.extend(b"name");
         let Ok(Reply::Identity(identity)) = Reply::parse(0x81, &payload) else { panic!() };
-        assert_eq!((identity.role, identity.build), (Role::Monitor, 0x1234_5678));
-        assert_eq!((identity.window, identity.loads), (250, (0x8000, 0xEFFF)));
+        assert_eq!((identity.role, identity.build_id), (Role::Monitor, 0x1234_5678));
+        assert_eq!((identity.window, identity.load_range), (250, (0x8000, 0xEFFF)));
         assert_eq!((identity.capabilities, identity.name.as_str()), (1, "name"));
         payload[1] = 2;
         assert_eq!(Reply::parse(0x81, &payload), Err(MessageError::Version(2)));

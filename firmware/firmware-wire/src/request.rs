@@ -1,9 +1,9 @@
-//! Requests of the host, and the frames that they become.
+//! The host's requests and their encoding as frames.
 
 use super::exhaust::ExhaustRequest;
 use super::flash::FlashRequest;
-use super::kernel::HeldState;
-use super::{CHECKED, Frame, PayloadTooLong, kind};
+use super::kernel::StoppedState;
+use super::{Frame, POSITION_BYTES, PayloadTooLong, kind};
 
 /// A request of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,23 +12,23 @@ pub enum Request {
     Identify,
     /// Jump to 0000h.
     Reset,
-    /// Tell how often the program has waited.
+    /// Return how often the program has waited.
     Idle,
-    /// Store bytes from an address on.
+    /// Store bytes in memory.
     Write {
         /// First address.
         address: u16,
         /// 1 to [`super::MAX_BLOCK`] bytes.
         data: Vec<u8>,
     },
-    /// Compute the check of a stretch of memory.
+    /// Compute the checksum of a range of memory ([`super::memory_checksum`]).
     Crc {
         /// First address.
         address: u16,
         /// Bytes, at least 1.
         length: u16,
     },
-    /// Fetch bytes.
+    /// Read memory.
     Read {
         /// First address.
         address: u16,
@@ -40,33 +40,33 @@ pub enum Request {
         /// The address of its first instruction.
         address: u16,
     },
-    /// Something about the flash chip.
+    /// A request about the flash chip.
     Flash(FlashRequest),
-    /// Play out an exchange.
+    /// Evaluate an exchange.
     Exchange {
         /// The piece: bit 7 its colour, bits 2-0 its type.
         piece: u8,
         /// The attackers array.
         array: [u8; 14],
     },
-    /// Examine a position: 4-bit codes of the squares a1, b1 .. h8, two a byte, the earlier one
+    /// Evaluate a position: 4-bit codes of the squares a1, b1 .. h8, two a byte, the earlier one
     /// low.
     Position {
         /// The codes.
         squares: [u8; 32],
     },
-    /// Examine a position, and find what the side that has just moved stands to lose and to win.
-    Examine(CheckedPosition),
-    /// Do that with several positions and return only a check of each.
+    /// Evaluate a position, and what the side that has just moved stands to lose and to win.
+    PositionWithMove(PositionWithMove),
+    /// The same for several positions; the reply has only a CRC-32 of each.
     Checks {
-        /// The bits of [`super::status`] that are to count.
+        /// The bits of [`super::status`] that the CRC covers.
         status: u8,
-        /// 1 to [`super::MAX_CHECKED`] positions.
-        positions: Vec<CheckedPosition>,
+        /// 1 to [`super::MAX_POSITIONS`] positions.
+        positions: Vec<PositionWithMove>,
     },
-    /// Play out the exchanges of a space of attackers arrays.
+    /// Evaluate the exchanges of a space of attackers arrays.
     Exhaust(ExhaustRequest),
-    /// Play out an exchange and tell every step.
+    /// Evaluate an exchange and report every step.
     Trace {
         /// The piece: bit 7 its colour, bits 2-0 its type.
         piece: u8,
@@ -75,44 +75,44 @@ pub enum Request {
         /// The attackers array, with any values from 1 to 15.
         array: [u8; 14],
     },
-    /// Find what the side that has just moved stands to lose and to win.
+    /// Compute what the side that has just moved stands to lose and to win.
     Points {
         /// As in POSITION.
         squares: [u8; 32],
         /// 0 when White has just moved, 80h when Black has.
         mover: u8,
-        /// The square moved to as the board numbers it; 0 when not known.
+        /// The square moved to, in the board's numbering; 0 if unknown.
         moved: u8,
     },
-    /// Tell the state of the program that the debug kernel holds.
+    /// Return the state of the stopped program.
     State,
     /// Change its registers to these.
-    Set(HeldState),
-    /// Let it go on, up to some places.
+    SetRegisters(StoppedState),
+    /// Resume it until one of the breakpoints.
     Go {
-        /// The number of the hold that ends.
+        /// The number of the stop that ends.
         number: u8,
-        /// Up to [`super::MAX_HELD`] places of instructions in RAM.
+        /// Up to [`super::MAX_BREAKPOINTS`] addresses of instructions in RAM.
         places: Vec<u16>,
     },
 }
 
 /// A position and its last move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckedPosition {
+pub struct PositionWithMove {
     /// As in POSITION.
     pub squares: [u8; 32],
     /// 0 if White has just moved, 80h if Black has.
-    pub mover: u8,
-    /// The square moved to as the board numbers it; 0 if it is not known.
-    pub moved: u8,
+    pub side_moved: u8,
+    /// The square moved to, in the board's numbering; 0 if unknown.
+    pub moved_to: u8,
 }
 
-impl CheckedPosition {
-    fn bytes(&self) -> [u8; CHECKED] {
-        let mut bytes = [0; CHECKED];
+impl PositionWithMove {
+    fn bytes(&self) -> [u8; POSITION_BYTES] {
+        let mut bytes = [0; POSITION_BYTES];
         bytes[..32].copy_from_slice(&self.squares);
-        bytes[32..].copy_from_slice(&[self.mover, self.moved]);
+        bytes[32..].copy_from_slice(&[self.side_moved, self.moved_to]);
         bytes
     }
 }
@@ -131,13 +131,13 @@ impl Request {
             Self::Run { .. } => kind::RUN,
             Self::Flash(request) => request.kind(),
             Self::Exchange { .. } => kind::EXCHANGE,
-            Self::Position { .. } | Self::Examine(_) => kind::POSITION,
+            Self::Position { .. } | Self::PositionWithMove(_) => kind::POSITION,
             Self::Checks { .. } => kind::CHECKS,
             Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
             Self::Trace { .. } => kind::TRACE,
             Self::State => kind::STATE,
-            Self::Set(_) => kind::SET,
+            Self::SetRegisters(_) => kind::SET,
             Self::Go { .. } => kind::GO,
         }
     }
@@ -145,7 +145,7 @@ impl Request {
     /// Returns the request as a frame.
     ///
     /// # Errors
-    /// Returns `PayloadTooLong` if WRITE, PROGRAM or CHECKS carry more than a frame has room for.
+    /// Returns `PayloadTooLong` if WRITE, PROGRAM or CHECKS exceed the payload of a frame.
     ///
     /// # Examples
     /// ```
@@ -173,14 +173,14 @@ impl Request {
             Self::Flash(request) => request.payload(),
             Self::Exchange { piece, array } => [&[*piece][..], array].concat(),
             Self::Position { squares } => squares.to_vec(),
-            Self::Examine(position) => position.bytes().to_vec(),
+            Self::PositionWithMove(position) => position.bytes().to_vec(),
             Self::Checks { status, positions } => {
-                let positions = positions.iter().flat_map(CheckedPosition::bytes);
+                let positions = positions.iter().flat_map(PositionWithMove::bytes);
                 std::iter::once(*status).chain(positions).collect()
             }
             Self::Exhaust(request) => request.payload(),
             Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
-            Self::Set(state) => state.settable(),
+            Self::SetRegisters(state) => state.settable(),
             Self::Go { number, places } => {
                 let places = places.iter().flat_map(|place| place.to_le_bytes());
                 std::iter::once(*number).chain(places).collect()

@@ -1,36 +1,36 @@
 //! The exit codes of this crate's errors.
 
-use cli_support::exit::{Failure, INTERRUPTED, RIG, WRONG};
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
 
 use crate::LinkError;
 use crate::flash::FlashError;
 use crate::loader::LoadError;
 
-impl From<LinkError> for Failure {
+impl From<LinkError> for CommandError {
     fn from(error: LinkError) -> Self {
         let interrupted = matches!(error, LinkError::Interrupted { .. });
-        Self::new(if interrupted { INTERRUPTED } else { RIG }, error)
+        Self::new(if interrupted { INTERRUPTED } else { ENVIRONMENT }, error)
     }
 }
 
-impl From<LoadError> for Failure {
+impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Link(error) => error.into(),
-            LoadError::Verify { .. } => Self::new(WRONG, error),
-            error => Self::new(RIG, error),
+            LoadError::Verify { .. } => Self::new(FAILED, error),
+            error => Self::new(ENVIRONMENT, error),
         }
     }
 }
 
-impl From<FlashError> for Failure {
+impl From<FlashError> for CommandError {
     fn from(error: FlashError) -> Self {
         match error {
             FlashError::Link(LinkError::Interrupted { .. })
             | FlashError::Load(LoadError::Link(LinkError::Interrupted { .. })) => {
                 Self::new(INTERRUPTED, error)
             }
-            error => Self::new(if error.is_mismatch() { WRONG } else { RIG }, error),
+            error => Self::new(if error.is_mismatch() { FAILED } else { ENVIRONMENT }, error),
         }
     }
 }

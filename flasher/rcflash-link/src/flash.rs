@@ -2,7 +2,7 @@
 //! verified by the board.
 //!
 //! No state is stored: sectors that differ are written, so an interrupted write is resumed by
-//! running it again. A program's header is written last (`firmware_wire::slot`), so the monitor
+//! running it again. A program's header is written last (`firmware_wire::flash_program`), so the monitor
 //! does not start a program that is only half written.
 
 mod boot;
@@ -13,7 +13,7 @@ mod image;
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware_wire::slot;
+use firmware_wire::flash_program;
 use firmware_wire::{
     ChipIdentity, ErrorCode, FlashReply, FlashRequest, Identity, MAX_BLOCK, Reply, Request,
     capability, crc32,
@@ -68,7 +68,11 @@ impl Sector {
 
     /// Returns the number of bytes at its start that are programmed last: a program's header.
     fn header(&self) -> usize {
-        if self.address() == u32::from(slot::ADDRESS) { slot::HEADER } else { 0 }
+        if self.address() == u32::from(flash_program::HEADER_ADDRESS) {
+            flash_program::HEADER_BYTES
+        } else {
+            0
+        }
     }
 }
 
@@ -111,7 +115,7 @@ pub fn changed_sectors(
 ) -> Result<Vec<Sector>, FlashError> {
     image.check_fits(chip)?;
     let numbers: Vec<u16> =
-        image.sectors().filter(|number| *number >= u16::from(chip.kept)).collect();
+        image.sectors().filter(|number| *number >= u16::from(chip.protected_sectors)).collect();
     let total = numbers.len() * SECTOR;
     let mut changed = Vec::new();
     for (index, number) in numbers.into_iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware_wire::{FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, crc32, memory_check};
+use firmware_wire::{FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, crc32, memory_checksum};
 
 use crate::chip::{self, SECTOR};
 use crate::loader::{self, pipeline};
@@ -51,8 +51,9 @@ impl AddressSpace {
     ) -> Result<bool, LinkError> {
         match self {
             Self::Memory => {
-                let actual = loader::memory_checksum(link, narrow(address), narrow(bytes.len()))?;
-                Ok(actual == memory_check(bytes))
+                let actual =
+                    loader::request_memory_checksum(link, narrow(address), narrow(bytes.len()))?;
+                Ok(actual == memory_checksum(bytes))
             }
             Self::Flash => Ok(chip::flash_crc(link, address, bytes.len())? == crc32(bytes)),
         }

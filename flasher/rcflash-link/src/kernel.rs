@@ -3,7 +3,7 @@
 
 mod demux;
 
-use firmware_wire::{CALL, ErrorCode, HeldState, MAX_BLOCK, Reply, Request};
+use firmware_wire::{ErrorCode, LOCATE_SEQUENCE, MAX_BLOCK, Reply, Request, StoppedState};
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::link::ClosedTransport;
@@ -39,7 +39,7 @@ pub struct Kernel {
     seq: u8,
     demux: FrameDemux,
     replies: Vec<(u8, Reply)>,
-    stopped: Option<HeldState>,
+    stopped: Option<StoppedState>,
     /// When the last byte was received.
     last_received: Instant,
 }
@@ -66,7 +66,7 @@ impl Kernel {
         link: &mut Link,
         loaded: u16,
         image: &[u8],
-    ) -> Result<(Self, HeldState), LoadError> {
+    ) -> Result<(Self, StoppedState), LoadError> {
         loader::enter_monitor(link)?;
         // One request at a time, so that a replay does not depend on the recording's timing.
         for (block, bytes) in (0u16..).zip(image.chunks(MAX_BLOCK)) {
@@ -108,8 +108,8 @@ impl Kernel {
     /// Returns the error of `start`.
     pub fn restart<E>(
         &mut self,
-        start: impl FnOnce(&mut Link) -> Result<(Self, HeldState), E>,
-    ) -> Result<HeldState, E> {
+        start: impl FnOnce(&mut Link) -> Result<(Self, StoppedState), E>,
+    ) -> Result<StoppedState, E> {
         let closed = Box::new(ClosedTransport(self.transport.name().to_owned()));
         let transport = std::mem::replace(&mut self.transport, closed);
         let mut link = Link::new(transport, self.baud);
@@ -142,7 +142,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns [`LinkError`] if the kernel does not reply.
-    pub fn state(&mut self) -> Result<HeldState, LinkError> {
+    pub fn state(&mut self) -> Result<StoppedState, LinkError> {
         match self.request("reading registers", &Request::State)? {
             Reply::State(state) => Ok(state),
             other => Err(unexpected("reading registers", &other)),
@@ -153,9 +153,9 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns [`LinkError`] if the kernel does not reply.
-    pub fn set_state(&mut self, state: &HeldState) -> Result<(), LinkError> {
-        match self.request("setting registers", &Request::Set(*state))? {
-            Reply::Set => Ok(()),
+    pub fn set_state(&mut self, state: &StoppedState) -> Result<(), LinkError> {
+        match self.request("setting registers", &Request::SetRegisters(*state))? {
+            Reply::RegistersSet => Ok(()),
             other => Err(unexpected("setting registers", &other)),
         }
     }
@@ -204,7 +204,7 @@ impl Kernel {
         let request = Request::Go { number, places: breakpoints.to_vec() };
         self.stopped = None;
         match self.request(OPERATION, &request) {
-            Ok(Reply::Going) => Ok(()),
+            Ok(Reply::Resumed) => Ok(()),
             Ok(other) => Err(unexpected(OPERATION, &other).into()),
             Err(LinkError::Refused { error, .. }) if error.code == ErrorCode::ReadBack => {
                 Err(ResumeError::NoRam(error.detail))
@@ -222,7 +222,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
-    pub fn wait(&mut self, timeout: Duration) -> Result<Option<HeldState>, LinkError> {
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<StoppedState>, LinkError> {
         let end = self.now() + timeout;
         while self.stopped.is_none() {
             let left = end.saturating_duration_since(self.now());
@@ -245,14 +245,16 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
-    pub fn interrupt(&mut self) -> Result<Option<HeldState>, LinkError> {
+    pub fn interrupt(&mut self) -> Result<Option<StoppedState>, LinkError> {
         const OPERATION: &str = "stopping the program";
         let failed = |kernel: &Self, source| kernel.io_error(OPERATION, source);
         // A board whose receive buffer is full keeps its RTS inactive.
-        let flow_control = self.transport.obey_rts(false).map_err(|error| failed(self, error))?;
-        let report =
-            self.send(&CALL).and_then(|()| self.wait(INTERRUPT_TIMEOUT * self.timeout_scale));
-        self.transport.obey_rts(flow_control).map_err(|error| failed(self, error))?;
+        let flow_control =
+            self.transport.set_flow_control(false).map_err(|error| failed(self, error))?;
+        let report = self
+            .send(&LOCATE_SEQUENCE)
+            .and_then(|()| self.wait(INTERRUPT_TIMEOUT * self.timeout_scale));
+        self.transport.set_flow_control(flow_control).map_err(|error| failed(self, error))?;
         match report? {
             Some(held) => Ok(Some(held)),
             // The report of a program that has stopped already may have been lost.
@@ -356,7 +358,7 @@ impl Kernel {
         }
         for byte in &buffer[..count] {
             match self.demux.push(*byte) {
-                Some((_, Reply::Held(state))) => self.stopped = Some(state),
+                Some((_, Reply::Stopped(state))) => self.stopped = Some(state),
                 Some(reply) => self.replies.push(reply),
                 None => {}
             }

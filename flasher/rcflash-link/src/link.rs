@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firmware_wire::{Decoder, Event, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
+use firmware_wire::{Decoder, DecoderEvent, Frame, MAX_ENCODED, MAX_PAYLOAD, Reply, Request};
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::error::LinkError;
@@ -442,9 +442,9 @@ impl Link {
         self.recent_traffic.add_received(&buffer[..count]);
         for byte in &buffer[..count] {
             match self.decoder.push(*byte) {
-                Some(Event::Frame(frame)) => self.dispatch(frame),
-                Some(Event::Damaged(_)) if is_text(&self.unframed) => {}
-                Some(Event::Damaged(_)) => self.stats.corrupted_at_host += 1,
+                Some(DecoderEvent::Frame(frame)) => self.dispatch(frame),
+                Some(DecoderEvent::Invalid(_)) if is_text(&self.unframed) => {}
+                Some(DecoderEvent::Invalid(_)) => self.stats.corrupted_at_host += 1,
                 None => {}
             }
             match byte {
@@ -459,7 +459,7 @@ impl Link {
     /// Queues a frame. A PC report may arrive at any time and is not a reply.
     fn dispatch(&mut self, frame: Frame) {
         match Reply::parse(frame.kind, &frame.payload) {
-            Ok(Reply::Place(at)) => self.located_pc = Some(at),
+            Ok(Reply::ProgramCounter(at)) => self.located_pc = Some(at),
             _ => self.rx_frames.push_back(frame),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, memory_check};
+use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, memory_checksum};
 
 use crate::narrow::narrow;
 use crate::{Link, LinkError, RequestSpec};
@@ -162,15 +162,15 @@ pub fn verify(link: &mut Link, address: u16, bytes: &[u8]) -> Result<(), LoadErr
         last: u16::MAX,
         accepts: (0, u16::MAX),
     })?;
-    let expected = memory_check(bytes);
-    match memory_checksum(link, address, length)? {
+    let expected = memory_checksum(bytes);
+    match request_memory_checksum(link, address, length)? {
         actual if actual == expected => Ok(()),
         actual => Err(LoadError::Verify { expected, actual }),
     }
 }
 
 /// Has the board compute the checksum of a range of memory.
-pub(crate) fn memory_checksum(
+pub(crate) fn request_memory_checksum(
     link: &mut Link,
     address: u16,
     length: u16,
@@ -248,13 +248,13 @@ fn check_range(monitor: &Identity, address: u16, bytes: &[u8]) -> Result<(), Loa
     let last = u16::try_from(bytes.len().checked_sub(1).ok_or(LoadError::Empty)?)
         .ok()
         .and_then(|rtt| address.checked_add(rtt));
-    let (lowest, highest) = monitor.loads;
+    let (lowest, highest) = monitor.load_range;
     match last {
         Some(last) if address >= lowest && last <= highest => Ok(()),
         _ => Err(LoadError::DoesNotFit {
             first: address,
             last: last.unwrap_or(u16::MAX),
-            accepts: monitor.loads,
+            accepts: monitor.load_range,
         }),
     }
 }

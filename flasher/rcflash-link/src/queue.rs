@@ -4,7 +4,9 @@
 
 use std::collections::VecDeque;
 
-use firmware_wire::{ERROR, ErrorCode, Frame, PayloadTooLong, REPLY, Reply, Request, kind};
+use firmware_wire::{
+    ERROR_REPLY, ErrorCode, Frame, PayloadTooLong, REPLY_BIT, Reply, Request, kind,
+};
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::error::LinkError;
@@ -120,8 +122,8 @@ impl PendingRequest {
 
     /// Returns `true` if a frame of this type can be a reply to this request.
     fn accepts_reply(&self, answer: u8) -> bool {
-        let is_end = self.kind == kind::POSITION && answer == kind::POSITION_END + REPLY;
-        answer == self.kind + REPLY || answer == ERROR || is_end
+        let is_end = self.kind == kind::POSITION && answer == kind::POSITION_END + REPLY_BIT;
+        answer == self.kind + REPLY_BIT || answer == ERROR_REPLY || is_end
     }
 }
 
@@ -302,7 +304,7 @@ impl RequestQueue {
 /// Returns the cause if the frame reports that a request arrived corrupted.
 fn damage(frame: &Frame) -> Option<RetryCause> {
     match Reply::parse(frame.kind, &frame.payload) {
-        Ok(Reply::Error(error)) if error.code == ErrorCode::Damaged => {
+        Ok(Reply::Error(error)) if error.code == ErrorCode::CorruptedFrame => {
             Some(RetryCause::CorruptedAtBoard)
         }
         Ok(Reply::Error(error)) if error.code == ErrorCode::Overrun => Some(RetryCause::Overrun),
@@ -338,13 +340,18 @@ mod tests {
         queue(&vec![Request::Identify; count], 1, |_| ReplyStatus::Complete)
     }
 
-    fn hear(queue: &mut RequestQueue, seq: u8, kind: u8, payload: &[u8]) -> Vec<&'static str> {
+    fn on_frame_names(
+        queue: &mut RequestQueue,
+        seq: u8,
+        kind: u8,
+        payload: &[u8],
+    ) -> Vec<&'static str> {
         let frame = Frame::new(seq, kind, payload.to_vec()).expect("it fits");
-        told(queue.on_frame(&frame, Instant::now()))
+        action_names(queue.on_frame(&frame, Instant::now()))
     }
 
-    /// Outcomes in words.
-    fn told(actions: Vec<QueueAction>) -> Vec<&'static str> {
+    /// Names of the actions.
+    fn action_names(actions: Vec<QueueAction>) -> Vec<&'static str> {
         let word = |outcome| match outcome {
             QueueAction::Retry(_, RetryCause::Timeout) => "silence",
             QueueAction::Retry(_, RetryCause::CorruptedAtBoard) => "damaged",
@@ -361,9 +368,9 @@ mod tests {
         [code.code(), 0, 0, 0]
     }
 
-    const SQUARES: u8 = kind::POSITION + REPLY;
-    const END: u8 = kind::POSITION_END + REPLY;
-    const CRC: u8 = kind::CRC + REPLY;
+    const SQUARES: u8 = kind::POSITION + REPLY_BIT;
+    const END: u8 = kind::POSITION_END + REPLY_BIT;
+    const CRC: u8 = kind::CRC + REPLY_BIT;
 
     fn position(max_frames: usize, classify: ReplyClassifier) -> RequestQueue {
         queue(&[Request::Position { squares: [0; 32] }], max_frames, classify)
@@ -373,25 +380,25 @@ mod tests {
     fn only_a_position_is_ended_by_the_end_of_a_position() {
         let end = [0; 8];
         let mut asked = position(6, |_| ReplyStatus::Complete);
-        assert_eq!(hear(&mut asked, 1, END, &end), ["finished"]);
-        assert_eq!(hear(&mut identify(1), 1, END, &end), ["stray"]);
+        assert_eq!(on_frame_names(&mut asked, 1, END, &end), ["finished"]);
+        assert_eq!(on_frame_names(&mut identify(1), 1, END, &end), ["stray"]);
         let mut asked = position(6, |_| ReplyStatus::Complete);
-        assert_eq!(hear(&mut asked, 1, CRC, &[0, 0]), ["stray"]);
+        assert_eq!(on_frame_names(&mut asked, 1, CRC, &[0, 0]), ["stray"]);
     }
 
     #[test]
     fn an_answer_of_more_frames_than_it_may_have_is_asked_for_again() {
         let mut asked = position(3, |_| ReplyStatus::Incomplete);
         for _ in 0..2 {
-            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+            assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
         }
-        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
     }
 
     #[test]
     fn an_answer_with_parts_missing_is_asked_for_again() {
         let mut asked = position(6, |_| ReplyStatus::PartMissing);
-        assert_eq!(hear(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
     }
 
     #[test]
@@ -402,43 +409,58 @@ mod tests {
             _ => ReplyStatus::PartMissing,
         };
         let mut asked = position(6, classify);
-        assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
-        assert_eq!(told(asked.on_timeout()), ["silence"]);
+        assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        assert_eq!(action_names(asked.on_timeout()), ["silence"]);
         asked.transmitted(1, Instant::now());
         for _ in 0..2 {
-            assert!(hear(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+            assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
         }
-        assert_eq!(hear(&mut asked, 1, END, &[0; 8]), ["finished"]);
+        assert_eq!(on_frame_names(&mut asked, 1, END, &[0; 8]), ["finished"]);
     }
 
     #[test]
     fn damage_is_told_by_its_cause() {
-        let causes = [(ErrorCode::Damaged, "damaged"), (ErrorCode::Overrun, "overrun")];
+        let causes = [(ErrorCode::CorruptedFrame, "damaged"), (ErrorCode::Overrun, "overrun")];
         for (code, cause) in causes {
-            assert_eq!(hear(&mut identify(2), 0, ERROR, &damaged(code)), [cause]);
+            assert_eq!(on_frame_names(&mut identify(2), 0, ERROR_REPLY, &damaged(code)), [cause]);
         }
-        assert_eq!(hear(&mut identify(2), 1, ERROR, &damaged(ErrorCode::UnknownType)), ["failed"]);
+        assert_eq!(
+            on_frame_names(&mut identify(2), 1, ERROR_REPLY, &damaged(ErrorCode::UnknownType)),
+            ["failed"]
+        );
     }
 
     #[test]
     fn what_is_under_way_again_is_not_repeated_once_more() {
         let mut asked = identify(2);
         asked.transmitted(1, Instant::now());
-        // The first sending is lost, its repetition still under way.
-        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
-        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
-        assert_eq!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)), ["damaged"]);
-        assert!(hear(&mut asked, 0, ERROR, &damaged(ErrorCode::Damaged)).is_empty());
+        // The first transmission is lost, its retry in flight.
+        assert!(
+            on_frame_names(&mut asked, 0, ERROR_REPLY, &damaged(ErrorCode::CorruptedFrame))
+                .is_empty()
+        );
+        assert_eq!(
+            on_frame_names(&mut asked, 0, ERROR_REPLY, &damaged(ErrorCode::CorruptedFrame)),
+            ["damaged"]
+        );
+        assert_eq!(
+            on_frame_names(&mut asked, 0, ERROR_REPLY, &damaged(ErrorCode::CorruptedFrame)),
+            ["damaged"]
+        );
+        assert!(
+            on_frame_names(&mut asked, 0, ERROR_REPLY, &damaged(ErrorCode::CorruptedFrame))
+                .is_empty()
+        );
     }
 
     #[test]
     fn silence_counts_for_the_request_that_was_waited_for_and_repeats_all() {
         let mut asked = identify(3);
-        asked.queue.rotate_left(1); // the first was sent again
-        assert_eq!(told(asked.on_timeout()), ["silence"; 3]);
+        asked.queue.rotate_left(1); // the first was retried
+        assert_eq!(action_names(asked.on_timeout()), ["silence"; 3]);
         let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
         assert_eq!(timeouts, [0, 1, 0]);
-        assert_eq!(asked.bytes(), 0, "nothing is taken to be under way");
+        assert_eq!(asked.bytes(), 0, "nothing counts as in flight");
     }
 
     #[test]
@@ -446,7 +468,7 @@ mod tests {
         let mut asked = identify(3);
         let none = |_| Duration::ZERO;
         assert_eq!(asked.deadline(none) - asked.last_progress, TIME);
-        asked.take(1); // given up, but the board still works on it
+        asked.take(1); // abandoned, but the board still processes it
         assert_eq!(asked.deadline(none) - asked.last_progress, 2 * TIME);
         let line = |bytes| Duration::from_micros(bytes as u64);
         let bytes = asked.bytes() as u64;

@@ -1,79 +1,80 @@
-//! Files for CP/M by XMODEM: starts the receiver there, sends the file, has it sent back, and types
-//! its name.
+//! Sends files to CP/M by XMODEM: starts the receiver there, sends the file, reads it back, and
+//! starts it.
 
 use std::time::Duration;
 
-use super::contact;
-use super::error::{LoaderError, Result};
-use super::knock::{self, ANSWER};
-use super::pace::Pace;
-use super::prompt::{Peer, recognise};
-use super::talk::Talk;
-use super::xmodem::{self, BLOCK, FILLER, Form, Sender, Sent};
-use super::{FlowChoice, Note, Stage, Watch};
+use crate::error::{LoaderError, Result};
+use crate::event::{LoadEvent, LoadObserver, LoadStage};
+use crate::exchange::{self, REPLY_TIMEOUT};
+use crate::pace::Pace;
+use crate::prompt::{Peer, identify_prompt};
+use crate::reach::{self, FlowControlMode};
+use crate::session::MonitorSession;
+use crate::xmodem::{self, BLOCK_BYTES, CheckMode, PAD, TransferSummary, XmodemSender};
 
 const NAME: &str = "CP/M";
 const FINDING: &str = "looking for CP/M's prompt";
-/// Closing a file may move a floppy's head.
-const CLOSING: Duration = Duration::from_secs(10);
-/// The number of times a command is typed whose echo is wrong, and the key that removes it.
-const ATTEMPTS: usize = 4;
+/// How long closing a file may take, which may move a floppy's head.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum number of times a command is typed whose echo is wrong, and the key that erases it.
+const MAX_ATTEMPTS: usize = 4;
 const KILL_LINE: &[u8] = b"\x15";
-/// Characters that CP/M's own programs refuse in names.
-const FORBIDDEN: &str = "<>.,;:=?*[]_%|()/\\";
+/// Characters that CP/M's own programs refuse in file names.
+const FORBIDDEN_CHARS: &str = "<>.,;:=?*[]_%|()/\\";
 
-/// A file for CP/M, and how it gets there.
+/// A file for CP/M, and how to send it.
 #[derive(Debug, Clone)]
-pub struct FileOrder<'a> {
+pub struct FileTransfer<'a> {
     /// The content.
     pub bytes: &'a [u8],
-    /// The name that it gets.
+    /// The file name in CP/M.
     pub name: CpmName,
-    /// The program there that receives and sends files; `None` when a receiver is waiting already.
-    pub program: Option<&'a str>,
-    /// Whether it is started, if it is a program.
+    /// The XMODEM program in CP/M; `None` if a receiver is already waiting.
+    pub xmodem_program: Option<&'a str>,
+    /// Whether to start it, if it is a program.
     pub run: bool,
-    /// Whether it is sent back and compared.
+    /// Whether to read it back and compare.
     pub verify: bool,
-    /// Whether a file of this name that is there is erased.
+    /// Whether to erase an existing file of this name.
     pub replace: bool,
-    /// The speed at which blocks go out at first.
+    /// The pace of the first blocks.
     pub pace: Pace,
-    /// Whether RTS is obeyed.
-    pub flow: FlowChoice,
-    /// The longest wait for the receiver's call, and for each answer.
-    pub patience: Duration,
+    /// The flow control.
+    pub flow_control: FlowControlMode,
+    /// How long to wait for the receiver's start request, and for each reply.
+    pub reply_timeout: Duration,
 }
 
-impl FileOrder<'_> {
-    /// Returns the commands for CP/M's prompt and the transfers between, in order.
+impl FileTransfer<'_> {
+    /// Returns the commands for CP/M's prompt and the transfers between them, in order.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
-        let blocks = self.bytes.len().div_ceil(BLOCK);
+        let blocks = self.bytes.len().div_ceil(BLOCK_BYTES);
         let mut script = Vec::new();
-        script.extend(self.program.map(|program| format!("{program} R {}", self.name)));
-        script.push(format!("XMODEM, {blocks} blocks of {BLOCK} bytes"));
-        if let Some(program) = self.program.filter(|_| self.verify) {
+        script.extend(self.xmodem_program.map(|program| format!("{program} R {}", self.name)));
+        script.push(format!("XMODEM, {blocks} blocks of {BLOCK_BYTES} bytes"));
+        if let Some(program) = self.xmodem_program.filter(|_| self.verify) {
             script.push(format!("{program} S {}", self.name));
-            script.push(format!("XMODEM back, {blocks} blocks of {BLOCK} bytes"));
+            script.push(format!("XMODEM back, {blocks} blocks of {BLOCK_BYTES} bytes"));
         }
         script.extend(self.command());
         script
     }
 
-    /// Returns the command that starts it, if it is to be started and can be.
+    /// Returns the command that starts the file, if it is a program that is to be started.
     #[must_use]
     pub fn command(&self) -> Option<String> {
-        self.name.command().filter(|_| self.run && self.program.is_some())
+        self.name.command().filter(|_| self.run && self.xmodem_program.is_some())
     }
 }
 
-/// A name as CP/M has it: perhaps a drive, up to eight characters, and perhaps up to three more.
+/// A CP/M file name: an optional drive, up to eight characters, and an optional extension of up to
+/// three.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpmName(String);
 
 impl CpmName {
-    /// The name in capitals; `None` when CP/M would not take it.
+    /// Returns the name in capitals; `None` if it is not valid in CP/M.
     ///
     /// ```
     /// use rcflash_monitors::CpmName;
@@ -86,12 +87,13 @@ impl CpmName {
         let (drive, file) =
             name.split_once(':').map_or((None, name.as_str()), |(drive, file)| (Some(drive), file));
         let (stem, end) = file.split_once('.').unwrap_or((file, ""));
-        let good = |part: &str, most: usize| {
-            part.len() <= most
-                && part.chars().all(|c| c.is_ascii_graphic() && !FORBIDDEN.contains(c))
+        let is_valid = |part: &str, max: usize| {
+            part.len() <= max
+                && part.chars().all(|c| c.is_ascii_graphic() && !FORBIDDEN_CHARS.contains(c))
         };
         let drive_is_good = drive.is_none_or(|drive| matches!(drive.as_bytes(), [b'A'..=b'P']));
-        (drive_is_good && !stem.is_empty() && good(stem, 8) && good(end, 3)).then_some(Self(name))
+        (drive_is_good && !stem.is_empty() && is_valid(stem, 8) && is_valid(end, 3))
+            .then_some(Self(name))
     }
 
     /// Returns the command that starts it, if it is a program.
@@ -106,85 +108,93 @@ impl std::fmt::Display for CpmName {
     }
 }
 
-/// Brings a file to CP/M.
+/// Sends a file to CP/M.
 ///
 /// # Errors
-/// Returns the transfer's error, or the user's interruption: the receiver is then cancelled.
-pub fn transfer(
-    talk: &mut Talk,
-    order: &FileOrder,
-    watch: &mut dyn Watch,
-) -> std::result::Result<Sent, LoaderError> {
-    if order.bytes.is_empty() {
+/// Returns the transfer's error, or [`LoaderError::Interrupted`] after the receiver was cancelled.
+pub fn transfer_file(
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
+) -> std::result::Result<TransferSummary, LoaderError> {
+    if file.bytes.is_empty() {
         return Err(LoaderError::Empty);
     }
-    let outcome = steps(talk, order, watch);
-    if let Err(LoaderError::Interrupted { what, .. }) = outcome {
-        talk.close();
-        return Err(LoaderError::Interrupted { what, state: abandon(talk) });
+    let outcome = run_steps(session, file, observer);
+    if let Err(LoaderError::Interrupted { operation, .. }) = outcome {
+        session.ignore_stop();
+        return Err(LoaderError::Interrupted { operation, state: abandon(session) });
     }
     outcome
 }
 
-fn steps(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch) -> Result<Sent> {
-    let Some(program) = order.program else {
-        talk.obey_rts(order.flow != FlowChoice::None)?;
-        return sender(talk, order, watch).send(order.bytes);
+fn run_steps(
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
+) -> Result<TransferSummary> {
+    let Some(program) = file.xmodem_program else {
+        session.set_flow_control(file.flow_control != FlowControlMode::None)?;
+        return sender(session, file, observer).send(file.bytes);
     };
-    let drive = knock::by_flow(talk, watch, order.flow, reach)?;
-    let (program, form) = start_receiver(talk, order, watch, program, drive)?;
-    let sent = sender(talk, order, watch).send_as(form, order.bytes)?;
-    wait_for_prompt(talk, "waiting for the receiver to close the file")?;
-    if order.verify {
-        verify(talk, order, watch, &program)?;
+    let drive = reach::with_flow_fallback(session, observer, file.flow_control, reach)?;
+    let (program, check_mode) = start_receiver(session, file, observer, program, drive)?;
+    let summary = sender(session, file, observer).send_with(check_mode, file.bytes)?;
+    wait_for_prompt(session, "waiting for the receiver to close the file")?;
+    if file.verify {
+        verify(session, file, observer, &program)?;
     }
-    if let Some(name) = order.command() {
-        command(talk, "starting the program", &name)?;
+    if let Some(name) = file.command() {
+        command(session, "starting the program", &name)?;
     }
-    Ok(sent)
+    Ok(summary)
 }
 
-fn sender<'a>(talk: &'a mut Talk, order: &FileOrder, watch: &'a mut dyn Watch) -> Sender<'a> {
-    Sender { talk, watch, patience: order.patience, pace: order.pace }
+fn sender<'a>(
+    session: &'a mut MonitorSession,
+    file: &FileTransfer,
+    observer: &'a mut dyn LoadObserver,
+) -> XmodemSender<'a> {
+    XmodemSender { session, observer, reply_timeout: file.reply_timeout, pace: file.pace }
 }
 
-/// Starts the program that receives, and waits for its call; the program's name as it was found,
-/// and the form of blocks.
+/// Starts the receiver and waits for its start request. Returns the name by which the program was
+/// found, and the check of the blocks.
 ///
-/// RomWBW starts on its ROM drive, where the program is but no file can be written: then the file
-/// goes to drive A, and the program is called from where it is. On drive A the program may be on
-/// drive B.
+/// RomWBW starts on its ROM drive, which has the program but is not writable: then the file goes to
+/// drive A, and the program is called with its drive. If the current drive is A, the program may be
+/// on drive B.
 fn start_receiver(
-    talk: &mut Talk,
-    order: &FileOrder,
-    watch: &mut dyn Watch,
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
     program: &str,
     drive: char,
-) -> Result<(String, Form)> {
+) -> Result<(String, CheckMode)> {
     let mut last = None;
     let has_drive = program.contains(':');
-    let elsewhere = match drive {
+    let on_other_drive = match drive {
         'A' => format!("B:{program}"),
         drive => format!("{drive}:{program}"),
     };
-    for program in [program.to_owned(), elsewhere] {
+    for program in [program.to_owned(), on_other_drive] {
         if last.is_some() && drive != 'A' {
-            command(talk, "going to drive A", "A:")?;
-            wait_for_prompt(talk, "going to drive A")?;
+            command(session, "changing to drive A", "A:")?;
+            wait_for_prompt(session, "changing to drive A")?;
         }
-        match call_receiver(talk, order, watch, &program) {
-            Ok(form) => return Ok((program, form)),
-            Err(LoaderError::Refused { who, what, text }) => {
-                // CP/M answers a program that it does not find by its name and a question mark.
+        match call_receiver(session, file, observer, &program) {
+            Ok(check_mode) => return Ok((program, check_mode)),
+            Err(LoaderError::Refused { peer, operation, text }) => {
+                // CP/M replies to an unknown program with its name and a question mark.
                 let is_missing = text.trim_end_matches(|c: char| c != '?').ends_with('?');
                 let is_rom = xmodem::is_disk_error(text.as_bytes()) || text.contains("Bdos Err");
                 if is_rom {
-                    // Ctrl-C leaves the program; any other key would go on with the damaged file.
-                    talk.put(what, b"\x03")?;
-                    wait_for_prompt(talk, what)?;
+                    // Ctrl-C ends the program; any other key would continue with the damaged file.
+                    session.send(operation, b"\x03")?;
+                    wait_for_prompt(session, operation)?;
                 }
-                let text = explained(&text, order);
-                let error = LoaderError::Refused { who, what, text };
+                let text = with_hint(&text, file);
+                let error = LoaderError::Refused { peer, operation, text };
                 if has_drive || !(is_missing && drive == 'A' || is_rom && drive != 'A') {
                     return Err(error);
                 }
@@ -193,155 +203,174 @@ fn start_receiver(
             Err(error) => return Err(error),
         }
     }
-    Err(last.unwrap_or_else(|| talk.silence("starting the receiver", order.patience)))
+    Err(last.unwrap_or_else(|| session.timeout_error("starting the receiver", file.reply_timeout)))
 }
 
-/// Starts the receiver, once more if a file that may be replaced is in its way.
+/// Starts the receiver, again after erasing an existing file that may be replaced.
 fn call_receiver(
-    talk: &mut Talk,
-    order: &FileOrder,
-    watch: &mut dyn Watch,
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
     program: &str,
-) -> Result<Form> {
-    const WHAT: &str = "starting the receiver";
-    let line = format!("{program} R {}", order.name);
-    command(talk, WHAT, &line)?;
-    match sender(talk, order, watch).wait_for_call() {
-        Err(LoaderError::Refused { text, .. }) if order.replace && is_in_the_way(&text) => {
-            erase(talk, &order.name.0)?;
-            command(talk, WHAT, &line)?;
-            sender(talk, order, watch).wait_for_call()
+) -> Result<CheckMode> {
+    const OPERATION: &str = "starting the receiver";
+    let line = format!("{program} R {}", file.name);
+    command(session, OPERATION, &line)?;
+    match sender(session, file, observer).wait_for_start() {
+        Err(LoaderError::Refused { text, .. }) if file.replace && is_existing_file(&text) => {
+            erase(session, &file.name.0)?;
+            command(session, OPERATION, &line)?;
+            sender(session, file, observer).wait_for_start()
         }
         other => other,
     }
 }
 
-/// Erases a file, from the prompt to the next one.
-pub(super) fn erase(talk: &mut Talk, name: &str) -> Result<()> {
-    const WHAT: &str = "erasing a file";
-    command(talk, WHAT, &format!("ERA {name}"))?;
-    wait_for_prompt(talk, WHAT)
+/// Erases a file, from one prompt to the next.
+pub(crate) fn erase(session: &mut MonitorSession, name: &str) -> Result<()> {
+    const OPERATION: &str = "erasing a file";
+    command(session, OPERATION, &format!("ERA {name}"))?;
+    wait_for_prompt(session, OPERATION)
 }
 
-/// Whether XM refuses a name since there is such a file.
-fn is_in_the_way(text: &str) -> bool {
+/// Returns `true` if XM refuses because the file exists.
+fn is_existing_file(text: &str) -> bool {
     text.contains("File exists")
 }
 
-/// A refusal with what to do about it.
-fn explained(text: &str, order: &FileOrder) -> String {
-    if is_in_the_way(text) {
-        let name = &order.name;
+/// Adds a hint to a refusal.
+fn with_hint(text: &str, file: &FileTransfer) -> String {
+    if is_existing_file(text) {
+        let name = &file.name;
         return format!("{text}; give another --name, or erase it there with ERA {name}");
     }
     text.to_owned()
 }
 
-/// CP/M at its prompt; its current drive. A receiver left over from before is made to give up.
-fn reach(talk: &mut Talk, watch: &mut dyn Watch) -> Result<char> {
+/// Brings CP/M to its prompt and returns the current drive. A receiver left from before is
+/// cancelled.
+fn reach(session: &mut MonitorSession, observer: &mut dyn LoadObserver) -> Result<char> {
     let accepted = [Peer::Cpm, Peer::XmodemReceiver];
-    let found = match knock::find(talk, watch, FINDING, NAME, &accepted) {
-        // A receiver between two of its calls.
-        Err(LoaderError::Silence { .. }) => None,
+    let found = match reach::reach_peer(session, observer, FINDING, NAME, &accepted) {
+        // A receiver between two start requests.
+        Err(LoaderError::NoReply { .. }) => None,
         other => Some(other?),
     };
-    let heard = match found {
-        Some(found) if found.peer == Some(Peer::Cpm) => found.heard,
+    let received = match found {
+        Some(found) if found.peer == Some(Peer::Cpm) => found.received,
         _ => {
-            let heard = give_up(talk, FINDING)?;
-            if recognise(&heard) != Some(Peer::Cpm) {
-                return Err(contact::nobody(talk, FINDING));
+            let received = cancel_receiver(session, FINDING)?;
+            if identify_prompt(&received) != Some(Peer::Cpm) {
+                return Err(exchange::no_peer_error(session, FINDING));
             }
-            watch.note(Note::Unstuck);
-            heard
+            observer.on_event(LoadEvent::PromptRecovered);
+            received
         }
     };
-    watch.note(Note::Found("CP/M at its prompt".to_owned()));
-    Ok(drive(&heard))
+    observer.on_event(LoadEvent::Found("CP/M at its prompt".to_owned()));
+    Ok(drive(&received))
 }
 
-/// The letter of the prompt.
-fn drive(heard: &[u8]) -> char {
-    let text = String::from_utf8_lossy(heard);
+/// Returns the drive letter of the prompt.
+fn drive(received: &[u8]) -> char {
+    let text = String::from_utf8_lossy(received);
     let last = text.rsplit(['\r', '\n']).next().unwrap_or_default();
     last.chars().next().unwrap_or('A')
 }
 
-/// Makes a receiver give up, and gives what is said after that.
-fn give_up(talk: &mut Talk, what: &'static str) -> Result<Vec<u8>> {
-    talk.take();
-    xmodem::cancel(talk, what)?;
-    match talk.hear_until(what, 3 * ANSWER, |heard| recognise(heard) == Some(Peer::Cpm)) {
-        Ok(heard) => Ok(heard),
-        // CP/M itself has taken the characters for a line.
-        Err(LoaderError::Silence { .. }) => knock::knock(talk, what, b"\r"),
+/// Cancels a receiver and returns the reply.
+fn cancel_receiver(session: &mut MonitorSession, operation: &'static str) -> Result<Vec<u8>> {
+    session.take_received();
+    xmodem::cancel(session, operation)?;
+    match session.receive_until(operation, 3 * REPLY_TIMEOUT, |received| {
+        identify_prompt(received) == Some(Peer::Cpm)
+    }) {
+        Ok(received) => Ok(received),
+        // CP/M itself has received the characters as a command line.
+        Err(LoaderError::NoReply { .. }) => exchange::send_keys(session, operation, b"\r"),
         Err(error) => Err(error),
     }
 }
 
-/// Has the file sent back and compares it, a second time if it differs: sums miss one damaged block
-/// in 256.
-fn verify(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch, program: &str) -> Result<()> {
-    let mut once_more = true;
+/// Reads the file back and compares it, a second time if it differs: a checksum misses one
+/// corrupted block in 256.
+fn verify(
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
+    program: &str,
+) -> Result<()> {
+    let mut retry = true;
     loop {
-        command(talk, "asking for the file back", &format!("{program} S {}", order.name))?;
-        let compared = compare(talk, order, watch);
-        wait_for_prompt(talk, "waiting for the sender to end")?;
+        command(session, "requesting the file", &format!("{program} S {}", file.name))?;
+        let compared = compare(session, file, observer);
+        wait_for_prompt(session, "waiting for the sender to end")?;
         match compared {
-            Err(LoaderError::FileDiffers { .. }) if once_more => once_more = false,
+            Err(LoaderError::FileMismatch { .. }) if retry => retry = false,
             other => return other,
         }
     }
 }
 
-/// Types a command, and ends its line when the echo shows that it arrived as it was typed.
-fn command(talk: &mut Talk, what: &'static str, command: &str) -> Result<()> {
-    for attempt in 1..=ATTEMPTS {
-        talk.take();
-        talk.put(what, command.as_bytes())?;
-        match talk.hear_until(what, ANSWER, |heard| heard.ends_with(command.as_bytes())) {
-            Ok(_) => return talk.put(what, b"\r"),
-            Err(LoaderError::Silence { .. }) if attempt < ATTEMPTS => {
-                knock::knock(talk, what, KILL_LINE)?;
+/// Types a command, and sends its carriage return once the echo is correct.
+fn command(session: &mut MonitorSession, operation: &'static str, command: &str) -> Result<()> {
+    for attempt in 1..=MAX_ATTEMPTS {
+        session.take_received();
+        session.send(operation, command.as_bytes())?;
+        match session.receive_until(operation, REPLY_TIMEOUT, |received| {
+            received.ends_with(command.as_bytes())
+        }) {
+            Ok(_) => return session.send(operation, b"\r"),
+            Err(LoaderError::NoReply { .. }) if attempt < MAX_ATTEMPTS => {
+                exchange::send_keys(session, operation, KILL_LINE)?;
             }
             Err(error) => return Err(error),
         }
     }
-    Err(talk.silence(what, ANSWER))
+    Err(session.timeout_error(operation, REPLY_TIMEOUT))
 }
 
-fn wait_for_prompt(talk: &mut Talk, what: &'static str) -> Result<()> {
-    talk.hear_until(what, CLOSING, |heard| recognise(heard) == Some(Peer::Cpm)).map(drop)
+fn wait_for_prompt(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
+    session
+        .receive_until(operation, CLOSE_TIMEOUT, |received| {
+            identify_prompt(received) == Some(Peer::Cpm)
+        })
+        .map(drop)
 }
 
-/// Takes the file back and compares it, the filler of the last block too.
-fn compare(talk: &mut Talk, order: &FileOrder, watch: &mut dyn Watch) -> Result<()> {
-    let of = order.bytes.len().next_multiple_of(BLOCK);
-    let back = xmodem::receive(talk, Form::Checksum, order.patience, |done| {
-        watch.progress(Stage::ReadingBack, done.min(of), of);
-    })?;
-    let sent = order.bytes.iter().copied().chain(std::iter::repeat(FILLER)).take(of);
-    let there = back.iter().copied().map(Some).chain(std::iter::repeat(None));
-    match sent.zip(there).position(|(sent, there)| there != Some(sent)) {
-        None if back.len() == of => Ok(()),
-        at => Err(LoaderError::FileDiffers { at: at.unwrap_or(of), of }),
+/// Receives the file and compares it, including the padding of the last block.
+fn compare(
+    session: &mut MonitorSession,
+    file: &FileTransfer,
+    observer: &mut dyn LoadObserver,
+) -> Result<()> {
+    let total = file.bytes.len().next_multiple_of(BLOCK_BYTES);
+    let file_back =
+        xmodem::receive_file(session, CheckMode::Checksum, file.reply_timeout, |done| {
+            observer.on_progress(LoadStage::ReadingBack, done.min(total), total);
+        })?;
+    let expected = file.bytes.iter().copied().chain(std::iter::repeat(PAD)).take(total);
+    let actual = file_back.iter().copied().map(Some).chain(std::iter::repeat(None));
+    match expected.zip(actual).position(|(expected, actual)| actual != Some(expected)) {
+        None if file_back.len() == total => Ok(()),
+        at => Err(LoaderError::FileMismatch { offset: at.unwrap_or(total), total }),
     }
 }
 
-fn abandon(talk: &mut Talk) -> &'static str {
-    const WHAT: &str = "telling the receiver to give up";
-    let mut back = || -> Result<bool> {
-        talk.discard_unsent()?;
+fn abandon(session: &mut MonitorSession) -> &'static str {
+    const OPERATION: &str = "cancelling the receiver";
+    let mut recover = || -> Result<bool> {
+        session.discard_unsent()?;
         for _ in 0..3 {
-            if recognise(&give_up(talk, WHAT)?) == Some(Peer::Cpm) {
+            if identify_prompt(&cancel_receiver(session, OPERATION)?) == Some(Peer::Cpm) {
                 return Ok(true);
             }
         }
         Ok(false)
     };
-    match back() {
+    match recover() {
         Ok(true) => "CP/M is at its prompt again, the file is not complete: write it again",
-        _ => "the receiver was told to give up, but may still wait: press Ctrl-X there",
+        _ => "the receiver was cancelled, but may still wait: press Ctrl-X there",
     }
 }
 
@@ -350,7 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_cpm() {
+    fn only_names_that_are_valid_in_cpm_are_accepted() {
         for name in ["A", "PROG.COM", "p:x.y", "FOO-BAR1.$$$"] {
             assert!(CpmName::new(name).is_some(), "{name}");
         }

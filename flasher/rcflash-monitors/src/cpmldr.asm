@@ -1,13 +1,13 @@
-; What stands before a program for high memory in a .COM file: brings it there and starts it. Where
-; this is assembled are defined TARGET, the address of the program; LENGTH, its bytes; ENTRY, where
-; it is entered; TOP, the first address that it and its variables leave alone.
+; The start of a .COM file with a program for high memory: copies the program to its address and
+; starts it. The assembler defines TARGET, the address of the program; LENGTH, its size; ENTRY, its
+; entry address; TOP, the first address after the program and its variables.
 
         .IDENT  CPMLDR
 BDOS    ==      5
-PRINT   ==      9               ; the function that sends a text up to '$'
+PRINT   ==      9               ; function that prints a text up to '$'
 
         .LOC    100H
-        LHLD    BDOS+1          ; memory below BDOS is free
+        LHLD    BDOS+1          ; free memory ends at BDOS
         LXI     D,TOP
         ORA     A
         DSBC    D
@@ -19,7 +19,7 @@ PRINT   ==      9               ; the function that sends a text up to '$'
         JMP     ENTRY
 SMALL:  LXI     D,TEXT
         MVI     C,PRINT
-        JMP     BDOS            ; which returns to CP/M
+        JMP     BDOS            ; BDOS returns to CP/M
 TEXT:   .ASCII  "this CP/M leaves too little memory to programs$"
 TAIL::
         .END

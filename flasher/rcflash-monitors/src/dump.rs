@@ -1,31 +1,31 @@
-//! Memory as monitors show it: rows of an address and bytes in hexadecimal, whatever stands between
-//! and behind.
+//! Parses memory dumps of monitors: rows of an address and bytes in hexadecimal, with any text
+//! around them.
 
 use std::collections::BTreeMap;
 
 use tdlasm::image::Image;
 
 /// Bytes in a row of every monitor's dump.
-pub(super) const ROW: usize = 16;
+pub(crate) const ROW_BYTES: usize = 16;
 
-/// The content of a board's memory, as far as it was seen.
-pub(super) type Memory = BTreeMap<u16, u8>;
+/// The known bytes of a board's memory.
+pub(crate) type Memory = BTreeMap<u16, u8>;
 
-/// The rows in a text, each with 16 bytes; other lines, and rows that are not complete yet, are
-/// passed over.
-pub(super) fn rows(text: &[u8]) -> Vec<(u16, [u8; ROW])> {
-    text.split(|byte| matches!(byte, b'\r' | b'\n')).filter_map(row).collect()
+/// Returns the rows in a text, each with 16 bytes. Other lines and incomplete rows are skipped.
+pub(crate) fn parse_rows(text: &[u8]) -> Vec<(u16, [u8; ROW_BYTES])> {
+    text.split(|byte| matches!(byte, b'\r' | b'\n')).filter_map(parse_row).collect()
 }
 
-/// An address of four digits, then 16 pairs of digits with anything but digits and letters between.
-fn row(line: &[u8]) -> Option<(u16, [u8; ROW])> {
+/// Parses an address of four digits and 16 pairs of digits, separated by anything but digits and
+/// letters.
+fn parse_row(line: &[u8]) -> Option<(u16, [u8; ROW_BYTES])> {
     let mut words = line
         .split(|byte| !byte.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(|word| std::str::from_utf8(word).unwrap_or_default());
     let address = words.next().filter(|word| word.len() == 4)?;
     let address = u16::from_str_radix(address, 16).ok()?;
-    let mut bytes = [0; ROW];
+    let mut bytes = [0; ROW_BYTES];
     for byte in &mut bytes {
         let pair = words.next().filter(|word| word.len() == 2)?;
         *byte = u8::from_str_radix(pair, 16).ok()?;
@@ -33,21 +33,21 @@ fn row(line: &[u8]) -> Option<(u16, [u8; ROW])> {
     Some((address, bytes))
 }
 
-/// Adds the bytes of rows to what is known of the memory.
-pub(super) fn note(memory: &mut Memory, rows: &[(u16, [u8; ROW])]) {
+/// Stores the bytes of rows.
+pub(crate) fn store_rows(memory: &mut Memory, rows: &[(u16, [u8; ROW_BYTES])]) {
     for (address, bytes) in rows {
         memory.extend((0..).zip(bytes).map(|(i, byte)| (address.wrapping_add(i), *byte)));
     }
 }
 
-/// The addresses of an image whose bytes are not those of the memory, with what is there instead.
-pub(super) fn differences(image: &Image, memory: &Memory) -> Vec<(u16, Option<u8>)> {
+/// Returns the addresses at which the memory differs from the image, with the bytes in memory.
+pub(crate) fn mismatches(image: &Image, memory: &Memory) -> Vec<(u16, Option<u8>)> {
     let cells =
         image.runs().iter().flat_map(|run| (run.address..=u16::MAX).zip(run.bytes.iter().copied()));
     cells
         .map(|(address, byte)| (address, byte, memory.get(&address).copied()))
-        .filter(|(_, byte, there)| *there != Some(*byte))
-        .map(|(address, _, there)| (address, there))
+        .filter(|(_, byte, actual)| *actual != Some(*byte))
+        .map(|(address, _, actual)| (address, actual))
         .collect()
 }
 
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn rows_are_read_whatever_stands_around_the_bytes() {
-        let mut bytes = [0; ROW];
-        (0..ROW as u8).zip(&mut bytes).for_each(|(value, byte)| *byte = value);
+        let mut bytes = [0; ROW_BYTES];
+        (0..ROW_BYTES as u8).zip(&mut bytes).for_each(|(value, byte)| *byte = value);
         bytes[15] = 0xFF;
         let dashed = BYTES.replace("07 08", "07-08");
         let lower = BYTES.to_lowercase();
@@ -72,7 +72,7 @@ mod tests {
             format!("  8000: {dashed} 12 34"),
             format!("8000: {lower}   ab cd"),
         ] {
-            assert_eq!(rows(text.as_bytes()), [(0x8000, bytes)], "{text}");
+            assert_eq!(parse_rows(text.as_bytes()), [(0x8000, bytes)], "{text}");
         }
     }
 
@@ -83,30 +83,30 @@ mod tests {
         let wide = format!("08000: {BYTES}");
         let wrong = format!("8000: {}", BYTES.replace("07", "0G"));
         for text in [short.as_str(), &half, &wide, &wrong, "", "Bad command", "M 8000"] {
-            assert_eq!(rows(text.as_bytes()), [], "{text}");
+            assert_eq!(parse_rows(text.as_bytes()), [], "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn rows_are_found_between_anything_that_is_none(
-            cells in prop::collection::vec((any::<u16>(), any::<[u8; ROW]>()), 0..4),
-            noise in prop::collection::vec("[^\r\n]{0,40}", 5),
+            cells in prop::collection::vec((any::<u16>(), any::<[u8; ROW_BYTES]>()), 0..4),
+            noise_error in prop::collection::vec("[^\r\n]{0,40}", 5),
         ) {
-            let digits = |bytes: &[u8; ROW]| bytes.map(|byte| format!("{byte:02X}")).join(" ");
+            let digits = |bytes: &[u8; ROW_BYTES]| bytes.map(|byte| format!("{byte:02X}")).join(" ");
             let mut text = String::new();
-            for ((address, bytes), noise) in cells.iter().zip(&noise) {
-                text += &format!("?{noise}\r\n{address:04X}: {}\r\n", digits(bytes));
+            for ((address, bytes), noise_error) in cells.iter().zip(&noise_error) {
+                text += &format!("?{noise_error}\r\n{address:04X}: {}\r\n", digits(bytes));
             }
-            text += &noise[4];
-            let found = rows(text.as_bytes());
+            text += &noise_error[4];
+            let found = parse_rows(text.as_bytes());
             prop_assert!(cells.iter().all(|row| found.contains(row)));
             prop_assert!(found.len() <= cells.len() + 5);
         }
 
         #[test]
         fn anything_may_come_for_a_dump(text in prop::collection::vec(any::<u8>(), 0..300)) {
-            prop_assert!(rows(&text).len() <= text.len() / (4 + 3 * ROW));
+            prop_assert!(parse_rows(&text).len() <= text.len() / (4 + 3 * ROW_BYTES));
         }
     }
 
@@ -114,6 +114,6 @@ mod tests {
     fn differences_name_the_address_and_what_is_there() {
         let image = Image::new([Run { address: 0x8000, bytes: vec![1, 2, 3] }]);
         let memory = Memory::from([(0x8000, 1), (0x8001, 9)]);
-        assert_eq!(differences(&image, &memory), [(0x8001, Some(9)), (0x8002, None)]);
+        assert_eq!(mismatches(&image, &memory), [(0x8001, Some(9)), (0x8002, None)]);
     }
 }

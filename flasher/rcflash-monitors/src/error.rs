@@ -3,185 +3,184 @@
 use std::io;
 use std::time::Duration;
 
-use super::prompt::Peer;
+use crate::prompt::Peer;
 use rcflash_link::RecentTraffic;
 
 /// Error returned by a load.
 #[derive(Debug, thiserror::Error)]
 pub enum LoaderError {
-    /// The line failed.
-    #[error("{port}: the line failed while {what}: {source}; is it still plugged in?")]
-    Line {
-        /// The line.
+    /// Reading or writing the port failed.
+    #[error("{port}: the line failed while {operation}: {source}; is it still plugged in?")]
+    Io {
+        /// The name of the port.
         port: String,
         /// The operation that failed.
-        what: &'static str,
+        operation: &'static str,
         /// The error that the system reported.
         source: io::Error,
     },
-    /// The line takes nothing.
+    /// The port accepted no bytes in time.
     #[error(
-        "{port}: the line took nothing for {:.0} s while {what}: the board holds the host off by \
-         RTS, or the adapter's CTS is not wired; try --flow none", waited.as_secs_f64()
+        "{port}: nothing could be sent for {:.0} s while {operation}: the board suspends the host \
+         by RTS, or the adapter's CTS is not wired; try --flow none", waited.as_secs_f64()
     )]
-    Stalled {
-        /// The line.
+    WriteTimeout {
+        /// The name of the port.
         port: String,
         /// The operation that failed.
-        what: &'static str,
-        /// The time nothing was taken.
+        operation: &'static str,
+        /// The duration of the attempt.
         waited: Duration,
     },
-    /// Nothing came, or not what was waited for.
-    #[error("{port}: no answer within {:.1} s while {what}; {overheard}; \
-    {try_this}", waited.as_secs_f64())]
-    Silence {
-        /// The line.
+    /// No reply, or no complete one, arrived in time.
+    #[error("{port}: no reply within {:.1} s while {operation}; {recent_traffic}; {hint}",
+        waited.as_secs_f64())]
+    NoReply {
+        /// The name of the port.
         port: String,
         /// The operation that failed.
-        what: &'static str,
-        /// The time.
+        operation: &'static str,
+        /// The duration of the wait.
         waited: Duration,
-        /// The last bytes.
-        overheard: Box<RecentTraffic>,
+        /// The last bytes sent and received.
+        recent_traffic: Box<RecentTraffic>,
         /// A suggestion.
-        try_this: &'static str,
+        hint: &'static str,
     },
-    /// Something talks without end, or not in text.
+    /// What was received has no end, or is not text.
     #[error(
-        "{port}: only noise was heard while {what}; {overheard}; does the board run at {baud} \
-         baud? `rcflash probe` tells who it is, and at which speed"
+        "{port}: received only noise while {operation}; {recent_traffic}; is the board set to \
+         {baud} baud? Run `rcflash probe` to find its speed"
     )]
     Noise {
-        /// The line.
+        /// The name of the port.
         port: String,
         /// The operation that failed.
-        what: &'static str,
-        /// The speed that was tried.
+        operation: &'static str,
+        /// The current speed.
         baud: u32,
-        /// The last bytes.
-        overheard: Box<RecentTraffic>,
+        /// The last bytes sent and received.
+        recent_traffic: Box<RecentTraffic>,
     },
-    /// Somebody else answers.
-    #[error("{port}: {found} answers, not {wanted}; {}", found.advice())]
+    /// Another known program replied.
+    #[error("{port}: found {actual} instead of {expected}; {}", actual.load_hint())]
     WrongPeer {
-        /// The line.
+        /// The name of the port.
         port: String,
-        /// The monitor that was looked for.
-        wanted: &'static str,
-        /// The monitor that was found.
-        found: Peer,
+        /// The monitor that was expected.
+        expected: &'static str,
+        /// The monitor that replied.
+        actual: Peer,
     },
-    /// Something answers that nobody knows.
+    /// An unknown program replied.
     #[error(
-        "{port}: what answers is not {wanted}; {overheard}; `rcflash probe` tells who it is, and \
-         at which speed"
+        "{port}: found an unknown program instead of {expected}; {recent_traffic}; run `rcflash \
+         probe` to identify it"
     )]
-    Stranger {
-        /// The line.
+    UnknownPeer {
+        /// The name of the port.
         port: String,
-        /// The monitor that was looked for.
-        wanted: &'static str,
-        /// The last bytes.
-        overheard: Box<RecentTraffic>,
+        /// The monitor that was expected.
+        expected: &'static str,
+        /// The last bytes sent and received.
+        recent_traffic: Box<RecentTraffic>,
     },
     /// There is nothing to load.
     #[error("the program has no bytes")]
     Empty,
-    /// The program does not fit what the monitor leaves free.
-    #[error("the program needs {:04X}h-{:04X}h, but {keeper}", needs.0, needs.1)]
+    /// The program does not fit into the memory that the monitor leaves free.
+    #[error("the program needs {:04X}h-{:04X}h, but {reason}", needs.0, needs.1)]
     DoesNotFit {
         /// First and last address of the part that does not fit.
         needs: (u16, u16),
-        /// Whose memory it is, as a clause.
-        keeper: String,
+        /// Why it does not fit, as a clause.
+        reason: String,
     },
-    /// A line arrives damaged at every pace.
+    /// A line is corrupted at every pace.
     #[error(
-        "{who} refuses line {line} ({text}) even {pace}: {report}; the line loses or changes \
-         characters: look at cable, speed and flow control"
+        "{peer} rejects line {line} ({text}) even {pace}: {report}; characters are lost or \
+         corrupted: check cable, speed and flow control"
     )]
-    Damaged {
-        /// The monitor.
-        who: &'static str,
-        /// Which line, from 1.
+    Corrupted {
+        /// The name of the monitor.
+        peer: &'static str,
+        /// The number of the line, from 1.
         line: usize,
-        /// Its text.
+        /// The text of the line.
         text: String,
         /// The pace at which it was sent.
         pace: String,
-        /// The monitor's words.
+        /// The report of the monitor.
         report: String,
     },
-    /// The board's memory holds something else than what was sent.
+    /// The board's memory differs from what was sent.
     #[error(
-        "verify failed: {wrong} of {of} bytes differ, first at {address:04X}h in line {line}: \
-         sent {sent:02X}h, there {there:02X}h; {hint}"
+        "verify failed: {mismatches} of {total} bytes differ, first at {address:04X}h in line \
+         {line}: expected {expected:02X}h, read {actual:02X}h; {hint}"
     )]
     Verify {
         /// The number of bytes that differ.
-        wrong: usize,
-        /// Of how many.
-        of: usize,
-        /// Address of the first one.
+        mismatches: usize,
+        /// The number of bytes compared.
+        total: usize,
+        /// The address of the first mismatch.
         address: u16,
-        /// In which line, from 1.
+        /// The number of its line, from 1.
         line: usize,
         /// The value that was sent there.
-        sent: u8,
-        /// The value that is there.
-        there: u8,
-        /// Advice on what to check.
+        expected: u8,
+        /// The value that was read back.
+        actual: u8,
+        /// A suggestion.
         hint: &'static str,
     },
-    /// The file that came back over XMODEM differs from the one that was sent.
+    /// The file that was read back over XMODEM differs from the one that was sent.
     #[error(
-        "verify failed: the file that came back differs from what was sent at byte {at} of {of}; \
-         send it again"
+        "verify failed: the file that was read back differs at byte {offset} of {total}; send it \
+         again"
     )]
-    FileDiffers {
+    FileMismatch {
         /// The first byte that differs, from 0.
-        at: usize,
-        /// The number of bytes that were sent, padded.
-        of: usize,
+        offset: usize,
+        /// The number of bytes that were sent, including padding.
+        total: usize,
     },
-    /// The other side refused.
-    #[error("{who} refused while {what}: {text}")]
+    /// The program at the other end refused.
+    #[error("{peer} refused while {operation}: {text}")]
     Refused {
-        /// The program that was heard.
-        who: &'static str,
+        /// The name of the program.
+        peer: &'static str,
         /// The operation that failed.
-        what: &'static str,
-        /// The text that was heard.
+        operation: &'static str,
+        /// What it replied.
         text: String,
     },
-    /// The other side does not answer as it should.
-    #[error("{who}'s answer while {what} makes no sense: {text}; try again, or press reset")]
-    Nonsense {
-        /// The program that was heard.
-        who: &'static str,
+    /// The reply is not one of those expected.
+    #[error("unexpected reply from {peer} while {operation}: {text}; try again, or press reset")]
+    UnexpectedReply {
+        /// The name of the program.
+        peer: &'static str,
         /// The operation that failed.
-        what: &'static str,
-        /// The text that was heard.
+        operation: &'static str,
+        /// What it replied.
         text: String,
     },
-    /// The user stopped it.
-    #[error("interrupted while {what}; {state}")]
+    /// The user stopped the operation.
+    #[error("interrupted while {operation}; {state}")]
     Interrupted {
-        /// The operation that failed.
-        what: &'static str,
-        /// State in which the board was left.
+        /// The operation that was interrupted.
+        operation: &'static str,
+        /// The state in which the board was left.
         state: &'static str,
     },
 }
 
 impl LoaderError {
-    /// Whether the board's content, not the rig, is at fault.
+    /// Returns `true` if the board's content is wrong, rather than the setup.
     #[must_use]
     pub fn is_mismatch(&self) -> bool {
-        matches!(self, Self::Verify { .. } | Self::FileDiffers { .. })
+        matches!(self, Self::Verify { .. } | Self::FileMismatch { .. })
     }
 }
 
-/// The result of a loader's step.
-pub(super) type Result<T> = std::result::Result<T, LoaderError>;
+pub(crate) type Result<T> = std::result::Result<T, LoaderError>;

@@ -1,14 +1,14 @@
-; The hex loader that rcflash types into ROM BASIC: takes lines of Intel HEX one by one, answers
-; each, shows memory.
+; The hex loader that rcflash types into ROM BASIC. It executes lines of Intel HEX one by one and
+; replies to each.
 ;
-; At its start it sends '=', its stack pointer in four digits, and ':'. Then, for each line,
+; At its start it sends '=', its stack pointer in four digits, and ':'. Then, for each line:
 ;   type 00  stores the bytes                                     '+'
-;   type 01  starts the program at the address; if that is 0,     '+', and what BASIC says
-;            goes back to BASIC
-;   type 02  shows as many bytes as its one data byte says (0     '>', two digits a byte,
-;            for 256), from the address on                        two digits of their sum, '+'
-; and '-' for a line that is damaged: nothing of that is carried out. A colon always begins a new
-; line. START is defined where this is assembled: the address that it is loaded to.
+;   type 01  starts the program at the address, or returns to     '+', then output of BASIC
+;            BASIC if the address is 0
+;   type 02  sends memory from the address; its one data byte     '>', two digits a byte,
+;            is the number of bytes (0 for 256)                   two digits of their sum, '+'
+; The reply to a corrupted line is '-', and the line is not executed. A colon always begins a new
+; line. The assembler defines START, the load address.
 
         .IDENT  HEXLDR
 MOST    ==      32              ; data bytes of a line
@@ -29,15 +29,15 @@ NEXT:   CALL    GET
         CPI     ':'
         JRNZ    NEXT
 
-; LINE - a colon has come: gathers the line, and judges it.
+; LINE - receives a line after its colon, checks and executes it.
 LINE:   LSPD    SAVED
         LXI     H,BUFFER
-        MVI     C,0             ; the sum of the line
+        MVI     C,0             ; sum of the line
         CALL    GETHEX
         CPI     MOST+1
         JRNC    BAD
         MOV     M,A
-        ADI     4               ; address, type, and the check
+        ADI     4               ; address, type and checksum
         MOV     B,A
 ..BYTE: CALL    GETHEX
         INX     H
@@ -77,7 +77,7 @@ BAD:    LSPD    SAVED
         MVI     A,'-'
         JMPR    ANSWER
 
-; GO - type 01: to the program, which returns to BASIC, or to BASIC at once.
+; GO - type 01: jumps to the program, which returns to BASIC, or returns to BASIC.
 GO:     MVI     A,'+'
         CALL    PUT
         XCHG
@@ -86,7 +86,7 @@ GO:     MVI     A,'+'
         RZ
         PCHL
 
-; SHOW - type 02: memory in digits, and their sum.
+; SHOW - type 02: sends memory in digits, and their sum.
 SHOW:   MVI     A,'>'
         CALL    PUT
         MOV     B,M
@@ -107,9 +107,9 @@ SHOW:   MVI     A,'>'
 ; GETHEX - receives a byte as two digits.
 ;   Entry:    C = sum so far
 ;   Exit:     A = the byte; C = the sum with it
-;   Errors:   to LINE at a colon, to BAD at anything that is no digit
+;   Errors:   to LINE at a colon, to BAD at anything but a digit
 ;   Clobbers: EF
-;   Stack:    14, and what BASIC's RST 10H takes
+;   Stack:    14, plus that of BASIC's RST 10H
 ;   Cycles:   waits for the line
 GETHEX: CALL    DIGIT
         RLC
@@ -130,7 +130,7 @@ GETHEX: CALL    DIGIT
 ;   Exit:     A = its value
 ;   Errors:   as GETHEX
 ;   Clobbers: F
-;   Stack:    10, and what BASIC's RST 10H takes
+;   Stack:    10, plus that of BASIC's RST 10H
 ;   Cycles:   waits for the line
 DIGIT:  CALL    GET
         CPI     ':'
@@ -151,7 +151,7 @@ DIGIT:  CALL    GET
 ;   Exit:     -
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    14, and what BASIC's RST 08H takes
+;   Stack:    14, plus that of BASIC's RST 08H
 ;   Cycles:   waits for the line
 PUTHEX: PUSH    PSW
         RRC
@@ -171,7 +171,7 @@ PUTDIG: ANI     0FH
 ;   Exit:     -
 ;   Errors:   none
 ;   Clobbers: AF
-;   Stack:    8, and what BASIC's RST 08H takes
+;   Stack:    8, plus that of BASIC's RST 08H
 ;   Cycles:   waits for the line
 PUT:    PUSH    B
         PUSH    D
@@ -184,7 +184,7 @@ PUT:    PUSH    B
 ;   Exit:     A = the character
 ;   Errors:   none
 ;   Clobbers: F
-;   Stack:    8, and what BASIC's RST 10H takes
+;   Stack:    8, plus that of BASIC's RST 10H
 ;   Cycles:   waits for the line
 GET:    PUSH    B
         PUSH    D
@@ -195,8 +195,8 @@ BACK:   POP     H
         POP     B
         RET
 
-TAIL::                          ; what follows needs no bytes to be loaded
+TAIL::                          ; end of the bytes to load
 SAVED:  .BLKB   2               ; the stack pointer at the start
 BUFFER: .BLKB   MOST+5
-ROOM::                          ; just past what it needs
+ROOM::                          ; end of its memory
         .END

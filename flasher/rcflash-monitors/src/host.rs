@@ -1,5 +1,5 @@
-//! Monitors beside which a program of this project's protocol runs: it is loaded through them,
-//! started, and goes back to them in the end.
+//! Monitors beside which a program with this project's protocol runs: they load and start it, and
+//! it returns to them at its end.
 
 use std::time::Duration;
 
@@ -8,28 +8,29 @@ use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
-use super::cpm::{self, CpmName, FileOrder, transfer};
-use super::deliver::deliver;
-use super::error::{LoaderError, Result};
-use super::knock::{self, ANSWER};
-use super::pace::Pace;
-use super::prompt::{Peer, recognise};
-use super::talk::Talk;
-use super::{FlowChoice, Order, Stock, Watch};
+use crate::cpm::{self, CpmName, FileTransfer, transfer_file};
+use crate::error::{LoaderError, Result};
+use crate::event::LoadObserver;
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::hex_load::{LoadRequest, load_hex};
+use crate::pace::Pace;
+use crate::prompt::{Peer, identify_prompt};
+use crate::reach::FlowControlMode;
+use crate::session::MonitorSession;
+use crate::stock::StockMonitor;
 
-/// The file that CP/M gets. RomWBW starts on its ROM drive; A is a drive that can be written.
-const FILE: &str = "A:HWTESTS.COM";
-/// The source of what stands before the program in that file.
-const PROLOGUE: &str = include_str!("cpmldr.asm");
-/// The longest wait for an answer of XM, whose first call comes after up to ten seconds.
-const XM: Duration = Duration::from_secs(10);
-/// The longest wait for the banner of a monitor that starts again: RomWBW's boot loader, CP/M's
-/// warm boot from a disk.
-const RESTARTS: Duration = Duration::from_secs(5);
+/// The name of the file in CP/M. RomWBW starts on its ROM drive; drive A is writable.
+const CPM_FILE: &str = "A:HWTESTS.COM";
+/// The source of the code before the program in that file.
+const PROLOGUE_SOURCE: &str = include_str!("cpmldr.asm");
+/// How long XM may take to reply; its first request comes after up to ten seconds.
+const XM_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a monitor may take to restart: RomWBW's boot loader, or CP/M's warm boot from a disk.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The monitor that a board keeps.
+/// A stock monitor that stays on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
+pub enum HostMonitor {
     /// The Small Computer Monitor.
     Scm,
     /// RomWBW's debug monitor.
@@ -40,22 +41,22 @@ pub enum Host {
     Cpm,
 }
 
-/// A program for memory from 8000h on.
+/// A program for memory from 8000h.
 #[derive(Debug, Clone, Copy)]
-pub struct Guest<'a> {
+pub struct HostedProgram<'a> {
     /// Its bytes.
     pub image: &'a Image,
     /// Its entry address.
     pub entry: u16,
-    /// The first address that neither it nor its variables need.
+    /// The first address after the program and its variables.
     pub top: u16,
 }
 
-impl Host {
-    /// All of them.
+impl HostMonitor {
+    /// All host monitors.
     pub const ALL: [Self; 4] = [Self::Scm, Self::Romwbw, Self::Basic, Self::Cpm];
 
-    /// Returns its name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,110 +67,126 @@ impl Host {
         }
     }
 
-    /// Returns the one of this name, or of the name of the loader that leads there.
+    /// Returns the monitor of this name, or of its loader's name.
     ///
     /// ```
-    /// use rcflash_monitors::Host;
-    /// assert_eq!(Host::named("cpm"), Some(Host::Cpm));
+    /// use rcflash_monitors::HostMonitor;
+    /// assert_eq!(HostMonitor::from_name("cpm"), Some(HostMonitor::Cpm));
     /// ```
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "xmodem" => Some(Self::Cpm),
             name => Self::ALL.into_iter().find(|host| host.name() == name),
         }
     }
 
-    /// Returns the one through which a program gets to a board where `peer` answers.
+    /// Returns the monitor that loads programs on a board with `peer`, or `None` for this project's
+    /// own firmware.
     #[must_use]
-    pub fn of(peer: Peer) -> Option<Self> {
+    pub fn for_peer(peer: Peer) -> Option<Self> {
         match peer {
             Peer::Scm => Some(Self::Scm),
             Peer::RomwbwLoader | Peer::RomwbwMonitor => Some(Self::Romwbw),
             Peer::Basic => Some(Self::Basic),
             Peer::Cpm | Peer::XmodemReceiver | Peer::CpmMonitor => Some(Self::Cpm),
-            Peer::Ours => None,
+            Peer::OwnFirmware => None,
         }
     }
 
-    /// Loads a program, has it read back, and starts it.
+    /// Loads a program, verifies it, and starts it.
     ///
     /// # Errors
-    /// What kept it from running, or the user.
+    /// Returns [`LoaderError`] if the load or the start fails, or the user interrupts.
     pub fn start(
         self,
-        talk: &mut Talk,
-        guest: Guest,
-        watch: &mut dyn Watch,
+        session: &mut MonitorSession,
+        program: HostedProgram,
+        observer: &mut dyn LoadObserver,
     ) -> std::result::Result<(), LoaderError> {
-        let stock = match self {
-            Self::Scm => Stock::Scm,
-            Self::Romwbw => Stock::Romwbw,
-            Self::Basic => Stock::Basic,
-            Self::Cpm => return start_file(talk, guest, watch),
+        let monitor = match self {
+            Self::Scm => StockMonitor::Scm,
+            Self::Romwbw => StockMonitor::Romwbw,
+            Self::Basic => StockMonitor::Basic,
+            Self::Cpm => return start_as_cpm_file(session, program, observer),
         };
-        let flow = FlowChoice::Auto;
-        let order =
-            Order { image: guest.image, entry: Some(guest.entry), verify: true, pace: None, flow };
-        deliver(stock, talk, &order, watch).map(drop)
+        let flow_control = FlowControlMode::Auto;
+        let request = LoadRequest {
+            image: program.image,
+            entry: Some(program.entry),
+            verify: true,
+            pace: None,
+            flow_control,
+        };
+        load_hex(monitor, session, &request, observer).map(drop)
     }
 
-    /// Waits for the monitor after the program has gone back to it, and puts things in their place
-    /// there. Returns who is at its prompt.
+    /// Waits until the program has returned to the monitor, and brings that to its prompt. Returns
+    /// the peer at its prompt.
     ///
     /// # Errors
-    /// It does not come back, as RomWBW 2.9 does not, or the line failed.
-    pub fn wait_for(self, talk: &mut Talk) -> std::result::Result<Peer, LoaderError> {
-        const WHAT: &str = "waiting for the board's own monitor to come back";
-        let heard = talk.hear_until(WHAT, RESTARTS, |heard| recognise(heard).is_some())?;
-        // What looks like a prompt may be the middle of a banner.
-        talk.give_back(&heard);
-        let heard = talk.receive_until_quiet(WHAT, knock::QUIET, ANSWER)?;
-        let Some(peer) = recognise(&heard) else {
-            return Err(talk.silence(WHAT, RESTARTS));
+    /// Returns [`LoaderError`] if the monitor does not return, as RomWBW 2.9, or the transport
+    /// fails.
+    pub fn wait_for_return(
+        self,
+        session: &mut MonitorSession,
+    ) -> std::result::Result<Peer, LoaderError> {
+        const OPERATION: &str = "waiting for the board's own monitor to return";
+        let received = session.receive_until(OPERATION, RESTART_TIMEOUT, |received| {
+            identify_prompt(received).is_some()
+        })?;
+        // A prompt may also be part of a banner.
+        session.unread(&received);
+        let received = session.receive_until_quiet(OPERATION, MAX_CHAR_GAP, REPLY_TIMEOUT)?;
+        let Some(peer) = identify_prompt(&received) else {
+            return Err(session.timeout_error(OPERATION, RESTART_TIMEOUT));
         };
         match peer {
-            // It asks for a cold or a warm start.
-            Peer::Basic => drop(knock::knock(talk, WHAT, b"W")?),
-            Peer::Cpm => cpm::erase(talk, FILE)?,
+            // At its question for a cold or a warm start.
+            Peer::Basic => drop(exchange::send_keys(session, OPERATION, b"W")?),
+            Peer::Cpm => cpm::erase(session, CPM_FILE)?,
             _ => {}
         }
         Ok(peer)
     }
 }
 
-/// Brings a program to CP/M as a file, and starts that.
-fn start_file(talk: &mut Talk, guest: Guest, watch: &mut dyn Watch) -> Result<()> {
-    let bytes = command_file(guest)?;
-    let Some(name) = CpmName::new(FILE) else { return Err(LoaderError::Empty) };
-    let order = FileOrder {
+/// Sends a program to CP/M as a file and starts it.
+fn start_as_cpm_file(
+    session: &mut MonitorSession,
+    program: HostedProgram,
+    observer: &mut dyn LoadObserver,
+) -> Result<()> {
+    let bytes = com_file(program)?;
+    let Some(name) = CpmName::new(CPM_FILE) else { return Err(LoaderError::Empty) };
+    let request = FileTransfer {
         bytes: &bytes,
         name,
-        program: Some("XM"),
+        xmodem_program: Some("XM"),
         run: true,
         verify: true,
         replace: true,
         pace: Pace::FULL,
-        flow: FlowChoice::Auto,
-        patience: XM,
+        flow_control: FlowControlMode::Auto,
+        reply_timeout: XM_REPLY_TIMEOUT,
     };
-    transfer(talk, &order, watch).map(drop)
+    transfer_file(session, &request, observer).map(drop)
 }
 
-/// The content of a .COM file that brings a program to its place and starts it.
-fn command_file(guest: Guest) -> Result<Vec<u8>> {
-    let Some((target, _)) = guest.image.bounds() else { return Err(LoaderError::Empty) };
-    let bytes = guest.image.flat(0xFF);
+/// Returns the content of a .COM file that copies the program to its address and starts it.
+fn com_file(program: HostedProgram) -> Result<Vec<u8>> {
+    let Some((target, _)) = program.image.bounds() else { return Err(LoaderError::Empty) };
+    let bytes = program.image.flat(0xFF);
     let defines = [
         ("TARGET", target),
         ("LENGTH", bytes.len() as u16),
-        ("ENTRY", guest.entry),
-        ("TOP", guest.top),
+        ("ENTRY", program.entry),
+        ("TOP", program.top),
     ];
     let defines = defines.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    let loader = MemoryLoader::new().with("cpmldr.asm", PROLOGUE);
+    let loader = MemoryLoader::new().with("cpmldr.asm", PROLOGUE_SOURCE);
     let options = Options { defines, ..Options::default() };
-    // Its source is ours and the tests assemble it: it has no errors.
+    // The source is built in and assembled by the tests, so there are no errors.
     let modules = assemble(&loader, &["cpmldr.asm".into()], &options)
         .unwrap_or_else(|errors| unreachable!("{errors}"))
         .modules;
@@ -185,19 +202,19 @@ mod tests {
 
     #[test]
     fn every_peer_but_ours_leads_to_a_host_that_can_be_named() {
-        for host in Host::ALL {
-            assert_eq!(Host::named(host.name()), Some(host));
+        for host in HostMonitor::ALL {
+            assert_eq!(HostMonitor::from_name(host.name()), Some(host));
         }
-        assert_eq!(Host::named("xmodem"), Some(Host::Cpm));
-        assert_eq!(Host::named("monitor"), None);
-        assert_eq!(Host::of(Peer::RomwbwLoader), Some(Host::Romwbw));
-        assert_eq!(Host::of(Peer::Ours), None);
+        assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
+        assert_eq!(HostMonitor::from_name("monitor"), None);
+        assert_eq!(HostMonitor::for_peer(Peer::RomwbwLoader), Some(HostMonitor::Romwbw));
+        assert_eq!(HostMonitor::for_peer(Peer::OwnFirmware), None);
     }
 
     #[test]
     fn the_file_for_cpm_moves_the_program_up_and_jumps_to_it() {
         let image = Image::new([Run { address: 0x8400, bytes: vec![0xC9, 0x76] }]);
-        let file = command_file(Guest { image: &image, entry: 0x8401, top: 0xD800 });
+        let file = com_file(HostedProgram { image: &image, entry: 0x8401, top: 0xD800 });
         let file = file.expect("it has bytes");
         // LD HL,(6); LD DE,D800h; OR A; SBC HL,DE; JR C,..
         assert_eq!(file[..10], [0x2A, 6, 0, 0x11, 0x00, 0xD8, 0xB7, 0xED, 0x52, 0x38]);

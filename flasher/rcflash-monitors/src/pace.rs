@@ -1,64 +1,74 @@
-//! The speed at which lines are sent to a monitor that may not keep up.
+//! The speed of sending to a monitor that may be slower than the line.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A way of sending lines.
+/// A pace of sending lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     /// The name on the command line.
     pub name: &'static str,
     /// Data bytes in a line of Intel HEX.
-    pub record: usize,
-    /// Rest after a line.
-    pub line: Duration,
-    /// Rest after a character.
-    pub character: Duration,
+    pub record_bytes: usize,
+    /// The delay after a line.
+    pub line_delay: Duration,
+    /// The delay after a character.
+    pub char_delay: Duration,
 }
 
 impl Pace {
-    /// As fast as the line carries.
+    /// Without delays.
     pub const FULL: Self = Self::new("full", 16, 0, 0);
 
-    /// From the fastest to the slowest. Lines of 8 bytes have 28 characters and fit the smallest
-    /// receive buffer that interrupts fill (32, RomWBW); 2 ms between characters was seen to work
-    /// there without flow control.
-    pub const LADDER: [Self; 4] = [
+    /// All paces, from the fastest to the slowest. Lines of 8 bytes have 28 characters and fit into
+    /// the smallest interrupt-driven receive buffer (32, RomWBW); 2 ms between characters was
+    /// measured to work there without flow control.
+    pub const ALL: [Self; 4] = [
         Self::FULL,
         Self::new("short-lines", 8, 12, 0),
         Self::new("slow", 16, 0, 2),
         Self::new("slowest", 16, 20, 10),
     ];
 
-    const fn new(name: &'static str, record: usize, line: u64, character: u64) -> Self {
-        let line = Duration::from_millis(line);
-        let character = Duration::from_millis(character);
-        Self { name, record, line, character }
+    const fn new(
+        name: &'static str,
+        record_bytes: usize,
+        line_delay: u64,
+        char_delay: u64,
+    ) -> Self {
+        let line_delay = Duration::from_millis(line_delay);
+        let char_delay = Duration::from_millis(char_delay);
+        Self { name, record_bytes, line_delay, char_delay }
     }
 
-    /// The pace of a name.
+    /// Returns the pace of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::LADDER.into_iter().find(|pace| pace.name == name)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pace| pace.name == name)
     }
 
-    /// The next slower one.
+    /// Returns the next slower pace.
     #[must_use]
     pub fn slower(self) -> Option<Self> {
-        let at = Self::LADDER.iter().position(|pace| *pace == self)?;
-        Self::LADDER.get(at + 1).copied()
+        let at = Self::ALL.iter().position(|pace| *pace == self)?;
+        Self::ALL.get(at + 1).copied()
     }
 }
 
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = |time: Duration| time.as_millis();
-        match (self.line.is_zero(), self.character.is_zero()) {
+        match (self.line_delay.is_zero(), self.char_delay.is_zero()) {
             (true, true) => f.write_str("at full speed"),
             (_, true) => {
-                write!(f, "in lines of {} bytes with {} ms after each", self.record, ms(self.line))
+                write!(
+                    f,
+                    "in lines of {} bytes with {} ms after each",
+                    self.record_bytes,
+                    ms(self.line_delay)
+                )
             }
-            (_, false) => write!(f, "with {} ms after each character", ms(self.character)),
+            (_, false) => write!(f, "with {} ms after each character", ms(self.char_delay)),
         }
     }
 }
@@ -68,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ladder_leads_from_full_speed_to_its_end() {
+    fn slower_leads_from_full_speed_through_all_paces() {
         let mut pace = Pace::FULL;
         let mut steps = 0;
         while let Some(slower) = pace.slower() {
-            assert_eq!(Pace::named(slower.name), Some(slower));
+            assert_eq!(Pace::from_name(slower.name), Some(slower));
             (pace, steps) = (slower, steps + 1);
         }
-        assert_eq!(steps, Pace::LADDER.len() - 1);
+        assert_eq!(steps, Pace::ALL.len() - 1);
         assert_eq!(Pace::FULL.to_string(), "at full speed");
         assert_eq!(pace.to_string(), "with 10 ms after each character");
     }

@@ -1,143 +1,149 @@
-//! Finds out who is at the other end of a line, which version it is, and at which speed it talks.
+//! Identifies the program at the other end, its version, and its speed.
 //!
-//! At the line's own speed the whole first contact is made ([`contact`](super::contact)). At others
-//! only its harmless first steps are, since a monitor at its own speed takes them for other
-//! characters.
+//! At the configured speed the whole handshake is performed. At other speeds only its first steps
+//! are, which are harmless although a monitor at another speed receives different characters.
 
-use super::contact::{self, Contact, contact, greet, is_text, shown};
-use super::error::{LoaderError, Result};
-use super::identify::describe;
-use super::prompt::Peer;
-use super::talk::Talk;
+use crate::error::{LoaderError, Result};
+use crate::exchange::{self, escape_tail};
+use crate::handshake::{self, HandshakeResult, handshake, handshake_passive, is_text};
+use crate::identify::name_with_version;
+use crate::prompt::Peer;
+use crate::session::MonitorSession;
 
-const WHAT: &str = "probing";
+const OPERATION: &str = "probing";
 
-/// The monitor that answers, and the facts of the line.
+/// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The program that was heard.
-    pub who: Who,
-    /// At which speed.
+pub struct ProbeResult {
+    /// The program that replied.
+    pub peer: ProbedPeer,
+    /// The speed at which it replied.
     pub baud: u32,
-    /// The board did not answer while its RTS was obeyed, but does now.
-    pub flow_off: bool,
-    /// It was brought back to its prompt from something that it waited for.
-    pub unstuck: bool,
+    /// Whether the board replies only with flow control off.
+    pub flow_control_off: bool,
+    /// Whether it was waiting for something and was brought back to its prompt.
+    pub recovered: bool,
 }
 
-/// The programs that may be there.
+/// What was found at the other end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
-    /// Somebody known: its name with its version, as far as that can be found out without changing
+pub enum ProbedPeer {
+    /// A known program: its name and version, as far as that can be determined without changing
     /// anything.
     Known(Peer, String),
-    /// Somebody who says this text.
-    Stranger(String),
-    /// Something that is no text, or has no end.
+    /// An unknown program that sent this text.
+    Unknown(String),
+    /// Bytes that are not text, or have no end.
     Noise,
-    /// Nobody.
-    Silence,
+    /// No reply.
+    NoReply,
 }
 
-/// Looks at the line's own speed first, and then, while nobody known answers, at others. If none
-/// answers at any, the first look counts.
+/// Probes at the configured speed, then at `other_bauds` until a known program replies. If none
+/// does, returns the result of the first speed.
 ///
 /// # Errors
-/// The line failed, or the user stopped it.
-pub fn probe(talk: &mut Talk, others: &[u32]) -> std::result::Result<Found, LoaderError> {
-    search(talk, others).map_err(unchanged)
+/// Returns [`LoaderError`] if the transport fails or the user interrupts.
+pub fn probe(
+    session: &mut MonitorSession,
+    other_bauds: &[u32],
+) -> std::result::Result<ProbeResult, LoaderError> {
+    probe_speeds(session, other_bauds).map_err(with_unchanged_note)
 }
 
-/// Looks at the line's own speed for whoever waits for a command or asks how to start, within two
-/// seconds where nobody does. Unlike [`probe`], it does not free a board that is in the middle of a
-/// load.
+/// Probes at the current speed for a program that waits for a command or is at its start prompt.
+/// Takes two seconds without a reply. Unlike [`probe`], it does not recover a board in the middle
+/// of a load.
 ///
 /// # Errors
-/// The line failed, or the user stopped it.
-pub fn glance(talk: &mut Talk) -> std::result::Result<Who, LoaderError> {
-    look(talk, contact::glance).map(|(who, _)| who).map_err(unchanged)
+/// Returns [`LoaderError`] if the transport fails or the user interrupts.
+pub fn probe_quick(session: &mut MonitorSession) -> std::result::Result<ProbedPeer, LoaderError> {
+    probe_at_speed(session, handshake::handshake_gentle)
+        .map(|(probed, _)| probed)
+        .map_err(with_unchanged_note)
 }
 
-/// Adds to an interruption how the board is left.
-fn unchanged(error: LoaderError) -> LoaderError {
+/// Adds the state of the board to an interruption.
+fn with_unchanged_note(error: LoaderError) -> LoaderError {
     match error {
-        LoaderError::Interrupted { what, .. } => LoaderError::Interrupted {
-            what,
-            state: "the board was asked who it is, nothing was changed on it",
+        LoaderError::Interrupted { operation, .. } => LoaderError::Interrupted {
+            operation,
+            state: "the board was only probed, nothing was changed on it",
         },
         other => other,
     }
 }
 
-fn search(talk: &mut Talk, others: &[u32]) -> Result<Found> {
-    let own = talk.baud();
-    // So few characters need no flow control, and a CTS that is not connected would keep them here.
-    let obeyed = talk.obey_rts(false)?;
-    let (mut who, unstuck) = look(talk, contact)?;
-    if matches!(who, Who::Known(..)) {
-        let flow_off = obeyed && needs_no_flow(talk, &who)?;
-        return Ok(Found { who, baud: own, flow_off, unstuck });
+fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<ProbeResult> {
+    let own_baud = session.baud();
+    // The few characters of a probe need no flow control, and an unconnected CTS would block them.
+    let was_enabled = session.set_flow_control(false)?;
+    let (mut probed, recovered) = probe_at_speed(session, handshake)?;
+    if matches!(probed, ProbedPeer::Known(..)) {
+        let flow_control_off = was_enabled && needs_flow_control_off(session, &probed)?;
+        return Ok(ProbeResult { peer: probed, baud: own_baud, flow_control_off, recovered });
     }
-    for &baud in others.iter().filter(|baud| **baud != own) {
-        if talk.set_baud(baud).is_err() {
-            continue; // the device has not this speed
+    for &baud in other_bauds.iter().filter(|baud| **baud != own_baud) {
+        if session.set_baud(baud).is_err() {
+            continue; // the device does not support this speed
         }
-        let (other, unstuck) = look(talk, greet)?;
-        if matches!(other, Who::Known(..)) {
-            return Ok(Found { who: other, baud, flow_off: false, unstuck });
+        let (other, recovered) = probe_at_speed(session, handshake_passive)?;
+        if matches!(other, ProbedPeer::Known(..)) {
+            return Ok(ProbeResult { peer: other, baud, flow_control_off: false, recovered });
         }
-        if who == Who::Silence && other == Who::Noise {
-            who = other;
+        if probed == ProbedPeer::NoReply && other == ProbedPeer::Noise {
+            probed = other;
         }
     }
-    Ok(Found { who, baud: own, flow_off: false, unstuck: false })
+    Ok(ProbeResult { peer: probed, baud: own_baud, flow_control_off: false, recovered: false })
 }
 
-/// A look at one speed, and whether somebody was brought back to a prompt.
-fn look(
-    talk: &mut Talk,
-    first: fn(&mut Talk, &'static str) -> Result<Contact>,
-) -> Result<(Who, bool)> {
-    match first(talk, WHAT) {
+/// Probes at the current speed. Also returns whether a prompt was recovered.
+fn probe_at_speed(
+    session: &mut MonitorSession,
+    first: fn(&mut MonitorSession, &'static str) -> Result<HandshakeResult>,
+) -> Result<(ProbedPeer, bool)> {
+    match first(session, OPERATION) {
         Ok(found) => {
-            let unstuck = found.unstuck;
-            Ok((known(talk, &found)?, unstuck))
+            let recovered = found.recovered;
+            Ok((classify(session, &found)?, recovered))
         }
         Err(LoaderError::Noise { .. }) => {
-            talk.take();
-            Ok((Who::Noise, false))
+            session.take_received();
+            Ok((ProbedPeer::Noise, false))
         }
-        Err(LoaderError::Stalled { .. }) => Ok((Who::Silence, false)),
+        Err(LoaderError::WriteTimeout { .. }) => Ok((ProbedPeer::NoReply, false)),
         Err(error) => Err(error),
     }
 }
 
-fn known(talk: &mut Talk, found: &Contact) -> Result<Who> {
+fn classify(session: &mut MonitorSession, found: &HandshakeResult) -> Result<ProbedPeer> {
     Ok(match found.peer {
-        Some(peer) => Who::Known(peer, describe(talk, peer, &found.heard)?),
-        None if found.heard.is_empty() => Who::Silence,
-        None if is_text(&found.heard) => Who::Stranger(shown(&found.heard)),
-        None => Who::Noise,
+        Some(peer) => ProbedPeer::Known(peer, name_with_version(session, peer, &found.received)?),
+        None if found.received.is_empty() => ProbedPeer::NoReply,
+        None if is_text(&found.received) => ProbedPeer::Unknown(escape_tail(&found.received)),
+        None => ProbedPeer::Noise,
     })
 }
 
-/// Has RTS obeyed again; whether the board no longer answers then, so that it is not.
-fn needs_no_flow(talk: &mut Talk, who: &Who) -> Result<bool> {
-    let Who::Known(peer, _) = who else { return Ok(false) };
-    talk.obey_rts(true)?;
-    // The others say nothing to an empty line, or not at once.
-    let answers = !matches!(peer, Peer::XmodemReceiver | Peer::Ours | Peer::CpmMonitor);
-    if !talk.has_flow_control() || !answers {
+/// Restores flow control, or leaves it off and returns `true` if the board does not reply with it.
+fn needs_flow_control_off(session: &mut MonitorSession, probed: &ProbedPeer) -> Result<bool> {
+    let ProbedPeer::Known(peer, _) = probed else { return Ok(false) };
+    session.set_flow_control(true)?;
+    // The others do not reply to an empty line, or not at once.
+    let replies_at_once =
+        !matches!(peer, Peer::XmodemReceiver | Peer::OwnFirmware | Peer::CpmMonitor);
+    if !session.has_flow_control() || !replies_at_once {
         return Ok(false);
     }
-    let heard = match super::knock::knock(talk, WHAT, b"\r") {
-        Ok(heard) => heard,
-        Err(LoaderError::Stalled { .. }) => Vec::new(),
+    let received = match exchange::send_keys(session, OPERATION, b"\r") {
+        Ok(received) => received,
+        Err(LoaderError::WriteTimeout { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };
-    if heard.is_empty() {
-        talk.discard_unsent()?;
-        talk.obey_rts(false)?;
+    if received.is_empty() {
+        session.discard_unsent()?;
+        session.set_flow_control(false)?;
     }
-    Ok(heard.is_empty())
+    Ok(received.is_empty())
 }

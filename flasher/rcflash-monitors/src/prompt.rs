@@ -1,9 +1,8 @@
-//! Recognises who is at the other end by the end of its last words: the prompts of the stock
-//! monitors.
+//! Recognises a program by its prompt at the end of the received text.
 
 use std::fmt;
 
-/// A program that may be at the other end of a line.
+/// A program at the other end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     /// The Small Computer Monitor.
@@ -14,20 +13,20 @@ pub enum Peer {
     RomwbwMonitor,
     /// A Microsoft BASIC of the family 4.7, ready or in its start dialogue.
     Basic,
-    /// CP/M or what looks like it.
+    /// CP/M, or a system with its prompt.
     Cpm,
-    /// A receiver of XMODEM that waits for a file.
+    /// An XMODEM receiver that waits for a file.
     XmodemReceiver,
     /// The factory's CP/M monitor by G. Searle.
     CpmMonitor,
     /// This project's own monitor or application.
-    Ours,
+    OwnFirmware,
 }
 
 impl Peer {
-    /// Method of loading a program there.
+    /// Returns a hint on how to load a program there.
     #[must_use]
-    pub fn advice(self) -> &'static str {
+    pub fn load_hint(self) -> &'static str {
         match self {
             Self::Scm => "try --via scm",
             Self::RomwbwLoader | Self::RomwbwMonitor => "try --via romwbw",
@@ -35,7 +34,7 @@ impl Peer {
             Self::Cpm => "try --via xmodem, or start the monitor there",
             Self::XmodemReceiver => "try --via xmodem, or press Ctrl-X there",
             Self::CpmMonitor => "boot CP/M there (X), then try --via xmodem",
-            Self::Ours => "try --via monitor",
+            Self::OwnFirmware => "try --via monitor",
         }
     }
 }
@@ -50,77 +49,80 @@ impl fmt::Display for Peer {
             Self::Cpm => "CP/M",
             Self::XmodemReceiver => "an XMODEM receiver",
             Self::CpmMonitor => "the factory's CP/M monitor",
-            Self::Ours => "this project's monitor",
+            Self::OwnFirmware => "this project's monitor",
         })
     }
 }
 
-/// The questions of a BASIC that was just started.
-pub(super) const MEMORY_TOP: &str = "Memory top? ";
-pub(super) const HOW_TO_START: [&str; 2] = ["Cold or warm start (C or W)? ", "(C|W) ? "];
+/// The prompts of a BASIC after its start.
+pub(crate) const MEMORY_TOP_PROMPT: &str = "Memory top? ";
+pub(crate) const START_PROMPTS: [&str; 2] = ["Cold or warm start (C or W)? ", "(C|W) ? "];
 
-/// Returns the program whose words end like this; `None` for words of nobody known.
+/// Returns the program whose prompt is at the end of `received`, or `None` if there is no known
+/// prompt.
 ///
 /// ```
-/// use rcflash_monitors::{Peer, recognise};
-/// assert_eq!(recognise(b"\r\n8E>"), Some(Peer::RomwbwMonitor));
-/// assert_eq!(recognise(b"\r\nA>"), Some(Peer::Cpm));
-/// assert_eq!(recognise(b"hello"), None);
+/// use rcflash_monitors::{Peer, identify_prompt};
+/// assert_eq!(identify_prompt(b"\r\n8E>"), Some(Peer::RomwbwMonitor));
+/// assert_eq!(identify_prompt(b"\r\nA>"), Some(Peer::Cpm));
+/// assert_eq!(identify_prompt(b"hello"), None);
 /// ```
 #[must_use]
-pub fn recognise(heard: &[u8]) -> Option<Peer> {
-    let text = String::from_utf8_lossy(heard);
-    // Our banner is a line of its own; in a dump the same text stands at the end of a row.
+pub fn identify_prompt(received: &[u8]) -> Option<Peer> {
+    let text = String::from_utf8_lossy(received);
+    // The banner of this project is a line of its own; in a dump the same text is at the end of a
+    // row.
     if text.split(['\r', '\n']).any(|line| line.starts_with("Sargon ")) {
-        return Some(Peer::Ours);
+        return Some(Peer::OwnFirmware);
     }
-    let last = text.rsplit(['\r', '\n']).next().unwrap_or_default();
-    let before = text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default();
-    match last {
+    let last_line = text.rsplit(['\r', '\n']).next().unwrap_or_default();
+    let line_before = text.trim_end().rsplit(['\r', '\n']).next().unwrap_or_default();
+    match last_line {
         "*" => Some(Peer::Scm),
-        _ if is_boot_loader(last) => Some(Peer::RomwbwLoader),
+        _ if is_boot_loader(last_line) => Some(Peer::RomwbwLoader),
         ">" if is_cpm_monitor(&text) => Some(Peer::CpmMonitor),
-        _ if is_romwbw_monitor(last) => Some(Peer::RomwbwMonitor),
-        _ if is_cpm(last) => Some(Peer::Cpm),
-        _ if is_start_question(last) => Some(Peer::Basic),
-        "" if before == "Ok" => Some(Peer::Basic),
-        _ if is_receiver(heard) => Some(Peer::XmodemReceiver),
+        _ if is_romwbw_monitor(last_line) => Some(Peer::RomwbwMonitor),
+        _ if is_cpm(last_line) => Some(Peer::Cpm),
+        _ if is_start_question(last_line) => Some(Peer::Basic),
+        "" if line_before == "Ok" => Some(Peer::Basic),
+        _ if is_receiver(received) => Some(Peer::XmodemReceiver),
         _ => None,
     }
 }
 
-fn is_start_question(last: &str) -> bool {
-    last.ends_with(MEMORY_TOP) || HOW_TO_START.iter().any(|question| last.ends_with(question))
+fn is_start_question(last_line: &str) -> bool {
+    last_line.ends_with(MEMORY_TOP_PROMPT)
+        || START_PROMPTS.iter().any(|question| last_line.ends_with(question))
 }
 
 /// `Boot [H=Help]: `, and the older `Boot: (C)PM, ... or Disk Unit # ===> `.
-fn is_boot_loader(last: &str) -> bool {
-    (last.starts_with("Boot") && last.ends_with(": ")) || last.ends_with("===> ")
+fn is_boot_loader(last_line: &str) -> bool {
+    (last_line.starts_with("Boot") && last_line.ends_with(": ")) || last_line.ends_with("===> ")
 }
 
-/// `8E>`, the bank in hexadecimal, or `>` alone in older ones. Bank numbers begin with a digit:
+/// `8E>`, the bank in hexadecimal, or `>` alone in older releases. Bank numbers begin with a digit:
 /// `A0>` is CP/M's.
-fn is_romwbw_monitor(last: &str) -> bool {
-    match last.strip_suffix('>').map(str::as_bytes) {
+fn is_romwbw_monitor(last_line: &str) -> bool {
+    match last_line.strip_suffix('>').map(str::as_bytes) {
         Some([]) => true,
         Some([first, second]) => first.is_ascii_digit() && second.is_ascii_hexdigit(),
         _ => false,
     }
 }
 
-/// The monitor with the same prompt as RomWBW 2.9: a key with a question mark, the end of a load,
-/// or the banner.
+/// The factory's CP/M monitor, which has the prompt of RomWBW 2.9: a key with a question mark, the
+/// end of a load, or the banner precedes it.
 fn is_cpm_monitor(text: &str) -> bool {
-    let before = text.trim_end_matches('>').trim_end();
-    let line = before.rsplit(['\r', '\n']).next().unwrap_or_default();
+    let line_before = text.trim_end_matches('>').trim_end();
+    let line = line_before.rsplit(['\r', '\n']).next().unwrap_or_default();
     matches!(line.as_bytes(), [_, b'?'])
         || line == "Load complete."
-        || before.ends_with("Type ? for options")
+        || line_before.ends_with("Type ? for options")
 }
 
-/// `A>`, and with the user's number `A0>` or `A15>`, as ZCPR and CP/M 3 have it.
-fn is_cpm(last: &str) -> bool {
-    let Some(drive) = last.strip_suffix('>').map(|text| text.trim_end_matches(':')) else {
+/// `A>`, or with the user number `A0>` or `A15>`, as in ZCPR and CP/M 3.
+fn is_cpm(last_line: &str) -> bool {
+    let Some(drive) = last_line.strip_suffix('>').map(|text| text.trim_end_matches(':')) else {
         return false;
     };
     let mut letters = drive.chars();
@@ -129,10 +131,12 @@ fn is_cpm(last: &str) -> bool {
         && letters.all(|digit| digit.is_ascii_digit())
 }
 
-/// A last line of nothing but calls for a block: NAK, `C`, or XM 12.5's `CK`.
-fn is_receiver(heard: &[u8]) -> bool {
-    let last = heard.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
-    matches!(last, [0x15 | b'C', ..]) && last.iter().all(|byte| matches!(byte, 0x15 | b'C' | b'K'))
+/// A last line with only requests for a block: NAK, `C`, or XM 12.5's `CK`.
+fn is_receiver(received: &[u8]) -> bool {
+    let last_line =
+        received.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    matches!(last_line, [0x15 | b'C', ..])
+        && last_line.iter().all(|byte| matches!(byte, 0x15 | b'C' | b'K'))
 }
 
 #[cfg(test)]
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_prompt_of_the_records_is_known() {
+    fn every_recorded_prompt_is_recognised() {
         let cases: &[(&[u8], Peer)] = &[
             (b"\r\n*", Peer::Scm),
             (b"*", Peer::Scm),
@@ -168,18 +172,23 @@ mod tests {
             (b"CCC", Peer::XmodemReceiver),
             (b"To cancel: Ctrl-X, pause, Ctrl-X\r\nCKCK", Peer::XmodemReceiver),
             (b"START TRANSFER OF YOUR UPDATE IMAGE OR ROM\r\n\x15", Peer::XmodemReceiver),
-            (b"\r\nSargon board monitor 1, build 12345678\r\n", Peer::Ours),
+            (b"\r\nSargon board monitor 1, build 12345678\r\n", Peer::OwnFirmware),
             (b"\r\n8480: 53 61 72 67 6F 6E 20 31  Sargon 1\r\n8E>", Peer::RomwbwMonitor),
         ];
-        for (heard, peer) in cases {
-            assert_eq!(recognise(heard), Some(*peer), "{}", String::from_utf8_lossy(heard));
+        for (received, peer) in cases {
+            assert_eq!(
+                identify_prompt(received),
+                Some(*peer),
+                "{}",
+                String::from_utf8_lossy(received)
+            );
         }
     }
 
     #[test]
-    fn words_and_noise_are_nobodys() {
-        for heard in [&b""[..], b"\r\n", b"hello", b"\xff\x00\x93>", b"\r\nQ>", b"Ok", b"* * "] {
-            assert_eq!(recognise(heard), None, "{heard:?}");
+    fn other_text_and_noise_are_not_prompts() {
+        for received in [&b""[..], b"\r\n", b"hello", b"\xff\x00\x93>", b"\r\nQ>", b"Ok", b"* * "] {
+            assert_eq!(identify_prompt(received), None, "{received:?}");
         }
     }
 }

@@ -3,48 +3,48 @@
 
 use tdlasm::image::{Image, Run};
 
-/// Characters of a line besides its data: colon, count, address, type and checksum.
-pub(super) const FRAME: usize = 11;
+/// Characters of a line in addition to its data: colon, count, address, type and checksum.
+pub(crate) const FRAME_CHARS: usize = 11;
 
-/// The line that ends a load.
-pub(super) const END: &str = ":00000001FF";
+/// The end record.
+pub(crate) const END_RECORD: &str = ":00000001FF";
 
 /// A line of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// Which line of the image it is, from 1.
+pub struct HexRecord {
+    /// The number of the line in the image, from 1.
     pub number: usize,
-    /// Address of its first byte.
+    /// The address of the first byte.
     pub address: u16,
-    /// Its bytes.
+    /// The data bytes.
     pub data: Vec<u8>,
 }
 
-impl Record {
-    /// Its text, without a line end.
+impl HexRecord {
+    /// Returns the text without a line end.
     #[must_use]
     pub fn text(&self) -> String {
-        line(0, self.address, &self.data)
+        hex_line(0, self.address, &self.data)
     }
 }
 
-/// The lines of an image with up to `size` data bytes each, ascending.
+/// Returns the lines of an image with up to `size` data bytes each, in ascending order.
 #[must_use]
-pub fn records(image: &Image, size: usize) -> Vec<Record> {
-    let pieces = image.runs().iter().flat_map(|run| {
+pub fn hex_records(image: &Image, size: usize) -> Vec<HexRecord> {
+    let runs = image.runs().iter().flat_map(|run| {
         let address = |index: usize| run.address.wrapping_add((index * size) as u16);
         run.bytes.chunks(size).enumerate().map(move |(index, data)| (address(index), data))
     });
-    let record = |(index, (address, data)): (usize, (u16, &[u8]))| Record {
+    let record = |(index, (address, data)): (usize, (u16, &[u8]))| HexRecord {
         number: index + 1,
         address,
         data: data.to_vec(),
     };
-    pieces.enumerate().map(record).collect()
+    runs.enumerate().map(record).collect()
 }
 
-/// A line of a type; capitals, as every monitor takes them.
-pub(super) fn line(kind: u8, address: u16, data: &[u8]) -> String {
+/// Encodes a line of a type, in capitals, which every monitor accepts.
+pub(crate) fn hex_line(kind: u8, address: u16, data: &[u8]) -> String {
     let [high, low] = address.to_be_bytes();
     let mut bytes = vec![data.len() as u8, high, low, kind];
     bytes.extend(data);
@@ -54,13 +54,13 @@ pub(super) fn line(kind: u8, address: u16, data: &[u8]) -> String {
     format!(":{digits}")
 }
 
-/// The part of an image that lies on addresses that `wanted` picks.
-pub(super) fn part(image: &Image, wanted: impl Fn(u16) -> bool) -> Image {
-    let pieces = image.runs().iter().flat_map(|run| {
-        let kept = (run.address..=u16::MAX).zip(&run.bytes).filter(|(at, _)| wanted(*at));
+/// Returns the bytes of an image at selected addresses.
+pub(crate) fn select_addresses(image: &Image, is_selected: impl Fn(u16) -> bool) -> Image {
+    let runs = image.runs().iter().flat_map(|run| {
+        let kept = (run.address..=u16::MAX).zip(&run.bytes).filter(|(at, _)| is_selected(*at));
         kept.map(|(address, byte)| Run { address, bytes: vec![*byte] }).collect::<Vec<_>>()
     });
-    Image::new(pieces)
+    Image::new(runs)
 }
 
 #[cfg(test)]
@@ -74,13 +74,13 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_and_read_back_by_the_assemblers_reader() {
-        let records = records(&image(), 8);
-        let places: Vec<_> = records.iter().map(|r| (r.number, r.address, r.data.len())).collect();
+        let lines = hex_records(&image(), 8);
+        let places: Vec<_> = lines.iter().map(|r| (r.number, r.address, r.data.len())).collect();
         let expected =
             [(1, 0x8000, 8), (2, 0x8008, 8), (3, 0x8010, 4), (4, 0xFFF0, 8), (5, 0xFFF8, 8)];
         assert_eq!(places, expected);
-        let mut text: String = records.iter().map(|record| record.text() + "\r").collect();
-        text = text.replace('\r', "\r\n") + END;
+        let mut text: String = lines.iter().map(|record| record.text() + "\r").collect();
+        text = text.replace('\r', "\r\n") + END_RECORD;
         assert_eq!(tdlasm::image::parse_intel_hex(&text), Ok((image(), None)));
     }
 
@@ -90,13 +90,13 @@ mod tests {
             0x21, 0x46, 0x01, 0x36, 0x01, 0x21, 0x47, 0x01, 0x36, 0x00, 0x7E, 0xFE, 0x09, 0xD2,
             0x19, 0x01,
         ];
-        assert_eq!(line(0, 0x100, &data), ":10010000214601360121470136007EFE09D2190140");
-        assert_eq!(line(1, 0, &[]), END);
+        assert_eq!(hex_line(0, 0x100, &data), ":10010000214601360121470136007EFE09D2190140");
+        assert_eq!(hex_line(1, 0, &[]), END_RECORD);
     }
 
     #[test]
     fn a_part_keeps_the_addresses_that_are_wanted() {
-        let odd = part(&image(), |at| (0x8004..0x8006).contains(&at) || at == 0xFFFF);
+        let odd = select_addresses(&image(), |at| (0x8004..0x8006).contains(&at) || at == 0xFFFF);
         let places: Vec<_> = odd.runs().iter().map(|run| (run.address, &run.bytes[..])).collect();
         assert_eq!(places, [(0x8004, &[4, 5][..]), (0xFFFF, &[15][..])]);
     }

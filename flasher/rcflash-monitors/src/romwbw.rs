@@ -1,70 +1,69 @@
-//! RomWBW's debug monitor: a command takes Intel HEX until its end record, with a checksum for
+//! RomWBW's debug monitor: a command accepts Intel HEX until its end record, with a checksum for
 //! every record.
 //!
-//! It reads characters through a buffer of 32 that an interrupt fills, and is slower than the line:
-//! without working flow control it loses some. After an error it is at its prompt at once and takes
-//! the lines that follow as commands, of which some are dangerous (`B` boots, `H` halts, `F` fills
-//! memory, `X` leaves it). So only little may be under way, no burst goes out before the flow
-//! control has been tried with characters that do nothing, and lines end with more carriage returns
-//! than one: those complete a record that has lost as many characters, and are empty lines
-//! otherwise.
+//! It has an interrupt-driven buffer of 32 characters and is slower than the line: without working
+//! flow control it loses some. After an error it is at its prompt at once and executes the lines
+//! that follow as commands, of which some are dangerous (`B` boots, `H` halts, `F` fills memory,
+//! `X` leaves it). So only little may be in flight, no burst is sent before the flow control has
+//! been tested with characters that do nothing, and lines end with several carriage returns: those
+//! complete a record that has lost as many characters, and are empty lines otherwise.
 //!
-//! 2.9 takes its load by `H`, has no word of success and no patience with empty lines: see
-//! `romwbw_two`.
+//! 2.9 loads by `H`, reports no success and does not tolerate empty lines: see `v2`.
+
+pub(crate) mod console;
+mod v2;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tdlasm::image::Image;
 
-use super::contact::{self, Contact, end_load};
-use super::dump::{self, Memory};
-use super::error::{LoaderError, Result};
-use super::identify;
-use super::knock::{self, ANSWER, QUIET};
-use super::pace::Pace;
-use super::prompt::{Peer, recognise};
-use super::records::{END, Record, records};
-use super::romwbw_two as two;
-use super::talk::Talk;
-use super::{HexMonitor, Loaded, Note, Watch};
+use crate::dump::{self, Memory};
+use crate::error::{LoaderError, Result};
+use crate::event::{LoadEvent, LoadObserver};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::handshake::{CORRUPTED_RECORD_FILL, HandshakeResult, abort_hex_load};
+use crate::identify;
+use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
+use crate::pace::Pace;
+use crate::prompt::Peer;
+use crate::reach;
+use crate::records::{END_RECORD, HexRecord, hex_records};
+use crate::session::MonitorSession;
+use console::{
+    ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
+};
 
-pub(super) const NAME: &str = "RomWBW's debug monitor";
-/// Below lie the processor's vectors, above the monitor and HBIOS; how far down they reach differs
-/// by version, so this keeps well off.
+/// Below are the processor's vectors, above the monitor and HBIOS; their lower end differs by
+/// version, so this range leaves a margin.
 const FREE: RangeInclusive<u16> = 0x0100..=0xDFFF;
-/// The longest wait for the report of a load: it works off 3,400 characters a second, and a piece
-/// has 2,900.
-const REPORT: Duration = Duration::from_secs(4);
-/// The boot loader throws away what comes within a second of its prompt.
-const DEAF: Duration = Duration::from_millis(1100);
-/// The number of times the boot loader is asked for the monitor.
-const ASKED: usize = 4;
-/// Carriage returns by which the flow control is tried: three times what the monitor's buffer
-/// holds.
-const TRIED: usize = 100;
-/// The line end: with what 8 bytes take, it just fits the monitor's buffer.
+/// How long the report of a load may take: the monitor processes 3,400 characters per second, and a
+/// chunk has 2,900.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(4);
+/// The boot loader discards input for a second after its prompt.
+const LOADER_DISCARD_TIME: Duration = Duration::from_millis(1100);
+/// The maximum number of attempts to enter the monitor from the boot loader.
+const ENTER_ATTEMPTS: usize = 4;
+/// The number of carriage returns that test the flow control: three times the size of the monitor's
+/// buffer.
+const FLOW_TEST_CHARS: usize = 100;
+/// The line end: together with a line of 8 bytes it just fits into the monitor's buffer.
 const LINE_END: &str = "\r\r\r\r";
-/// Carriage returns that fill a record whose count was damaged.
-const DAMAGED_RECORD: usize = 520;
-/// More backspaces than the longest line of either release has characters.
-const LONGEST_LINE: usize = 80;
 const FINDING: &str = "looking for the prompt of RomWBW's debug monitor";
-const ENDING: &str = "ending a load that was cut short";
 
-/// The releases whose monitors differ.
+/// The releases, whose monitors differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Release {
     /// 2.9: the prompt is `>`.
-    Two,
-    /// 3: the prompt has the bank's number before it.
+    V2,
+    /// 3: the prompt begins with the bank's number.
     #[default]
-    Three,
+    V3,
 }
 
 /// The monitor.
 #[derive(Default)]
-pub(super) struct Romwbw {
+pub(crate) struct Romwbw {
     release: Release,
 }
 
@@ -73,109 +72,126 @@ impl HexMonitor for Romwbw {
         NAME
     }
 
-    fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String> {
+    fn reach(
+        &mut self,
+        session: &mut MonitorSession,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<String> {
         let accepted = [Peer::RomwbwMonitor, Peer::RomwbwLoader];
-        let mut found = knock::find(talk, watch, FINDING, NAME, &accepted)?;
+        let mut found = reach::reach_peer(session, observer, FINDING, NAME, &accepted)?;
         if found.peer == Some(Peer::RomwbwLoader) {
-            found.heard = enter(talk, &found)?;
+            found.received = enter_monitor(session, &found)?;
         }
-        let text = String::from_utf8_lossy(&found.heard).into_owned();
-        self.release = if text.ends_with("\n>") { Release::Two } else { Release::Three };
-        let version = identify::romwbw(talk, &text)?;
-        if self.release == Release::Two {
-            watch.note(Note::Warning(two::WARNING));
+        let text = String::from_utf8_lossy(&found.received).into_owned();
+        self.release = if text.ends_with("\n>") { Release::V2 } else { Release::V3 };
+        let version = identify::romwbw_release(session, &text)?;
+        if self.release == Release::V2 {
+            observer.on_event(LoadEvent::Warning(v2::WARNING));
         }
         Ok(format!("{version}'s debug monitor"))
     }
 
-    fn first_pace(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<Pace> {
-        if self.release == Release::Two {
-            return Ok(two::PACE);
+    fn first_pace(
+        &mut self,
+        session: &mut MonitorSession,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<Pace> {
+        if self.release == Release::V2 {
+            return Ok(v2::PACE);
         }
-        let kept = kept_of_burst(talk)?;
-        // One that the line has damaged is no sign of a board that can't stop us.
-        if kept * 10 >= TRIED * 9 {
+        let received_count = test_flow_control(session)?;
+        // A corrupted prompt does not imply ineffective flow control.
+        if received_count * 10 >= FLOW_TEST_CHARS * 9 {
             return Ok(Pace::FULL);
         }
         let pace = Pace::FULL.slower().unwrap_or(Pace::FULL);
-        watch.note(Note::NoFlow { kept, of: TRIED, pace });
+        observer.on_event(LoadEvent::FlowControlIneffective {
+            received: received_count,
+            sent: FLOW_TEST_CHARS,
+            pace,
+        });
         Ok(pace)
     }
 
     fn check(&self, image: &Image) -> Result<()> {
-        super::keep_within(image, FREE, |free| {
-            format!("only {free} surely holds nothing of the monitor or HBIOS")
+        check_in_free_memory(image, FREE, |free| {
+            format!("only {free} is certain not to be used by the monitor or HBIOS")
         })
     }
 
     fn load(
         &mut self,
-        talk: &mut Talk,
-        lines: &[Record],
+        session: &mut MonitorSession,
+        lines: &[HexRecord],
         pace: Pace,
-        sent: &mut dyn FnMut(usize),
-    ) -> Result<Loaded> {
-        if self.release == Release::Two {
-            return two::load(talk, lines, pace, sent);
+        on_sent: &mut dyn FnMut(usize),
+    ) -> Result<LoadReport> {
+        if self.release == Release::V2 {
+            return v2::load(session, lines, pace, on_sent);
         }
-        command(talk, "starting a load", "L", b"L\r\n")?;
-        if let Some(line) = talk.say_lines(lines, LINE_END, pace, sent)? {
-            return refused(talk, line.number);
+        type_command(session, "starting a load", "L", b"L\r\n")?;
+        if let Some(line) = session.send_records(lines, LINE_END, pace, on_sent)? {
+            return report_refusal(session, line.number);
         }
-        talk.say("sending the last line", END.as_bytes(), pace)?;
-        match talk.hear_until("waiting for the report of the load", REPORT, at_prompt) {
-            Ok(heard) if is_success(&heard) => Ok(Loaded::Clean),
-            Ok(heard) => {
-                settle(talk)?;
-                Ok(Loaded::Failed(format!("it said {}", contact::shown(&heard))))
+        session.send_paced("sending the last line", END_RECORD.as_bytes(), pace)?;
+        match session.receive_until("waiting for the report of the load", REPORT_TIMEOUT, at_prompt)
+        {
+            Ok(received) if is_success(&received) => Ok(LoadReport::Success),
+            Ok(received) => {
+                clear_command_line(session)?;
+                Ok(LoadReport::Failure(format!("it replied {}", exchange::escape_tail(&received))))
             }
-            Err(LoaderError::Silence { .. }) => unstick(talk),
+            Err(LoaderError::NoReply { .. }) => abort_load(session),
             Err(error) => Err(error),
         }
     }
 
-    fn read(&mut self, talk: &mut Talk, first: u16, last: u16) -> Result<Memory> {
-        const WHAT: &str = "reading memory back";
-        talk.take();
-        talk.command(WHAT, &format!("D {first:04X} {last:04X}\r"))?;
+    fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16) -> Result<Memory> {
+        const OPERATION: &str = "reading memory back";
+        session.take_received();
+        session.type_command(OPERATION, &format!("D {first:04X} {last:04X}\r"))?;
         let characters = 6 * usize::from(last - first);
-        let heard = talk.hear_until(WHAT, 2 * ANSWER + talk.line_time(characters), at_prompt)?;
+        let received = session.receive_until(
+            OPERATION,
+            2 * REPLY_TIMEOUT + session.line_time(characters),
+            at_prompt,
+        )?;
         let mut memory = Memory::new();
-        dump::note(&mut memory, &dump::rows(&heard));
+        dump::store_rows(&mut memory, &dump::parse_rows(&received));
         if memory.contains_key(&first) && memory.contains_key(&last) {
             return Ok(memory);
         }
-        let text = contact::shown(&heard[..heard.len().min(200)]);
-        Err(LoaderError::Nonsense { who: NAME, what: WHAT, text })
+        let text = exchange::escape_tail(&received[..received.len().min(200)]);
+        Err(LoaderError::UnexpectedReply { peer: NAME, operation: OPERATION, text })
     }
 
-    fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()> {
-        const WHAT: &str = "starting the program";
-        // The program's first character follows the command without a line end; a silent program
-        // says nothing.
+    fn start(&mut self, session: &mut MonitorSession, entry: u16) -> Result<()> {
+        const OPERATION: &str = "starting the program";
+        // The output of the program follows the command without a line end; a program may also
+        // print nothing.
         let text = start_command(entry);
-        command(talk, WHAT, &text, text.as_bytes())?;
-        talk.is_any_within(WHAT, QUIET)?;
-        let heard = String::from_utf8_lossy(talk.inbox()).into_owned();
+        type_command(session, OPERATION, &text, text.as_bytes())?;
+        session.receives_within(OPERATION, MAX_CHAR_GAP)?;
+        let received = String::from_utf8_lossy(session.received()).into_owned();
         if ["Unknown Command", "Syntax Error", "UNKNOWN COMMAND"]
             .iter()
-            .any(|no| heard.contains(no))
+            .any(|no| received.contains(no))
         {
-            let text = contact::shown(talk.inbox());
-            return Err(LoaderError::Refused { who: NAME, what: WHAT, text });
+            let text = exchange::escape_tail(session.received());
+            return Err(LoaderError::Refused { peer: NAME, operation: OPERATION, text });
         }
         Ok(())
     }
 
-    fn abandon(&mut self, talk: &mut Talk) -> &'static str {
-        let mut back = || -> Result<bool> {
-            talk.discard_unsent()?;
-            let heard = end_load(talk, ENDING, DAMAGED_RECORD)?;
-            Ok(at_prompt(&heard) || at_prompt(&knock::knock(talk, ENDING, b"\r")?))
+    fn abandon(&mut self, session: &mut MonitorSession) -> &'static str {
+        let mut recover = || -> Result<bool> {
+            session.discard_unsent()?;
+            let received = abort_hex_load(session, ABORTING, CORRUPTED_RECORD_FILL)?;
+            Ok(at_prompt(&received) || at_prompt(&exchange::send_keys(session, ABORTING, b"\r")?))
         };
-        match back() {
+        match recover() {
             Ok(true) => {
-                "the monitor is at its prompt, the program is there in part: write it again"
+                "the monitor is at its prompt, part of the program is loaded: write it again"
             }
             _ => "the monitor may wait for the rest of a load: press reset before the next write",
         }
@@ -183,100 +199,51 @@ impl HexMonitor for Romwbw {
 
     fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
         (["L".to_owned()].into_iter())
-            .chain(records(image, pace.record).iter().map(Record::text))
-            .chain([END.to_owned()])
+            .chain(hex_records(image, pace.record_bytes).iter().map(HexRecord::text))
+            .chain([END_RECORD.to_owned()])
             .chain(entry.map(start_command))
             .collect()
     }
 }
 
-/// The command that starts a program.
+/// Returns the command that starts a program.
 fn start_command(entry: u16) -> String {
     format!("R {entry:04X}")
 }
 
-pub(super) fn at_prompt(heard: &[u8]) -> bool {
-    recognise(heard) == Some(Peer::RomwbwMonitor) && heard.len() > 1
-}
-
-/// `Loaded` and the prompt, and nothing else but prompts.
-fn is_success(heard: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(heard);
+/// Returns `true` for `Loaded` and prompts only.
+fn is_success(received: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(received);
     let mut words = text.split_ascii_whitespace();
     words.next() == Some("Loaded") && words.all(|word| word.ends_with('>'))
 }
 
-/// Types a command and waits for its echo; what follows is left to be heard.
-pub(super) fn command(
-    talk: &mut Talk,
-    what: &'static str,
-    command: &str,
-    echo: &[u8],
-) -> Result<()> {
-    talk.take();
-    talk.command(what, &format!("{command}\r"))?;
-    let heard = talk.hear_until(what, ANSWER, |heard| heard.starts_with(echo))?;
-    talk.give_back(&heard[echo.len()..]);
-    Ok(())
-}
-
-/// Goes from the boot loader to the monitor. It hears nothing for a while after its prompt.
-fn enter(talk: &mut Talk, found: &Contact) -> Result<Vec<u8>> {
-    const WHAT: &str = "calling the monitor from the boot loader";
-    // 2.9 takes single keys; a carriage return would be the monitor's first empty line.
-    let keys: &[u8] = if found.heard.ends_with(b"===> ") { b"M" } else { b"M\r" };
-    for _ in 0..ASKED {
-        let heard = knock::knock(talk, WHAT, keys)?;
-        if at_prompt(&heard) {
-            return Ok(heard);
+/// Enters the monitor from the boot loader, which ignores input for a while after its prompt.
+fn enter_monitor(session: &mut MonitorSession, found: &HandshakeResult) -> Result<Vec<u8>> {
+    const OPERATION: &str = "starting the monitor from the boot loader";
+    // 2.9 reads single keys; a carriage return would be the monitor's first empty line.
+    let keys: &[u8] = if found.received.ends_with(b"===> ") { b"M" } else { b"M\r" };
+    for _ in 0..ENTER_ATTEMPTS {
+        let received = exchange::send_keys(session, OPERATION, keys)?;
+        if at_prompt(&received) {
+            return Ok(received);
         }
-        talk.pause(WHAT, DEAF)?;
-        if at_prompt(talk.inbox()) {
-            return Ok(talk.take());
+        session.pause(OPERATION, LOADER_DISCARD_TIME)?;
+        if at_prompt(session.received()) {
+            return Ok(session.take_received());
         }
     }
-    Err(contact::nobody(talk, WHAT))
+    Err(exchange::no_peer_error(session, OPERATION))
 }
 
-/// Sends empty lines at once, and counts the prompts that answer: as many if the board can stop
-/// this computer.
-fn kept_of_burst(talk: &mut Talk) -> Result<usize> {
-    const WHAT: &str = "trying the flow control";
-    talk.take();
-    talk.put(WHAT, &[b'\r'; TRIED])?;
-    let heard = talk.receive_until_quiet(WHAT, QUIET * 3, ANSWER * 10)?;
-    Ok(heard.iter().filter(|byte| **byte == b'>').count())
-}
-
-/// It said something in mid-load, and takes what still comes as commands.
-pub(super) fn refused(talk: &mut Talk, line: usize) -> Result<Loaded> {
-    talk.discard_unsent()?;
-    let heard =
-        talk.receive_until_quiet("listening to why it refuses a line", QUIET, 3 * ANSWER)?;
-    settle(talk)?;
-    Ok(Loaded::Failed(format!("about line {line} it said {}", contact::shown(&heard))))
-}
-
-/// Ends a load that waits for more characters than came.
-pub(super) fn unstick(talk: &mut Talk) -> Result<Loaded> {
-    let heard = end_load(talk, ENDING, DAMAGED_RECORD)?;
-    if heard.is_empty() {
-        return Err(contact::nobody(talk, ENDING));
-    }
-    settle(talk)?;
-    Ok(Loaded::Failed("it waited for more characters than came".to_owned()))
-}
-
-/// Back to an empty prompt. What is half typed there is removed, not carried out: it may be a
-/// dangerous command.
-pub(super) fn settle(talk: &mut Talk) -> Result<()> {
-    const WHAT: &str = "getting back to the prompt";
-    for _ in 0..LONGEST_LINE {
-        talk.put(WHAT, b"\x08")?;
-        talk.pause(WHAT, Duration::from_millis(2))?;
-    }
-    talk.receive_until_quiet(WHAT, QUIET, ANSWER)?;
-    knock::knock(talk, WHAT, b"\r").map(drop)
+/// Sends empty lines without delays and counts the prompts in reply: as many if the board can
+/// suspend the host.
+fn test_flow_control(session: &mut MonitorSession) -> Result<usize> {
+    const OPERATION: &str = "testing the flow control";
+    session.take_received();
+    session.send(OPERATION, &[b'\r'; FLOW_TEST_CHARS])?;
+    let received = session.receive_until_quiet(OPERATION, MAX_CHAR_GAP * 3, REPLY_TIMEOUT * 10)?;
+    Ok(received.iter().filter(|byte| **byte == b'>').count())
 }
 
 #[cfg(test)]
@@ -287,10 +254,10 @@ mod tests {
     fn only_the_plain_report_is_success() {
         assert!(is_success(b"\r\nLoaded\r\n8E>"));
         assert!(is_success(b"\r\nLoaded\r\n8E>\r\n8E>"));
-        for heard in
+        for received in
             [&b"\r\nChecksum Error\r\n8E>"[..], b"8E>", b"x\r\nLoaded\r\n8E>", b"Loaded Q\r\n8E>"]
         {
-            assert!(!is_success(heard), "{heard:?}");
+            assert!(!is_success(received), "{received:?}");
         }
     }
 

@@ -1,13 +1,13 @@
 //! The Small Computer Monitor, 1.0 and 1.3: a colon at its prompt starts a load, which ends with
 //! `Ready` or `File error`.
 //!
-//! It keeps one checksum for the whole load, looks at no record type but 01, stores bytes before it
-//! checks them, and waits without end for the rest of a record. So only types 00 and 01 are sent,
-//! lines end with CR alone (the LF of a CR LF after the last line turns the next load into
-//! commands), and `Ready` counts only if nothing else was heard.
+//! It computes one checksum for the whole load, recognises no record type but 01, stores bytes
+//! before it checks them, and waits without limit for the rest of a record. So only types 00 and 01
+//! are sent, lines end with CR alone (the LF of a CR LF after the last line turns the next load
+//! into commands), and `Ready` counts only if nothing else was received.
 //!
-//! It polls its serial chip: what arrives while it prints is lost but for two characters. So
-//! nothing is sent before an answer is complete, and a page of the dump is complete only with its
+//! It polls its serial chip: what arrives while it prints is lost except for two characters. So
+//! nothing is sent before a reply is complete, and a page of the dump is complete only with its
 //! last line end.
 
 use std::ops::RangeInclusive;
@@ -15,192 +15,209 @@ use std::time::Duration;
 
 use tdlasm::image::Image;
 
-use super::contact::{self, end_load};
-use super::dump::{self, Memory, ROW};
-use super::error::{LoaderError, Result};
-use super::identify;
-use super::knock::{self, ANSWER, QUIET};
-use super::pace::Pace;
-use super::prompt::{Peer, recognise};
-use super::records::{END, Record, records};
-use super::talk::Talk;
-use super::{HexMonitor, Loaded, Watch};
+use crate::dump::{self, Memory, ROW_BYTES};
+use crate::error::{LoaderError, Result};
+use crate::event::LoadObserver;
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
+use crate::identify;
+use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
+use crate::pace::Pace;
+use crate::prompt::{Peer, identify_prompt};
+use crate::reach;
+use crate::records::{END_RECORD, HexRecord, hex_records};
+use crate::session::MonitorSession;
 
 const NAME: &str = "the Small Computer Monitor";
-/// Memory that it leaves to the user; its own data lies above.
+/// Memory that is free for programs; the monitor's data is above.
 const FREE: RangeInclusive<u16> = 0x8000..=0xFBFF;
-/// The whole answer to a load that went well.
+/// The complete reply to a successful load.
 const READY: &[u8] = b"Ready\r\n\r\n*";
-/// The longest wait for the report of a load after its last character.
-const REPORT: Duration = Duration::from_secs(3);
-/// The longest answer to HELP takes half a second.
-const HELP: Duration = Duration::from_secs(3);
-/// Rows of a page of the dump, after which a key is waited for.
-const PAGE: usize = 8;
-/// A page was shown within 77 ms, on a board whose line is slower within so long.
-const PAGE_SHOWN: Duration = Duration::from_secs(3);
-/// Leaves the dump, and the other commands that ask for one line after the other.
+/// How long the report of a load may take after its last character.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
+/// The longest reply to HELP takes half a second.
+const HELP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Rows of a page of the dump, after which the monitor waits for a key.
+const PAGE_ROWS: usize = 8;
+/// How long a page may take: 77 ms were measured, more on a slower line.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Ends the dump, and the other commands that prompt for one line after the other.
 const ESCAPE: &[u8] = b"\x1B";
-/// Carriage returns that fill a record whose count was damaged.
-const DAMAGED_RECORD: usize = 520;
 const FINDING: &str = "looking for the prompt of the Small Computer Monitor";
 
-const BACK: &str = "getting back to the prompt of the Small Computer Monitor";
+const RECOVERING: &str = "getting back to the prompt of the Small Computer Monitor";
 
-/// The monitor.
 #[derive(Default)]
-pub(super) struct Scm;
+pub(crate) struct Scm;
 
 impl HexMonitor for Scm {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn reach(&mut self, talk: &mut Talk, watch: &mut dyn Watch) -> Result<String> {
-        knock::find(talk, watch, FINDING, NAME, &[Peer::Scm])?;
-        talk.put("asking for the version", b"HELP\r")?;
-        let help = talk.hear_until("asking for the version", HELP, at_prompt)?;
-        Ok(identify::scm(&String::from_utf8_lossy(&help)))
+    fn reach(
+        &mut self,
+        session: &mut MonitorSession,
+        observer: &mut dyn LoadObserver,
+    ) -> Result<String> {
+        reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
+        session.send("asking for the version", b"HELP\r")?;
+        let help = session.receive_until("asking for the version", HELP_TIMEOUT, at_prompt)?;
+        Ok(identify::parse_scm_version(&String::from_utf8_lossy(&help)))
     }
 
     fn check(&self, image: &Image) -> Result<()> {
-        super::keep_within(image, FREE, |free| format!("the monitor leaves {free} to programs"))
+        check_in_free_memory(image, FREE, |free| format!("the monitor leaves {free} to programs"))
     }
 
     fn load(
         &mut self,
-        talk: &mut Talk,
-        lines: &[Record],
+        session: &mut MonitorSession,
+        lines: &[HexRecord],
         pace: Pace,
-        sent: &mut dyn FnMut(usize),
-    ) -> Result<Loaded> {
-        talk.take();
-        if let Some(line) = talk.say_lines(lines, "\r", pace, sent)? {
-            return slipped(talk, line);
+        on_sent: &mut dyn FnMut(usize),
+    ) -> Result<LoadReport> {
+        session.take_received();
+        if let Some(line) = session.send_records(lines, "\r", pace, on_sent)? {
+            return report_rejected_line(session, line);
         }
-        talk.say("sending the last line", END.as_bytes(), pace)?;
-        match talk.hear_until("waiting for the report of the load", REPORT, at_prompt) {
-            Ok(heard) if heard == READY => Ok(Loaded::Clean),
-            Ok(heard) => {
-                back_to_prompt(talk)?;
-                Ok(Loaded::Failed(report(&heard)))
+        session.send_paced("sending the last line", END_RECORD.as_bytes(), pace)?;
+        match session.receive_until("waiting for the report of the load", REPORT_TIMEOUT, at_prompt)
+        {
+            Ok(received) if received == READY => Ok(LoadReport::Success),
+            Ok(received) => {
+                back_to_prompt(session)?;
+                Ok(LoadReport::Failure(report_text(&received)))
             }
-            Err(LoaderError::Silence { .. }) => {
-                back_to_prompt(talk)?;
-                Ok(Loaded::Failed("it waited for more characters than came".to_owned()))
+            Err(LoaderError::NoReply { .. }) => {
+                back_to_prompt(session)?;
+                Ok(LoadReport::Failure("it waited for more characters than it received".to_owned()))
             }
             Err(error) => Err(error),
         }
     }
 
-    fn read(&mut self, talk: &mut Talk, first: u16, last: u16) -> Result<Memory> {
-        const WHAT: &str = "reading memory back";
+    fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16) -> Result<Memory> {
+        const OPERATION: &str = "reading memory back";
         let mut memory = Memory::new();
         let mut page = first;
         let mut key = format!("M {first:04X}\r");
         loop {
-            talk.command(WHAT, &key)?;
-            let heard =
-                talk.hear_until(WHAT, PAGE_SHOWN, |heard| is_page(heard) || at_prompt(heard))?;
-            let rows = dump::rows(&heard);
+            session.type_command(OPERATION, &key)?;
+            let received = session.receive_until(OPERATION, PAGE_TIMEOUT, |received| {
+                is_page(received) || at_prompt(received)
+            })?;
+            let rows = dump::parse_rows(&received);
             if rows.first().map(|(at, _)| *at) != Some(page) {
-                return Err(nonsense(WHAT, &heard));
+                return Err(unexpected_reply_error(OPERATION, &received));
             }
-            dump::note(&mut memory, &rows);
-            page = page.wrapping_add((PAGE * ROW) as u16);
+            dump::store_rows(&mut memory, &rows);
+            page = page.wrapping_add((PAGE_ROWS * ROW_BYTES) as u16);
             if page > last || page < first {
                 break;
             }
             key = "\r".to_owned();
         }
-        talk.put(WHAT, ESCAPE)?;
-        talk.hear_until(WHAT, ANSWER, at_prompt)?;
+        session.send(OPERATION, ESCAPE)?;
+        session.receive_until(OPERATION, REPLY_TIMEOUT, at_prompt)?;
         Ok(memory)
     }
 
-    fn start(&mut self, talk: &mut Talk, entry: u16) -> Result<()> {
-        const WHAT: &str = "starting the program";
+    fn start(&mut self, session: &mut MonitorSession, entry: u16) -> Result<()> {
+        const OPERATION: &str = "starting the program";
         let command = start_command(entry);
-        talk.command(WHAT, &format!("{command}\r"))?;
+        session.type_command(OPERATION, &format!("{command}\r"))?;
         let echo = format!("{command}\r\n").into_bytes();
-        let heard = talk.hear_until(WHAT, ANSWER, |heard| heard.starts_with(&echo))?;
-        talk.give_back(&heard[echo.len()..]);
+        let received = session
+            .receive_until(OPERATION, REPLY_TIMEOUT, |received| received.starts_with(&echo))?;
+        session.unread(&received[echo.len()..]);
         Ok(())
     }
 
-    fn abandon(&mut self, talk: &mut Talk) -> &'static str {
-        let mut back = || -> Result<bool> {
-            talk.discard_unsent()?;
-            talk.put("ending the load", END.as_bytes())?;
-            let heard = talk.receive_until_quiet("ending the load", QUIET, ANSWER)?;
-            Ok(at_prompt(&heard) || at_prompt(&end_load(talk, "ending the load", DAMAGED_RECORD)?))
+    fn abandon(&mut self, session: &mut MonitorSession) -> &'static str {
+        let mut recover = || -> Result<bool> {
+            session.discard_unsent()?;
+            session.send("ending the load", END_RECORD.as_bytes())?;
+            let received =
+                session.receive_until_quiet("ending the load", MAX_CHAR_GAP, REPLY_TIMEOUT)?;
+            Ok(at_prompt(&received)
+                || at_prompt(&abort_hex_load(session, "ending the load", CORRUPTED_RECORD_FILL)?))
         };
-        match back() {
+        match recover() {
             Ok(true) => {
-                "the monitor is at its prompt, the program is there in part: write it again"
+                "the monitor is at its prompt, part of the program is loaded: write it again"
             }
             _ => "the monitor may wait for the rest of a line: press reset before the next write",
         }
     }
 
     fn script(&self, image: &Image, entry: Option<u16>, pace: Pace) -> Vec<String> {
-        (records(image, pace.record).iter().map(Record::text))
-            .chain([END.to_owned()])
+        (hex_records(image, pace.record_bytes).iter().map(HexRecord::text))
+            .chain([END_RECORD.to_owned()])
             .chain(entry.map(start_command))
             .collect()
     }
 }
 
-/// Reports what it said in mid-load: a line was not taken as one and is echoed as a command.
-fn slipped(talk: &mut Talk, line: &Record) -> Result<Loaded> {
-    talk.discard_unsent()?;
-    let heard = talk.receive_until_quiet("listening to what it says in mid-load", QUIET, ANSWER)?;
-    back_to_prompt(talk)?;
-    Ok(Loaded::Failed(format!("in line {} {}", line.number, report(&heard))))
+/// Handles a message in the middle of a load: a line was not accepted as a record and is echoed as
+/// a command.
+fn report_rejected_line(session: &mut MonitorSession, line: &HexRecord) -> Result<LoadReport> {
+    session.discard_unsent()?;
+    let received = session.receive_until_quiet(
+        "receiving its message during the load",
+        MAX_CHAR_GAP,
+        REPLY_TIMEOUT,
+    )?;
+    back_to_prompt(session)?;
+    Ok(LoadReport::Failure(format!("in line {} {}", line.number, report_text(&received))))
 }
 
-fn report(heard: &[u8]) -> String {
-    format!("it said {}", rcflash_link::escape_bytes(heard))
+fn report_text(received: &[u8]) -> String {
+    format!("it replied {}", rcflash_link::escape_bytes(received))
 }
 
-/// Brings it to the prompt, wherever a load that failed has left it: at the prompt, in a command
-/// that waits for something, or in a line of which it lost a part.
-fn back_to_prompt(talk: &mut Talk) -> Result<()> {
-    let heard = knock::knock(talk, BACK, b"\r")?;
-    if at_prompt(&heard) {
+/// Brings the monitor to its prompt after a failed load: from the prompt, from a command that waits
+/// for input, or from a line that has lost characters.
+fn back_to_prompt(session: &mut MonitorSession) -> Result<()> {
+    let received = exchange::send_keys(session, RECOVERING, b"\r")?;
+    if at_prompt(&received) {
         return Ok(());
     }
-    if !heard.is_empty() {
-        // A command that asks for one line after the other.
-        knock::knock(talk, BACK, ESCAPE)?;
-        if at_prompt(&knock::knock(talk, BACK, b"\r")?) {
+    if !received.is_empty() {
+        // A command that prompts for one line after the other.
+        exchange::send_keys(session, RECOVERING, ESCAPE)?;
+        if at_prompt(&exchange::send_keys(session, RECOVERING, b"\r")?) {
             return Ok(());
         }
     }
-    match end_load(talk, BACK, DAMAGED_RECORD)? {
-        heard if at_prompt(&heard) => Ok(()),
-        _ => Err(contact::nobody(talk, BACK)),
+    match abort_hex_load(session, RECOVERING, CORRUPTED_RECORD_FILL)? {
+        received if at_prompt(&received) => Ok(()),
+        _ => Err(exchange::no_peer_error(session, RECOVERING)),
     }
 }
 
-/// The command that starts a program.
+/// Returns the command that starts a program.
 fn start_command(entry: u16) -> String {
     format!("G {entry:04X}")
 }
 
-/// Whether its prompt stands at the end. After a dump, a load or a program the prompt has no line
+/// Returns `true` if the prompt is at the end. After a dump, a load or a program there is no line
 /// end before it.
-fn at_prompt(heard: &[u8]) -> bool {
-    recognise(heard) == Some(Peer::Scm)
+fn at_prompt(received: &[u8]) -> bool {
+    identify_prompt(received) == Some(Peer::Scm)
 }
 
-/// Whether a page of the dump is complete: eight rows, and the end of the last.
-fn is_page(heard: &[u8]) -> bool {
-    heard.ends_with(b"\n") && dump::rows(heard).len() >= PAGE
+/// Returns `true` if a page of the dump is complete: eight rows, and the end of the last.
+fn is_page(received: &[u8]) -> bool {
+    received.ends_with(b"\n") && dump::parse_rows(received).len() >= PAGE_ROWS
 }
 
-fn nonsense(what: &'static str, heard: &[u8]) -> LoaderError {
-    LoaderError::Nonsense { who: NAME, what, text: rcflash_link::escape_bytes(heard) }
+fn unexpected_reply_error(operation: &'static str, received: &[u8]) -> LoaderError {
+    LoaderError::UnexpectedReply {
+        peer: NAME,
+        operation,
+        text: rcflash_link::escape_bytes(received),
+    }
 }
 
 #[cfg(test)]
@@ -218,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_keep_off_rom_and_the_monitors_data() {
+    fn programs_that_overlap_rom_or_the_monitors_data_are_refused() {
         let fits = |address, count| {
             let image = Image::new([Run { address, bytes: vec![0; count] }]);
             Scm.check(&image).is_ok()

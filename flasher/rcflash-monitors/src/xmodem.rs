@@ -1,59 +1,59 @@
 //! XMODEM (Christensen, 1977; "XMODEM/YMODEM Protocol Reference", Forsberg, 1988): blocks of 128
-//! bytes with a number and a checksum, or with a CRC if the receiver calls for it by `C`.
+//! bytes with a number and a checksum, or with a CRC if the receiver requests that by `C`.
 //!
-//! There are crates for it; the ones found have no deadlines, no progress and do not tell a
-//! repeated block from a wrong one, which a lossy line needs.
+//! Existing crates lack deadlines, progress and the distinction between a repeated and a wrong
+//! block, which a lossy line needs.
 
 use std::fmt;
 use std::time::Duration;
 
 use crc::{CRC_16_XMODEM, Crc};
 
-use super::contact;
-use super::error::{LoaderError, Result};
-use super::pace::Pace;
-use super::prompt::{Peer, recognise};
-use super::talk::Talk;
-use super::{Note, Stage, Watch};
+use crate::error::{LoaderError, Result};
+use crate::event::{LoadEvent, LoadObserver, LoadStage};
+use crate::exchange;
+use crate::pace::Pace;
+use crate::prompt::{Peer, identify_prompt};
+use crate::session::MonitorSession;
 
-/// Bytes of a block.
-pub(super) const BLOCK: usize = 128;
+/// Data bytes of a block.
+pub(crate) const BLOCK_BYTES: usize = 128;
 const SOH: u8 = 0x01;
 const EOT: u8 = 0x04;
 const ACK: u8 = 0x06;
 const NAK: u8 = 0x15;
 const CAN: u8 = 0x18;
-/// Calls for blocks with a CRC.
-const CALL: u8 = b'C';
-/// Follows that of a receiver that takes blocks of 1,024 bytes too.
-const LONG: u8 = b'K';
-/// The longest wait for the answer to a block that a call has crossed.
-const CROSSED: Duration = Duration::from_secs(1);
-/// Fills the last block: CP/M's end of a text.
-pub(super) const FILLER: u8 = 0x1A;
+/// Requests blocks with a CRC.
+const CRC_START: u8 = b'C';
+/// Follows `C` from a receiver that also accepts blocks of 1,024 bytes.
+const K_SUFFIX: u8 = b'K';
+/// How long to wait for the reply to a block that crossed a start request.
+const CROSSED_START_TIMEOUT: Duration = Duration::from_secs(1);
+/// Pads the last block: CP/M's end-of-file character.
+pub(crate) const PAD: u8 = 0x1A;
 const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
-/// Most sendings of a block, and most waits in silence one after the other.
-const ATTEMPTS: usize = 10;
-const SILENCES: usize = 3;
-/// Refusals of a block after which it is sent more slowly.
-const REFUSALS: usize = 3;
-/// Bytes without a meaning after which the line counts as noisy: more than any program says before
-/// it calls.
-const NOISE: usize = 4096;
-/// A call is followed by nothing for so long; letters of a text are followed by others.
-const AFTER_CALL: Duration = Duration::from_millis(200);
-const NAME: &str = "the XMODEM receiver";
+/// The maximum number of transmissions of a block, and of consecutive timeouts.
+const MAX_ATTEMPTS: usize = 10;
+const MAX_TIMEOUTS: usize = 3;
+/// The number of NAKs after which a block is sent more slowly.
+const NAKS_BEFORE_SLOWER: usize = 3;
+/// The maximum number of bytes before the start request: more than any program prints. More is
+/// noise.
+const MAX_NOISE_BYTES: usize = 4096;
+/// How long nothing follows a start request; a letter of a text is followed by others.
+const START_QUIET: Duration = Duration::from_millis(200);
+const RECEIVER_NAME: &str = "the XMODEM receiver";
 
-/// Check that a block carries.
+/// The check of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// By the sum of the bytes.
+pub enum CheckMode {
+    /// The sum of the bytes.
     Checksum,
-    /// By CRC-16/XMODEM.
+    /// CRC-16/XMODEM.
     Crc,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for CheckMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Checksum => "checksum",
@@ -62,361 +62,396 @@ impl fmt::Display for Form {
     }
 }
 
-/// Outcome of a transfer.
+/// The result of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sent {
-    /// The check that the receiver chose.
-    pub form: Form,
-    /// The number that was sent.
+pub struct TransferSummary {
+    /// The check that the receiver selected.
+    pub check_mode: CheckMode,
+    /// The number of blocks.
     pub blocks: usize,
-    /// The number that was sent again.
-    pub repeated: usize,
+    /// The number of retransmissions.
+    pub resent: usize,
 }
 
-/// The receiver's answer to a block.
-enum Answer {
-    Good,
-    Bad,
-    Silence,
+/// The receiver's reply to a block.
+enum BlockReply {
+    Ack,
+    Nak,
+    Timeout,
 }
 
-/// A file on its way.
-pub struct Sender<'a> {
-    /// The conversation with the receiver, which is waiting or about to.
-    pub talk: &'a mut Talk,
-    /// The one who is shown how it goes.
-    pub watch: &'a mut dyn Watch,
-    /// The longest wait for the receiver's call, and for each answer.
-    pub patience: Duration,
-    /// The speed at which blocks go out.
+/// Sends files by XMODEM.
+pub struct XmodemSender<'a> {
+    /// The session with the receiver, which is waiting or about to.
+    pub session: &'a mut MonitorSession,
+    /// The observer of the progress.
+    pub observer: &'a mut dyn LoadObserver,
+    /// How long to wait for the receiver's start request, and for each reply.
+    pub reply_timeout: Duration,
+    /// The pace of the blocks.
     pub pace: Pace,
 }
 
-impl Sender<'_> {
-    /// Sends a file, its last block filled up.
+impl XmodemSender<'_> {
+    /// Sends a file; the last block is padded.
     ///
     /// # Errors
-    /// Nobody called for it, the receiver gave up, or a block did not arrive however often it was
-    /// sent.
-    pub fn send(&mut self, file: &[u8]) -> std::result::Result<Sent, LoaderError> {
-        let form = self.wait_for_call()?;
-        self.send_as(form, file)
+    /// Returns [`LoaderError`] if there is no start request, the receiver cancels, or a block fails
+    /// after all attempts.
+    pub fn send(&mut self, file: &[u8]) -> std::result::Result<TransferSummary, LoaderError> {
+        let check_mode = self.wait_for_start()?;
+        self.send_with(check_mode, file)
     }
 
-    /// Sends a file to a receiver that has called for blocks of this form.
-    pub(super) fn send_as(&mut self, form: Form, file: &[u8]) -> Result<Sent> {
-        let mut repeated = 0;
-        for (index, data) in file.chunks(BLOCK).enumerate() {
-            let block = block(index + 1, data, form);
-            repeated += self.send_until_good(&block, index + 1)?;
-            self.watch.progress(Stage::Sending, index * BLOCK + data.len(), file.len());
+    /// Sends a file to a receiver that has sent its start request.
+    pub(crate) fn send_with(
+        &mut self,
+        check_mode: CheckMode,
+        file: &[u8],
+    ) -> Result<TransferSummary> {
+        let mut resent = 0;
+        for (index, data) in file.chunks(BLOCK_BYTES).enumerate() {
+            let encoded = encode_block(index + 1, data, check_mode);
+            resent += self.send_block(&encoded, index + 1)?;
+            self.observer.on_progress(
+                LoadStage::Sending,
+                index * BLOCK_BYTES + data.len(),
+                file.len(),
+            );
         }
-        self.end()?;
-        Ok(Sent { form, blocks: file.len().div_ceil(BLOCK), repeated })
+        self.end_transfer()?;
+        Ok(TransferSummary { check_mode, blocks: file.len().div_ceil(BLOCK_BYTES), resent })
     }
 
-    /// Waits for the receiver's call: a line of nothing but NAK, `C` or `CK`, with nothing after it
-    /// for a while. XM 12.5 calls every five seconds, the first time after up to ten; a block that
-    /// comes before is refused.
-    pub(super) fn wait_for_call(&mut self) -> Result<Form> {
-        const WHAT: &str = "waiting for the receiver's call";
-        let mut heard = Vec::new();
-        let mut silences = 0;
-        while silences < SILENCES {
-            if heard.len() > NOISE {
-                return Err(self.talk.noise(WHAT));
+    /// Waits for the receiver's start request: a line of only NAK, `C` or `CK`, and then silence.
+    /// XM 12.5 repeats it every five seconds, the first time after up to ten; it refuses a block
+    /// that comes before.
+    pub(crate) fn wait_for_start(&mut self) -> Result<CheckMode> {
+        const OPERATION: &str = "waiting for the receiver's start request";
+        let mut received = Vec::new();
+        let mut timeouts = 0;
+        while timeouts < MAX_TIMEOUTS {
+            if received.len() > MAX_NOISE_BYTES {
+                return Err(self.session.noise_error(OPERATION));
             }
-            let Some(byte) = self.talk.get(WHAT, self.patience)? else {
-                silences += 1;
+            let Some(byte) = self.session.read_byte(OPERATION, self.reply_timeout)? else {
+                timeouts += 1;
                 continue;
             };
-            heard.push(byte);
-            if !ends_in_call(&heard) {
-                refusal(&heard, self.talk, WHAT)?;
+            received.push(byte);
+            if !ends_with_start(&received) {
+                check_refusal(&received, self.session, OPERATION)?;
                 continue;
             }
-            // Letters of a text are followed by others; a call is not.
-            if !self.talk.is_any_within(WHAT, AFTER_CALL.min(self.patience))? {
-                return Ok(if byte == NAK { Form::Checksum } else { Form::Crc });
+            // A letter of a text is followed by others; a start request is not.
+            if !self.session.receives_within(OPERATION, START_QUIET.min(self.reply_timeout))? {
+                return Ok(if byte == NAK { CheckMode::Checksum } else { CheckMode::Crc });
             }
         }
-        Err(self.talk.silence(WHAT, self.patience * SILENCES as u32))
+        Err(self.session.timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32))
     }
 
-    /// Sends a block until it is acknowledged; how often it had to be repeated.
-    fn send_until_good(&mut self, block: &[u8], number: usize) -> Result<usize> {
-        const WHAT: &str = "sending blocks";
-        let mut refusals = 0;
-        let mut silences = 0;
-        for attempt in 0..ATTEMPTS {
-            self.talk.take();
-            self.talk.say(WHAT, block, self.pace)?;
-            match self.answer(WHAT, number == 1)? {
-                Answer::Good => {
-                    // Each sending of the block may have been acknowledged, late. One ACK too many
-                    // would count for the next block, and the transfer would be one off from here
-                    // on.
+    /// Sends a block until it is acknowledged, and returns the number of retransmissions.
+    fn send_block(&mut self, encoded: &[u8], number: usize) -> Result<usize> {
+        const OPERATION: &str = "sending blocks";
+        let mut naks = 0;
+        let mut timeouts = 0;
+        for attempt in 0..MAX_ATTEMPTS {
+            self.session.take_received();
+            self.session.send_paced(OPERATION, encoded, self.pace)?;
+            match self.receive_block_reply(OPERATION, number == 1)? {
+                BlockReply::Ack => {
+                    // Each transmission may have been acknowledged, late. An extra ACK would be
+                    // taken for the next block's, and all later replies would be off by one.
                     if attempt > 0 {
-                        self.forget_doubles(WHAT)?;
+                        self.discard_duplicate_acks(OPERATION)?;
                     }
                     return Ok(attempt);
                 }
-                Answer::Bad => {
-                    refusals += 1;
-                    silences = 0;
+                BlockReply::Nak => {
+                    naks += 1;
+                    timeouts = 0;
                 }
-                Answer::Silence => silences += 1,
+                BlockReply::Timeout => timeouts += 1,
             }
-            // Silence and refusal are different faults: who refuses is there, and is helped by a
-            // lower speed; who is silent is not, and waiting longer does not help.
-            if silences == SILENCES {
-                return Err(self.talk.silence(WHAT, self.patience * SILENCES as u32));
+            // NAK and timeout differ: a receiver that sends NAK may be helped by a lower pace; one
+            // that times out is not there.
+            if timeouts == MAX_TIMEOUTS {
+                return Err(self
+                    .session
+                    .timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32));
             }
-            if refusals == REFUSALS {
+            if naks == NAKS_BEFORE_SLOWER {
                 self.slow_down(number);
-                refusals = 0;
+                naks = 0;
             }
         }
-        let text =
-            format!("block {number} was refused {ATTEMPTS} times; look at cable and flow control");
-        Err(LoaderError::Refused { who: NAME, what: WHAT, text })
+        let text = format!(
+            "block {number} was refused {MAX_ATTEMPTS} times; check cable and flow control"
+        );
+        Err(LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text })
     }
 
     fn slow_down(&mut self, number: usize) {
-        let mut next = self.pace.slower();
-        while let Some(pace) = next.filter(|pace| pace.character.is_zero()) {
-            next = pace.slower();
+        let mut next_pace = self.pace.slower();
+        while let Some(pace) = next_pace.filter(|pace| pace.char_delay.is_zero()) {
+            next_pace = pace.slower();
         }
-        if let Some(next) = next {
-            let report = format!("block {number} was refused {REFUSALS} times");
-            self.watch.note(Note::Lost { wrong: None, of: BLOCK, report, pace: self.pace, next });
-            self.pace = next;
+        if let Some(next_pace) = next_pace {
+            let report = format!("block {number} was refused {NAKS_BEFORE_SLOWER} times");
+            self.observer.on_event(LoadEvent::BytesLost {
+                mismatches: None,
+                total: BLOCK_BYTES,
+                report,
+                pace: self.pace,
+                next_pace,
+            });
+            self.pace = next_pace;
         }
     }
 
-    /// The receiver's answer to a block. Anything but the protocol's own characters is noise. A
-    /// call after the first block may have crossed it on the line: then the answer still comes.
-    fn answer(&mut self, what: &'static str, first: bool) -> Result<Answer> {
-        let mut heard = Vec::new();
-        let mut patience = self.talk.unsent() + self.patience;
-        let mut called = false;
-        while let Some(byte) = self.talk.get(what, patience)? {
-            heard.push(byte);
+    /// Receives the reply to a block. Other characters are noise. A start request after the first
+    /// block may have crossed it on the line; then the reply still follows.
+    fn receive_block_reply(&mut self, operation: &'static str, first: bool) -> Result<BlockReply> {
+        let mut received = Vec::new();
+        let mut timeout = self.session.tx_remaining() + self.reply_timeout;
+        let mut start_repeated = false;
+        while let Some(byte) = self.session.read_byte(operation, timeout)? {
+            received.push(byte);
             match byte {
-                ACK => return Ok(Answer::Good),
-                NAK => return Ok(Answer::Bad),
-                CALL | LONG if first => {
-                    called = true;
-                    patience = patience.min(CROSSED);
+                ACK => return Ok(BlockReply::Ack),
+                NAK => return Ok(BlockReply::Nak),
+                CRC_START | K_SUFFIX if first => {
+                    start_repeated = true;
+                    timeout = timeout.min(CROSSED_START_TIMEOUT);
                 }
-                _ => refusal(&heard, self.talk, what)?,
+                _ => check_refusal(&received, self.session, operation)?,
             }
-            if heard.len() > BLOCK {
-                return Ok(Answer::Bad);
+            if received.len() > BLOCK_BYTES {
+                return Ok(BlockReply::Nak);
             }
         }
-        Ok(if called { Answer::Bad } else { Answer::Silence })
+        Ok(if start_repeated { BlockReply::Nak } else { BlockReply::Timeout })
     }
 
-    /// A block that was sent twice is acknowledged twice: the second one must not count for the
+    /// A block that was sent twice is acknowledged twice, and the second ACK must not count for the
     /// next block.
-    fn forget_doubles(&mut self, what: &'static str) -> Result<()> {
-        self.talk.receive_until_quiet(what, self.patience / 50, self.patience).map(drop)
+    fn discard_duplicate_acks(&mut self, operation: &'static str) -> Result<()> {
+        self.session
+            .receive_until_quiet(operation, self.reply_timeout / 50, self.reply_timeout)
+            .map(drop)
     }
 
-    /// Says that that was all, until it is acknowledged. Many receivers refuse it once, to be sure.
-    fn end(&mut self) -> Result<()> {
-        const WHAT: &str = "ending the transfer";
-        let mut silences = 0;
-        for _ in 0..ATTEMPTS {
-            self.talk.take();
-            self.talk.put(WHAT, &[EOT])?;
-            match self.answer_to_end(WHAT)? {
-                Answer::Good => return Ok(()),
-                Answer::Bad => silences = 0,
-                Answer::Silence => silences += 1,
+    /// Sends EOT until it is acknowledged. Many receivers reject the first one, to be sure.
+    fn end_transfer(&mut self) -> Result<()> {
+        const OPERATION: &str = "ending the transfer";
+        let mut timeouts = 0;
+        for _ in 0..MAX_ATTEMPTS {
+            self.session.take_received();
+            self.session.send(OPERATION, &[EOT])?;
+            match self.receive_end_reply(OPERATION)? {
+                BlockReply::Ack => return Ok(()),
+                BlockReply::Nak => timeouts = 0,
+                BlockReply::Timeout => timeouts += 1,
             }
-            if silences == SILENCES {
+            if timeouts == MAX_TIMEOUTS {
                 break;
             }
         }
-        Err(self.talk.silence(WHAT, self.patience * SILENCES as u32))
+        Err(self.session.timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32))
     }
 
-    /// As [`Self::answer`]; a prompt also says that the receiver has ended, when its last word was
+    /// Receives the reply to EOT. A prompt also shows that the receiver has ended, if its reply was
     /// lost.
-    fn answer_to_end(&mut self, what: &'static str) -> Result<Answer> {
-        let mut heard = Vec::new();
-        while let Some(byte) = self.talk.get(what, self.patience)? {
-            heard.push(byte);
+    fn receive_end_reply(&mut self, operation: &'static str) -> Result<BlockReply> {
+        let mut received = Vec::new();
+        while let Some(byte) = self.session.read_byte(operation, self.reply_timeout)? {
+            received.push(byte);
             match byte {
-                ACK => return Ok(Answer::Good),
-                NAK => return Ok(Answer::Bad),
-                _ if recognise(&heard) == Some(Peer::Cpm) => {
-                    self.talk.give_back(&heard);
-                    return Ok(Answer::Good);
+                ACK => return Ok(BlockReply::Ack),
+                NAK => return Ok(BlockReply::Nak),
+                _ if identify_prompt(&received) == Some(Peer::Cpm) => {
+                    self.session.unread(&received);
+                    return Ok(BlockReply::Ack);
                 }
-                _ if heard.len() > BLOCK => return Ok(Answer::Bad),
+                _ if received.len() > BLOCK_BYTES => return Ok(BlockReply::Nak),
                 _ => {}
             }
         }
-        Ok(Answer::Silence)
+        Ok(BlockReply::Timeout)
     }
 }
 
-/// The error when the receiver gives up: by CAN twice, or by the prompt that comes back.
-fn refusal(heard: &[u8], talk: &mut Talk, what: &'static str) -> Result<()> {
-    let text = match heard {
+/// Returns an error if the receiver cancels: by CAN twice, or by the prompt that returns.
+fn check_refusal(
+    received: &[u8],
+    session: &mut MonitorSession,
+    operation: &'static str,
+) -> Result<()> {
+    let text = match received {
         [.., CAN, CAN] => "it cancelled the transfer".to_owned(),
-        _ if is_disk_error(heard) => contact::shown(heard),
-        _ if recognise(heard) == Some(Peer::Cpm) && !talk.is_any_within(what, AFTER_CALL)? => {
-            String::from_utf8_lossy(heard).split_whitespace().collect::<Vec<_>>().join(" ")
+        _ if is_disk_error(received) => exchange::escape_tail(received),
+        _ if identify_prompt(received) == Some(Peer::Cpm)
+            && !session.receives_within(operation, START_QUIET)? =>
+        {
+            String::from_utf8_lossy(received).split_whitespace().collect::<Vec<_>>().join(" ")
         }
         _ => return Ok(()),
     };
-    Err(LoaderError::Refused { who: NAME, what, text })
+    Err(LoaderError::Refused { peer: RECEIVER_NAME, operation, text })
 }
 
-/// Whether a call stands at the end: NAK, or `C` or `CK` in a line of its own; after noise in that
-/// line two of them.
-fn ends_in_call(heard: &[u8]) -> bool {
-    let line = heard.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
-    let calls = line.iter().rev().take_while(|byte| matches!(**byte, NAK | CALL | LONG)).count();
-    let run = &line[line.len() - calls..];
+/// Returns `true` for a start request at the end: NAK, or `C` or `CK` in a line of its own, or
+/// twice after noise in that line.
+fn ends_with_start(received: &[u8]) -> bool {
+    let line = received.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    let start_chars =
+        line.iter().rev().take_while(|byte| matches!(**byte, NAK | CRC_START | K_SUFFIX)).count();
+    let run = &line[line.len() - start_chars..];
     match run {
         [.., NAK] => true,
-        [CALL, ..] => {
-            run.len() == line.len() || run.iter().filter(|byte| **byte == CALL).count() > 1
+        [CRC_START, ..] => {
+            run.len() == line.len() || run.iter().filter(|byte| **byte == CRC_START).count() > 1
         }
         _ => false,
     }
 }
 
-/// Whether CP/M shows an error of a disk, after which it waits for a key.
-pub(super) fn is_disk_error(heard: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(heard);
+/// Returns `true` if CP/M shows a disk error, after which it waits for a key.
+pub(crate) fn is_disk_error(received: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(received);
     let error = text.rsplit("Bdos Err On ").next().filter(|rest| rest.len() < text.len());
-    // The drive and the reason, all of it.
+    // The drive and the complete reason.
     error.is_some_and(|rest| ["Bad Sector", "Select", "R/O"].iter().any(|end| rest.ends_with(end)))
 }
 
-/// Makes a receiver give up, whatever it is doing.
-pub(super) fn cancel(talk: &mut Talk, what: &'static str) -> Result<()> {
-    talk.put(what, &[CAN; 5])
+/// Cancels a receiver in any state.
+pub(crate) fn cancel(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
+    session.send(operation, &[CAN; 5])
 }
 
-/// A block: its number from 1, the data filled up, and the check.
-fn block(number: usize, data: &[u8], form: Form) -> Vec<u8> {
-    let mut filled = [FILLER; BLOCK];
+/// Encodes a block: its number from 1, the padded data, and the check.
+fn encode_block(number: usize, data: &[u8], check_mode: CheckMode) -> Vec<u8> {
+    let mut filled = [PAD; BLOCK_BYTES];
     filled[..data.len()].copy_from_slice(data);
-    let mut block = vec![SOH, number as u8, !(number as u8)];
-    block.extend(filled);
-    match form {
-        Form::Checksum => block.push(sum(&filled)),
-        Form::Crc => block.extend(CRC.checksum(&filled).to_be_bytes()),
+    let mut bytes = vec![SOH, number as u8, !(number as u8)];
+    bytes.extend(filled);
+    match check_mode {
+        CheckMode::Checksum => bytes.push(checksum(&filled)),
+        CheckMode::Crc => bytes.extend(CRC.checksum(&filled).to_be_bytes()),
     }
-    block
+    bytes
 }
 
-fn sum(data: &[u8]) -> u8 {
+fn checksum(data: &[u8]) -> u8 {
     data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// Calls for a file and takes it in blocks of a form. `progress` gets how many bytes have come.
+/// Requests a file and receives it in blocks with this check. `on_progress` is called with the
+/// number of bytes received.
 ///
 /// # Errors
-/// Nobody sends, the sender gave up, or a block did not arrive however often it was asked for.
-pub fn receive(
-    talk: &mut Talk,
-    form: Form,
-    patience: Duration,
-    mut progress: impl FnMut(usize),
+/// Returns [`LoaderError`] if nothing is sent, the sender cancels, or a block fails after all
+/// attempts.
+pub fn receive_file(
+    session: &mut MonitorSession,
+    check_mode: CheckMode,
+    timeout: Duration,
+    mut on_progress: impl FnMut(usize),
 ) -> std::result::Result<Vec<u8>, LoaderError> {
-    const WHAT: &str = "reading the file back";
-    let first = if form == Form::Crc { CALL } else { NAK };
+    const OPERATION: &str = "reading the file back";
+    let first = if check_mode == CheckMode::Crc { CRC_START } else { NAK };
     let mut file = Vec::new();
-    let mut errors = 0;
-    let mut call = first;
-    while errors < ATTEMPTS {
-        talk.put(WHAT, &[call])?;
-        match incoming(talk, WHAT, form, patience, (file.len() / BLOCK + 1) as u8)? {
-            Incoming::Next(data) => {
+    let mut error_count = 0;
+    let mut request = first;
+    while error_count < MAX_ATTEMPTS {
+        session.send(OPERATION, &[request])?;
+        match receive_block(
+            session,
+            OPERATION,
+            check_mode,
+            timeout,
+            (file.len() / BLOCK_BYTES + 1) as u8,
+        )? {
+            ReceivedBlock::Next(data) => {
                 file.extend(data);
-                progress(file.len());
-                call = ACK;
-                errors = 0;
+                on_progress(file.len());
+                request = ACK;
+                error_count = 0;
             }
-            Incoming::Again => call = ACK,
-            Incoming::End => {
-                talk.put(WHAT, &[ACK])?;
+            ReceivedBlock::Duplicate => request = ACK,
+            ReceivedBlock::End => {
+                session.send(OPERATION, &[ACK])?;
                 return Ok(file);
             }
-            Incoming::Bad => {
-                errors += 1;
-                call = if file.is_empty() { first } else { NAK };
+            ReceivedBlock::Invalid => {
+                error_count += 1;
+                request = if file.is_empty() { first } else { NAK };
             }
         }
     }
-    cancel(talk, WHAT)?;
-    Err(talk.silence(WHAT, patience * ATTEMPTS as u32))
+    cancel(session, OPERATION)?;
+    Err(session.timeout_error(OPERATION, timeout * MAX_ATTEMPTS as u32))
 }
 
-/// A block, or what came instead of one.
-enum Incoming {
+/// A received block, or the reason for none.
+enum ReceivedBlock {
     Next(Vec<u8>),
-    /// The one before: our answer to it was lost.
-    Again,
+    /// The previous block: its ACK was lost.
+    Duplicate,
     End,
-    Bad,
+    Invalid,
 }
 
-fn incoming(
-    talk: &mut Talk,
-    what: &'static str,
-    form: Form,
-    patience: Duration,
+fn receive_block(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    check_mode: CheckMode,
+    timeout: Duration,
     number: u8,
-) -> Result<Incoming> {
-    let mut heard = Vec::new();
+) -> Result<ReceivedBlock> {
+    let mut received = Vec::new();
     loop {
-        let Some(byte) = talk.get(what, patience)? else { return Ok(Incoming::Bad) };
-        heard.push(byte);
+        let Some(byte) = session.read_byte(operation, timeout)? else {
+            return Ok(ReceivedBlock::Invalid);
+        };
+        received.push(byte);
         match byte {
             SOH => break,
-            // In the middle of a block whose start was lost it means nothing.
-            EOT if !talk.is_any_within(what, AFTER_CALL.min(patience))? => {
-                return Ok(Incoming::End);
+            // In the middle of a block whose start was lost, EOT is data.
+            EOT if !session.receives_within(operation, START_QUIET.min(timeout))? => {
+                return Ok(ReceivedBlock::End);
             }
-            // A line that never stops would keep us here for ever: each byte begins a new wait.
-            _ if heard.len() > NOISE => return Err(talk.noise(what)),
-            _ => refusal(&heard, talk, what)?,
+            // Each byte begins a new wait, so a line that sends without end needs a limit.
+            _ if received.len() > MAX_NOISE_BYTES => return Err(session.noise_error(operation)),
+            _ => check_refusal(&received, session, operation)?,
         }
     }
-    let mut block = Vec::new();
-    let check = if form == Form::Crc { 2 } else { 1 };
-    while block.len() < 2 + BLOCK + check {
-        match talk.get(what, AFTER_CALL.min(patience))? {
-            Some(byte) => block.push(byte),
-            None => return Ok(Incoming::Bad),
+    let mut bytes = Vec::new();
+    let check = if check_mode == CheckMode::Crc { 2 } else { 1 };
+    while bytes.len() < 2 + BLOCK_BYTES + check {
+        match session.read_byte(operation, START_QUIET.min(timeout))? {
+            Some(byte) => bytes.push(byte),
+            None => return Ok(ReceivedBlock::Invalid),
         }
     }
-    let (numbers, rest) = block.split_at(2);
-    let (data, check) = rest.split_at(BLOCK);
-    let is_whole = match form {
-        Form::Crc => CRC.checksum(data).to_be_bytes() == check,
-        Form::Checksum => [sum(data)] == check,
+    let (numbers, rest) = bytes.split_at(2);
+    let (data, check) = rest.split_at(BLOCK_BYTES);
+    let is_intact = match check_mode {
+        CheckMode::Crc => CRC.checksum(data).to_be_bytes() == check,
+        CheckMode::Checksum => [checksum(data)] == check,
     };
-    let good = numbers[0] == !numbers[1] && is_whole;
-    Ok(match good {
-        true if numbers[0] == number => Incoming::Next(data.to_vec()),
-        // A block is numbered modulo 256, and only the one before can be sent again: our
-        // acknowledgement was lost. It is acknowledged once more, and not kept.
-        true if numbers[0] == number.wrapping_sub(1) => Incoming::Again,
+    let is_valid = numbers[0] == !numbers[1] && is_intact;
+    Ok(match is_valid {
+        true if numbers[0] == number => ReceivedBlock::Next(data.to_vec()),
+        // Blocks are numbered modulo 256, and only the previous one can be repeated, if its ACK was
+        // lost. It is acknowledged again and discarded.
+        true if numbers[0] == number.wrapping_sub(1) => ReceivedBlock::Duplicate,
         _ => {
-            // A refusal in the middle of a block that is still coming would be lost in it, or its
-            // rest be taken for the answer.
-            talk.receive_until_quiet(what, AFTER_CALL.min(patience), patience)?;
-            Incoming::Bad
+            // A NAK in the middle of a block that is still arriving would be lost, or the rest of
+            // the block be taken for the reply.
+            session.receive_until_quiet(operation, START_QUIET.min(timeout), timeout)?;
+            ReceivedBlock::Invalid
         }
     })
 }
@@ -426,23 +461,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_from_texts() {
-        for call in [&b"\x15"[..], b"C", b"CK", b"CKCK", b"Ctrl-X\r\nCK", b"\x80CC", b"text\x15"] {
-            assert!(ends_in_call(call), "{call:?}");
+    fn start_requests_are_told_apart_from_text() {
+        for request in [&b"\x15"[..], b"C", b"CK", b"CKCK", b"Ctrl-X\r\nCK", b"\x80CC", b"text\x15"]
+        {
+            assert!(ends_with_start(request), "{request:?}");
         }
         for text in [&b""[..], b"C\r\n", b"To C", b"Ctrl-X, pause, C", b"K", b"\x80C"] {
-            assert!(!ends_in_call(text), "{text:?}");
+            assert!(!ends_with_start(text), "{text:?}");
         }
     }
 
     #[test]
-    fn blocks_have_number_complement_filler_and_check() {
-        let by_sum = block(257, b"ABC", Form::Checksum);
+    fn blocks_have_number_complement_padding_and_check() {
+        let by_sum = encode_block(257, b"ABC", CheckMode::Checksum);
         assert_eq!((by_sum.len(), &by_sum[..6]), (132, &[SOH, 1, 0xFE, b'A', b'B', b'C'][..]));
         assert!(by_sum[6..131].iter().all(|byte| *byte == 0x1A));
         // 41h + 42h + 43h + 125 x 1Ah = 0D78h
         assert_eq!(by_sum[131], 0x78);
-        let by_crc = block(1, b"ABC", Form::Crc);
+        let by_crc = encode_block(1, b"ABC", CheckMode::Crc);
         assert_eq!(by_crc.len(), 133);
         assert_eq!(by_crc[131..], CRC.checksum(&by_crc[3..131]).to_be_bytes());
         // The check value of CRC-16/XMODEM in the catalogue of parametrised CRCs.

@@ -1,7 +1,7 @@
-//! Lines on which anything may be received: every session ends, and noise is no answer.
+//! Sessions with arbitrary input: each of them ends, and noise is not taken for a monitor.
 
-#[path = "../../rcflash-link/tests/it/babbler.rs"]
-mod babbler;
+#[path = "../../rcflash-link/tests/it/noisy_peer.rs"]
+mod noisy_peer;
 
 use std::io;
 use std::sync::Arc;
@@ -10,40 +10,49 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rcflash_monitors::{
-    Form, Note, Pace, Sender, Stage, Talk, Watch, Who, probe, receive, recognise,
+    CheckMode, LoadEvent, LoadObserver, LoadStage, MonitorSession, Pace, ProbedPeer, XmodemSender,
+    identify_prompt, probe, receive_file,
 };
 
 use rcflash_transport::Transport;
 
-use babbler::Babbler;
+use noisy_peer::NoisyPeer;
 
 proptest! {
     #[test]
-    fn xmodem_ends_whatever_comes(heard in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let line = || Box::new(Babbler { heard: heard.clone().into(), now: Instant::now() });
-        let talk = || Talk::new(line(), 1_000_000_000, Arc::new(AtomicBool::new(false)));
-        let patience = Duration::from_millis(1);
-        if let Ok(file) = receive(&mut talk(), Form::Crc, patience, |_| {}) {
-            prop_assert!(file.len().is_multiple_of(128) && file.len() <= heard.len());
+    fn xmodem_ends_on_any_input(input in prop::collection::vec(any::<u8>(), 0..2000)) {
+        let line = || Box::new(NoisyPeer { heard: input.clone().into(), now: Instant::now() });
+        let stop = || Arc::new(AtomicBool::new(false));
+        let session = || MonitorSession::new(line(), 1_000_000_000, stop());
+        let timeout = Duration::from_millis(1);
+        if let Ok(file) = receive_file(&mut session(), CheckMode::Crc, timeout, |_| {}) {
+            prop_assert!(file.len().is_multiple_of(128) && file.len() <= input.len());
         }
-        let sender =
-            Sender { talk: &mut talk(), watch: &mut Nobody, patience, pace: Pace::FULL }.send(&[7; 300]);
-        if let Ok(sent) = sender {
-            prop_assert_eq!(sent.blocks, 3);
+        let mut sender_session = session();
+        let mut sender = XmodemSender {
+            session: &mut sender_session,
+            observer: &mut NoObserver,
+            reply_timeout: timeout,
+            pace: Pace::FULL,
+        };
+        if let Ok(summary) = sender.send(&[7; 300]) {
+            prop_assert_eq!(summary.blocks, 3);
         }
     }
 
     #[test]
-    fn anything_may_be_said_in_place_of_a_prompt(heard in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = recognise(&heard);
+    fn any_input_may_take_the_place_of_a_prompt(
+        input in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let _ = identify_prompt(&input);
     }
 }
 
-struct Nobody;
+struct NoObserver;
 
-impl Watch for Nobody {
-    fn progress(&mut self, _stage: Stage, _done: usize, _of: usize) {}
-    fn note(&mut self, _note: Note) {}
+impl LoadObserver for NoObserver {
+    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _of: usize) {}
+    fn on_event(&mut self, _note: LoadEvent) {}
 }
 
 /// Noise in bursts: a NAK, which is what an XMODEM receiver sends, and other bytes a little later.
@@ -88,7 +97,8 @@ impl Transport for NoiseBursts {
 fn noise_that_begins_as_a_receivers_call_is_not_a_receiver() {
     let now = Instant::now();
     let line = NoiseBursts { now, next: now + Duration::from_millis(50), count: 0 };
-    let mut talk = Talk::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)));
-    let found = probe(&mut talk, &[9600]).expect("the line works");
-    assert!(!matches!(found.who, Who::Known(..)), "{found:?}");
+    let mut session =
+        MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)));
+    let found = probe(&mut session, &[9600]).expect("the line works");
+    assert!(!matches!(found.peer, ProbedPeer::Known(..)), "{found:?}");
 }

@@ -1,22 +1,23 @@
 //! The exit codes of this crate's errors.
 
-use cli_support::exit::{Failure, RIG, USAGE};
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 
 use crate::RigFileError;
 use crate::reset::ResetError;
 
-impl From<RigFileError> for Failure {
+impl From<RigFileError> for CommandError {
     fn from(error: RigFileError) -> Self {
-        let usage = matches!(error, RigFileError::Unknown { .. } | RigFileError::NoneTagged { .. });
-        Self::new(if usage { USAGE } else { RIG }, error)
+        let usage =
+            matches!(error, RigFileError::UnknownBoard { .. } | RigFileError::NoBoardTagged { .. });
+        Self::new(if usage { USAGE } else { ENVIRONMENT }, error)
     }
 }
 
-impl From<ResetError> for Failure {
+impl From<ResetError> for CommandError {
     fn from(error: ResetError) -> Self {
         match error {
             ResetError::Link(error) => error.into(),
-            error => Self::new(RIG, error),
+            error => Self::new(ENVIRONMENT, error),
         }
     }
 }

@@ -1,8 +1,8 @@
-"""Holds a place of labgrid for the program at the other end of the pipes.
+"""Acquires a place of labgrid for the parent process.
 
-The place is acquired at the start, unless this user has it, and given back when standard input ends:
-also when that program was killed. Lines to standard output: "port ADDRESS", "reset yes" or "reset no", "ready"; then "done"
-for each line "reset"; or "error TEXT".
+The place is acquired at the start, unless this user has acquired it already, and released when standard input is
+closed, also because the parent was killed. Prints the lines "port ADDRESS", "reset yes" or "reset no", and "ready";
+then "done" for each input line "reset"; or "error TEXT".
 """
 
 import os
@@ -11,38 +11,38 @@ import subprocess
 import sys
 import tempfile
 
-# A Ctrl-C in the terminal is the other program's to obey: its end gives the place back.
+# Ctrl-C in the terminal is handled by the parent, whose end releases the place.
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 
 
-class Ended(Exception):
-    """A signal asks for the end."""
+class Terminated(Exception):
+    """SIGTERM was received."""
 
 
-def end(number, frame):
-    raise Ended
+def terminate(number, frame):
+    raise Terminated
 
 
-signal.signal(signal.SIGTERM, end)
+signal.signal(signal.SIGTERM, terminate)
 
 
-def say(word, text=""):
-    line = " ".join(f"{word} {text}".split())
+def report(keyword, text=""):
+    line = " ".join(f"{keyword} {text}".split())
     try:
         print(line, flush=True)
     except OSError:
-        pass  # the other program is gone; the place is given back all the same
+        pass  # the parent has exited; the place is released anyway
 
 
-def client(place, word):
-    """Runs a command of labgrid-client; returns its words, or raises with them."""
-    command = [sys.executable, "-m", "labgrid.remote.client", "-p", place, word]
-    # With an environment the client would take all its places.
+def client(place, command):
+    """Runs a command of labgrid-client; raises RuntimeError with its message if it fails."""
+    arguments = [sys.executable, "-m", "labgrid.remote.client", "-p", place, command]
+    # With an environment the client would use all its places.
     environment = {name: value for name, value in os.environ.items() if name != "LG_ENV"}
-    # A session of its own, so that no signal to this group ends it halfway.
+    # In a session of its own, so that no signal to this process group interrupts it.
     done = subprocess.run(
-        command,
+        arguments,
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -51,12 +51,12 @@ def client(place, word):
         start_new_session=True,
     )
     if done.returncode != 0:
-        words = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise RuntimeError(words[-1] if words else f"labgrid-client {word} failed")
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise RuntimeError(lines[-1] if lines else f"labgrid-client {command} failed")
 
 
 def role_of(place, config):
-    """Returns the name of the target in an environment that is at this place."""
+    """Returns the name of the target with this place in an environment."""
     for role, target in config.get_targets().items():
         resources = (target or {}).get("resources", {})
         listed = resources if isinstance(resources, list) else [resources]
@@ -103,29 +103,29 @@ def driver(target, protocol):
         return None
 
 
-def hold(place):
+def serve(place):
     target = target_of(place)
     address = address_of(target)
     power = driver(target, "PowerProtocol")
     if power is not None:
         power.on()
-    # A driver of power resets by a power cycle, where no other driver resets.
+    # Without a reset driver, a power driver resets by a power cycle.
     reset = driver(target, "ResetProtocol")
-    say("port", address)
-    say("reset", "yes" if reset is not None else "no")
-    say("ready")
+    report("port", address)
+    report("reset", "yes" if reset is not None else "no")
+    report("ready")
     for line in sys.stdin:
         if line.strip() == "reset":
             try:
                 reset.reset()
-                say("done")
+                report("done")
             except Exception as error:
-                say("error", str(error) or type(error).__name__)
+                report("error", str(error) or type(error).__name__)
 
 
 def acquire(place):
-    """Acquires a place; returns whether it is to be given back: not if this user of this computer had
-    it before, as for pytest."""
+    """Acquires a place; returns whether to release it: not if this user on this computer had acquired it before, as for
+    pytest."""
     try:
         client(place, "acquire")
     except RuntimeError as error:
@@ -136,19 +136,19 @@ def acquire(place):
 
 
 def main(place):
-    is_ours = acquire(place)
+    must_release = acquire(place)
     try:
-        hold(place)
-    except Ended:
+        serve(place)
+    except Terminated:
         pass
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if is_ours:
+        if must_release:
             client(place, "release")
 
 
 try:
     main(sys.argv[1])
 except Exception as error:
-    say("error", str(error) or type(error).__name__)
+    report("error", str(error) or type(error).__name__)
     sys.exit(1)

@@ -1,5 +1,5 @@
-//! Boards that are places of labgrid: acquired when the port is first opened, given back with the
-//! last copy of the rig, also when this program is killed.
+//! Places of labgrid: acquired when the port is first opened, and released with the last copy of
+//! the rig, also if this program is killed.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
@@ -10,166 +10,168 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rcflash_transport::time::{Duration, Instant};
 
-/// The beginning of the name of a port that is a place.
+/// The scheme of a port that is a labgrid place.
 const SCHEME: &str = "labgrid://";
-/// The program that holds a place: it uses labgrid's own Python interface.
-const HOLDER: &str = include_str!("labgrid.py");
-/// The time until a place is held, or a board was reset.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// The time for giving a place back.
-const RELEASE: Duration = Duration::from_secs(30);
-/// The time between two looks at whether it was.
-const LOOK: Duration = Duration::from_millis(20);
+/// The Python program that acquires the place, by labgrid's own interface.
+const LEASE_SCRIPT: &str = include_str!("labgrid.py");
+/// How long acquiring a place or a reset may take.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long releasing a place may take.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often the release is checked.
+const RELEASE_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A place of labgrid. Copies are the same place.
+/// A place of labgrid. Clones share one lease.
 #[derive(Clone)]
-pub struct Place {
+pub struct LabgridPlace {
     name: String,
-    held: Arc<Mutex<Option<Held>>>,
+    lease: Arc<Mutex<Option<Lease>>>,
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for LabgridPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.name).finish()
+        f.debug_tuple("LabgridPlace").field(&self.name).finish()
     }
 }
 
-impl PartialEq for Place {
+impl PartialEq for LabgridPlace {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Place {}
+impl Eq for LabgridPlace {}
 
-impl Place {
-    /// Returns the place that a port names; `None` if it is no place. Nothing is acquired yet.
+impl LabgridPlace {
+    /// Returns the place that a port names; `None` if the port is not a place. Nothing is acquired
+    /// yet.
     #[must_use]
-    pub fn named(port: &str) -> Option<Self> {
+    pub fn from_port_name(port: &str) -> Option<Self> {
         let name = port.strip_prefix(SCHEME)?.to_owned();
-        Some(Self { name, held: Arc::default() })
+        Some(Self { name, lease: Arc::default() })
     }
 
-    /// Returns the address of the place's serial port, by which labgrid exports it. Acquires the
-    /// place first, unless it is.
+    /// Returns the address at which labgrid exports the serial port of the place. Acquires the
+    /// place first if necessary.
     ///
     /// # Errors
-    /// The words of labgrid: the place is not known, or somebody else has it.
+    /// Returns labgrid's message if the place is unknown or another user has acquired it.
     pub fn address(&self) -> io::Result<String> {
-        let mut held = self.lock();
-        if held.is_none() {
+        let mut lease = self.lock();
+        if lease.is_none() {
             if self.name.is_empty() || self.name.starts_with('-') {
-                let why = "it names no place, as in labgrid://bench";
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+                let problem = "expected a place, as in labgrid://bench";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
             }
-            *held = Some(Held::acquire(&self.name)?);
+            *lease = Some(Lease::acquire(&self.name)?);
         }
-        Ok(held.as_ref().map(|held| held.address.clone()).unwrap_or_default())
+        Ok(lease.as_ref().map(|lease| lease.address.clone()).unwrap_or_default())
     }
 
-    /// Whether a driver of labgrid resets the board; `false` while the place is not held.
+    /// Returns `true` if the place is acquired and has a reset driver.
     #[must_use]
     pub fn has_reset(&self) -> bool {
-        self.lock().as_ref().is_some_and(|held| held.has_reset)
+        self.lock().as_ref().is_some_and(|lease| lease.has_reset)
     }
 
-    /// Resets the board by labgrid's driver; `false` if there is none.
+    /// Resets the board by labgrid's driver. Returns `false` if there is none.
     ///
     /// # Errors
-    /// The words of the driver.
+    /// Returns the message of the driver.
     pub fn reset(&self) -> io::Result<bool> {
-        match self.lock().as_mut().filter(|held| held.has_reset) {
-            Some(held) => held.reset().map(|()| true),
+        match self.lock().as_mut().filter(|lease| lease.has_reset) {
+            Some(lease) => lease.reset().map(|()| true),
             None => Ok(false),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<Lease>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place that is acquired. Dropping it gives the place back.
-struct Held {
-    holder: Child,
-    /// The holder gives the place back when this ends, whatever ends it.
-    orders: Option<ChildStdin>,
+/// An acquired place, released on drop.
+struct Lease {
+    process: Child,
+    /// The process releases the place when its standard input is closed, for whatever reason.
+    stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     address: String,
     has_reset: bool,
 }
 
-impl Held {
+impl Lease {
     fn acquire(name: &str) -> io::Result<Self> {
-        let mut holder = Command::new(python())
-            .args(["-c", HOLDER, name])
+        let mut process = Command::new(python())
+            .args(["-c", LEASE_SCRIPT, name])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| io::Error::new(error.kind(), format!("no Python: {error}")))?;
-        let (send, lines) = channel();
-        let out = holder.stdout.take();
+            .map_err(|error| io::Error::new(error.kind(), format!("can't run Python: {error}")))?;
+        let (sender, lines) = channel();
+        let stdout = process.stdout.take();
         std::thread::spawn(move || {
-            let said = out.map(|out| BufReader::new(out).lines());
-            said.into_iter().flatten().map_while(Result::ok).all(|line| send.send(line).is_ok())
+            let lines = stdout.map(|stdout| BufReader::new(stdout).lines());
+            lines.into_iter().flatten().map_while(Result::ok).all(|line| sender.send(line).is_ok())
         });
-        let orders = holder.stdin.take();
-        let mut held = Self { holder, orders, lines, address: String::new(), has_reset: false };
-        held.wait_for("ready")?;
-        Ok(held)
+        let stdin = process.stdin.take();
+        let mut lease = Self { process, stdin, lines, address: String::new(), has_reset: false };
+        lease.wait_for_line("ready")?;
+        Ok(lease)
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        let Some(orders) = &mut self.orders else { return Ok(()) };
-        orders.write_all(b"reset\n")?;
-        orders.flush()?;
-        self.wait_for("done")
+        let Some(stdin) = &mut self.stdin else { return Ok(()) };
+        stdin.write_all(b"reset\n")?;
+        stdin.flush()?;
+        self.wait_for_line("done")
     }
 
-    /// Takes the holder's words in until it says this one.
-    fn wait_for(&mut self, wanted: &str) -> io::Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+    /// Reads lines of the process until `expected`.
+    fn wait_for_line(&mut self, expected: &str) -> io::Result<()> {
+        let deadline = Instant::now() + ACQUIRE_TIMEOUT;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).map_err(no_word)?;
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(remaining).map_err(no_line_error)?;
             match line.split_once(' ').unwrap_or((&line, "")) {
                 ("port", address) => address.clone_into(&mut self.address),
-                ("reset", word) => self.has_reset = word == "yes",
+                ("reset", keyword) => self.has_reset = keyword == "yes",
                 ("error", text) => return Err(io::Error::other(format!("labgrid: {text}"))),
-                (word, _) if word == wanted => return Ok(()),
+                (keyword, _) if keyword == expected => return Ok(()),
                 _ => {}
             }
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for Lease {
     fn drop(&mut self) {
-        self.orders = None;
-        let deadline = Instant::now() + RELEASE;
-        while matches!(self.holder.try_wait(), Ok(None)) {
+        self.stdin = None;
+        let deadline = Instant::now() + RELEASE_TIMEOUT;
+        while matches!(self.process.try_wait(), Ok(None)) {
             if Instant::now() >= deadline {
-                // labgrid does not answer; the coordinator keeps the place for this user.
-                let _ = self.holder.kill().and_then(|()| self.holder.wait().map(drop));
+                // No reply from labgrid; the place stays acquired for this user.
+                let _ = self.process.kill().and_then(|()| self.process.wait().map(drop));
                 return;
             }
-            rcflash_transport::time::sleep(LOOK);
+            rcflash_transport::time::sleep(RELEASE_POLL_INTERVAL);
         }
     }
 }
 
-fn no_word(error: RecvTimeoutError) -> io::Error {
-    let what = match error {
-        RecvTimeoutError::Timeout => "labgrid does not answer",
+fn no_line_error(error: RecvTimeoutError) -> io::Error {
+    let problem = match error {
+        RecvTimeoutError::Timeout => "no reply from labgrid",
         RecvTimeoutError::Disconnected => {
             "labgrid's Python interface can't be used; is it installed, and labgrid-client in PATH?"
         }
     };
-    io::Error::other(what)
+    io::Error::other(problem)
 }
 
-/// Returns the Python that labgrid is installed for: that of `labgrid-client`, else `python3`.
+/// Returns the Python interpreter that labgrid is installed for: that of `labgrid-client`, or
+/// `python3`.
 fn python() -> PathBuf {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let client = std::env::split_paths(&folders).map(|folder| folder.join("labgrid-client"));
@@ -177,10 +179,10 @@ fn python() -> PathBuf {
         let text = std::fs::read(&path).ok()?;
         let first = String::from_utf8_lossy(text.split(|byte| *byte == b'\n').next()?).into_owned();
         let program = first.strip_prefix("#!")?.trim().to_owned();
-        let named = PathBuf::from(program);
-        let beside = path.canonicalize().ok()?.with_file_name("python3");
-        let is_python = named.file_name()?.to_string_lossy().starts_with("python");
-        [named].into_iter().filter(|_| is_python).chain([beside]).find(|path| path.is_file())
+        let interpreter = PathBuf::from(program);
+        let sibling = path.canonicalize().ok()?.with_file_name("python3");
+        let is_python = interpreter.file_name()?.to_string_lossy().starts_with("python");
+        [interpreter].into_iter().filter(|_| is_python).chain([sibling]).find(|path| path.is_file())
     });
     found.unwrap_or_else(|| PathBuf::from("python3"))
 }
@@ -190,21 +192,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_port_with_the_scheme_is_a_place_and_nothing_is_acquired_by_naming_it() {
-        let place = Place::named("labgrid://bench").expect("a place");
+    fn only_a_port_with_the_scheme_is_a_place_and_parsing_acquires_nothing() {
+        let place = LabgridPlace::from_port_name("labgrid://bench").expect("a place");
         assert_eq!((place.name.as_str(), place.has_reset()), ("bench", false));
         assert!(!place.reset().expect("nothing is reset"));
-        assert_eq!(Some(&place), Place::named("labgrid://bench").as_ref());
-        assert_ne!(Some(place), Place::named("labgrid://attic"));
+        assert_eq!(Some(&place), LabgridPlace::from_port_name("labgrid://bench").as_ref());
+        assert_ne!(Some(place), LabgridPlace::from_port_name("labgrid://attic"));
         for other in ["/dev/ttyUSB0", "bench", "rfc2217://labgrid:1", "Labgrid://bench"] {
-            assert_eq!(Place::named(other), None);
+            assert_eq!(LabgridPlace::from_port_name(other), None);
         }
     }
 
     #[test]
-    fn a_place_without_a_name_or_that_is_an_option_is_refused() {
+    fn a_place_without_a_name_or_like_an_option_is_refused() {
         for name in ["labgrid://", "labgrid://--help"] {
-            let place = Place::named(name).expect("it has the scheme");
+            let place = LabgridPlace::from_port_name(name).expect("it has the scheme");
             assert_eq!(place.address().expect_err(name).kind(), io::ErrorKind::InvalidInput);
         }
     }

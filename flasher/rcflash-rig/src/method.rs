@@ -1,68 +1,68 @@
-//! The ways to reset a board. No stock board has one, so most are reset by a person.
+//! How a board is reset. No stock board can be reset by the host, so most are reset by hand.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::labgrid::Place;
+use crate::labgrid::LabgridPlace;
 
-/// The time for which a reset line is held: more than the 100 ms for which usual reset circuits
-/// hold /RESET anyway.
+/// The default length of a reset pulse: more than the 100 ms to which usual reset circuits extend
+/// it anyway.
 pub(crate) const PULSE_MS: u64 = 200;
 
-/// The method by which a board is reset.
+/// A method of resetting a board.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ResetBy {
-    /// By a person, who is asked to.
+pub enum ResetMethod {
+    /// By hand, after a prompt.
     #[default]
     Ask,
-    /// Not at all.
+    /// No reset.
     None,
     /// By the adapter's DTR.
     Dtr,
-    /// By its RTS.
+    /// By the adapter's RTS.
     Rts,
     /// By a long break on the line.
     Break,
-    /// By a command of the user's.
+    /// By the user's command.
     Command,
 }
 
-/// The state of DTR or RTS in which the board is held in reset.
+/// The state of DTR or RTS during reset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActiveLevel {
-    /// While it is active, as it is from opening the port on.
+    /// Active, which is the state after opening the port.
     #[default]
     On,
-    /// While it is not.
+    /// Inactive.
     Off,
 }
 
-/// The method by which a board is reset, with all that belongs to it.
+/// The reset method and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reset {
-    /// The place of labgrid that the board is, if it is one: its driver comes before a person.
-    pub place: Option<Place>,
+pub struct ResetConfig {
+    /// The labgrid place of the board; its reset driver is tried before the user is prompted.
+    pub labgrid: Option<LabgridPlace>,
     /// The method.
-    pub by: ResetBy,
-    /// The command for the shell, with [`ResetBy::Command`].
+    pub method: ResetMethod,
+    /// The shell command of [`ResetMethod::Command`].
     pub command: Option<String>,
-    /// The line's state in reset.
-    pub level: ActiveLevel,
-    /// The time for which the line is held.
+    /// The state of the line during reset.
+    pub active_level: ActiveLevel,
+    /// The length of the reset pulse.
     pub pulse: Duration,
 }
 
-impl Default for Reset {
+impl Default for ResetConfig {
     fn default() -> Self {
         let pulse = Duration::from_millis(PULSE_MS);
         Self {
-            place: None,
-            by: ResetBy::default(),
+            labgrid: None,
+            method: ResetMethod::default(),
             command: None,
-            level: ActiveLevel::default(),
+            active_level: ActiveLevel::default(),
             pulse,
         }
     }

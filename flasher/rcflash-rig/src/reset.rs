@@ -1,5 +1,4 @@
-//! Resets boards, by whatever way the rig has. No stock board has one, so most are reset by a
-//! person.
+//! Resets boards by the method of their rig.
 
 use std::io;
 use std::process::Stdio;
@@ -7,55 +6,59 @@ use std::process::Stdio;
 use firmware_wire::Identity;
 use rcflash_transport::time::{Duration, Instant};
 
-use host_platform::process::shell;
+use host_platform::process::shell_command;
 
-use crate::labgrid::Place;
-use crate::method::{ActiveLevel, Reset, ResetBy};
+use crate::labgrid::LabgridPlace;
+use crate::method::{ActiveLevel, ResetConfig, ResetMethod};
 use rcflash_link::loader::{LoadError, enter_monitor};
 use rcflash_link::{Link, LinkError};
 use rcflash_transport::{ControlLine, Transport};
 
-/// The time the user's own command may take.
-const COMMAND: Duration = Duration::from_secs(30);
-/// The time between two looks at a running command.
-const LOOK: Duration = Duration::from_millis(20);
-/// The time the line is listened to before the time is looked at.
-const LISTEN: Duration = Duration::from_millis(500);
+/// How long the user's reset command may run.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often a running command is checked.
+const COMMAND_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long to receive before the deadline is checked.
+const BANNER_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The outcome of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pressed {
-    /// It was done.
+pub enum ResetOutcome {
+    /// The board was reset.
     Done,
-    /// A person has to press the button.
-    AskPerson,
+    /// The user has to press the reset button.
+    ManualResetNeeded,
 }
 
 /// Error returned by a reset.
 #[derive(Debug, thiserror::Error)]
 pub enum ResetError {
-    /// The rig has no way.
-    #[error("the rig file says reset = \"none\" for this board; put in a way, such as \"ask\"")]
-    NoWay,
-    /// The line has no such wire.
-    #[error("{port} has no {wire}, so the board can't be reset by it; see reset in the rig file")]
-    NoWire {
-        /// The line.
+    /// The rig file excludes a reset.
+    #[error(
+        "the rig file has reset = \"none\" for this board; set another method, such as \"ask\""
+    )]
+    NotConfigured,
+    /// The port has no such control line.
+    #[error(
+        "{port} has no {control_line}, so the board can't be reset by it; see reset in the rig file"
+    )]
+    LineUnsupported {
+        /// The name of the port.
         port: String,
-        /// The wire.
-        wire: &'static str,
+        /// The control line.
+        control_line: &'static str,
     },
-    /// The line failed.
-    #[error("{port}: can't set {wire}: {source}")]
-    Wire {
-        /// The line.
+    /// The control line could not be set.
+    #[error("{port}: can't set {control_line}: {source}")]
+    Line {
+        /// The name of the port.
         port: String,
-        /// The wire.
-        wire: &'static str,
+        /// The control line.
+        control_line: &'static str,
         /// The error that the system reported.
         source: io::Error,
     },
-    /// The user's command did not work.
+    /// The user's command failed.
     #[error("the reset command `{command}` {problem}")]
     Command {
         /// The command.
@@ -63,14 +66,13 @@ pub enum ResetError {
         /// The problem.
         problem: String,
     },
-    /// The driver of labgrid did not work.
+    /// labgrid or its reset driver failed.
     #[error("the board can't be reset: {0}")]
-    Place(io::Error),
-    /// Nothing was heard of the monitor.
+    Labgrid(io::Error),
+    /// The monitor sent nothing in time.
     #[error(
-        "nothing was heard from the board's monitor within {} s after the reset was asked for; \
-         was the right board reset, and is the monitor in its ROM? `rcflash probe` tells what \
-         answers",
+        "received nothing from the board's monitor within {} s after the reset; was the right \
+         board reset, and is the monitor in its ROM? Run `rcflash probe` to identify the program",
         .0.as_secs()
     )]
     NoMonitor(Duration),
@@ -79,74 +81,81 @@ pub enum ResetError {
     Link(#[from] LinkError),
 }
 
-/// Lets the board out of reset: opening a port sets DTR and RTS, which may hold it there.
+/// Releases the reset line: opening a port activates DTR and RTS, which may keep the board in
+/// reset.
 ///
 /// # Errors
-/// The device refused.
-pub fn release(reset: &Reset, line: &mut dyn Transport) -> io::Result<()> {
-    match wire(reset.by) {
+/// Returns the error of the device.
+pub fn release(reset: &ResetConfig, transport: &mut dyn Transport) -> io::Result<()> {
+    match control_line(reset.method) {
         Some((ControlLine::Break, _)) | None => Ok(()),
-        Some(_) if !line.capabilities().control_lines => Ok(()),
-        Some((wire, _)) => line.set_line(wire, reset.level == ActiveLevel::Off),
+        Some(_) if !transport.capabilities().control_lines => Ok(()),
+        Some((control_line, _)) => {
+            transport.set_control_line(control_line, reset.active_level == ActiveLevel::Off)
+        }
     }
 }
 
-/// Resets the board, if that takes no person.
+/// Resets the board, if that can be done without the user.
 ///
 /// # Errors
-/// The rig has no way, or it did not work.
-pub fn press(reset: &Reset, line: &mut dyn Transport) -> Result<Pressed, ResetError> {
-    match reset.by {
-        ResetBy::Ask => return by_place(reset),
-        ResetBy::None => return Err(ResetError::NoWay),
-        ResetBy::Command => run(reset.command.as_deref().unwrap_or_default())?,
-        by => {
-            if let Some((line_name, name)) = wire(by) {
-                pulse(reset, line, line_name, name)?;
+/// Returns [`ResetError`] if the rig file excludes a reset or the method failed.
+pub fn trigger(
+    reset: &ResetConfig,
+    transport: &mut dyn Transport,
+) -> Result<ResetOutcome, ResetError> {
+    match reset.method {
+        ResetMethod::Ask => return trigger_labgrid(reset),
+        ResetMethod::None => return Err(ResetError::NotConfigured),
+        ResetMethod::Command => run_command(reset.command.as_deref().unwrap_or_default())?,
+        method => {
+            if let Some((line_name, name)) = control_line(method) {
+                pulse(reset, transport, line_name, name)?;
             }
         }
     }
-    Ok(Pressed::Done)
+    Ok(ResetOutcome::Done)
 }
 
-/// Resets a board by labgrid's driver, if it is a place that has one; else a person has to.
-fn by_place(reset: &Reset) -> Result<Pressed, ResetError> {
-    let pressed = reset.place.as_ref().map_or(Ok(false), Place::reset);
-    match pressed.map_err(ResetError::Place)? {
-        true => Ok(Pressed::Done),
-        false => Ok(Pressed::AskPerson),
+/// Resets the board by labgrid's driver if it has one.
+fn trigger_labgrid(reset: &ResetConfig) -> Result<ResetOutcome, ResetError> {
+    let was_reset = reset.labgrid.as_ref().map_or(Ok(false), LabgridPlace::reset);
+    match was_reset.map_err(ResetError::Labgrid)? {
+        true => Ok(ResetOutcome::Done),
+        false => Ok(ResetOutcome::ManualResetNeeded),
     }
 }
 
-/// The time characters are listened for that were said before the reset.
-const BEFORE: Duration = Duration::from_millis(50);
+/// How long to discard characters sent before the reset.
+const DISCARD_TIME: Duration = Duration::from_millis(50);
 
-/// Resets the board, or has a person do it, and waits until its monitor answers. `say` hears which
-/// of the two it is before the wait begins.
+/// Resets the board, or lets the user do it, and waits until its monitor replies. `on_outcome` is
+/// called before the wait.
 ///
 /// # Errors
-/// There is no way, it did not work, or the monitor is not heard within `patience`.
+/// Returns [`ResetError`] if the reset failed, or [`ResetError::NoMonitor`] if the monitor sends
+/// nothing within `timeout`.
 pub fn reset(
     link: &mut Link,
-    how: &Reset,
-    patience: Duration,
-    say: impl FnOnce(Pressed),
+    config: &ResetConfig,
+    timeout: Duration,
+    on_outcome: impl FnOnce(ResetOutcome),
 ) -> Result<Identity, ResetError> {
-    link.drain_banner("listening before the reset", BEFORE)?;
-    say(press(how, link.transport_mut())?);
-    await_monitor(link, patience)
+    link.drain_banner("listening before the reset", DISCARD_TIME)?;
+    on_outcome(trigger(config, link.transport_mut())?);
+    wait_for_monitor(link, timeout)
 }
 
-/// Waits until the monitor answers after a reset that somebody else does. Its first words are
-/// waited for rather than asked for, so that a program which still runs is not disturbed.
+/// Waits for the monitor after a reset by the user. It waits for the banner before it sends
+/// anything, so that a program which still runs is not disturbed.
 ///
 /// # Errors
-/// It does not within `patience`, or the line failed.
-pub fn await_monitor(link: &mut Link, patience: Duration) -> Result<Identity, ResetError> {
-    let deadline = link.now() + patience;
+/// Returns [`ResetError::NoMonitor`] after `timeout`, or the link's error.
+pub fn wait_for_monitor(link: &mut Link, timeout: Duration) -> Result<Identity, ResetError> {
+    let deadline = link.now() + timeout;
     while link.now() < deadline {
         let before = link.stats().bytes.1;
-        link.drain_banner("waiting for the board to be reset", LISTEN)?;
+        link.drain_banner("waiting for the board to be reset", BANNER_POLL_INTERVAL)?;
         if link.stats().bytes.1 == before {
             continue;
         }
@@ -156,33 +165,35 @@ pub fn await_monitor(link: &mut Link, patience: Duration) -> Result<Identity, Re
             Err(LoadError::Link(
                 error @ (LinkError::Io { .. } | LinkError::Interrupted { .. }),
             )) => return Err(error.into()),
-            Err(_) => {} // noise of the reset, or a program of the user's
+            Err(_) => {} // noise of the reset, or a user's program
         }
     }
-    Err(ResetError::NoMonitor(patience))
+    Err(ResetError::NoMonitor(timeout))
 }
 
-fn wire(by: ResetBy) -> Option<(ControlLine, &'static str)> {
-    match by {
-        ResetBy::Dtr => Some((ControlLine::Dtr, "DTR")),
-        ResetBy::Rts => Some((ControlLine::Rts, "RTS")),
-        ResetBy::Break => Some((ControlLine::Break, "break")),
-        ResetBy::Ask | ResetBy::None | ResetBy::Command => None,
+fn control_line(method: ResetMethod) -> Option<(ControlLine, &'static str)> {
+    match method {
+        ResetMethod::Dtr => Some((ControlLine::Dtr, "DTR")),
+        ResetMethod::Rts => Some((ControlLine::Rts, "RTS")),
+        ResetMethod::Break => Some((ControlLine::Break, "break")),
+        ResetMethod::Ask | ResetMethod::None | ResetMethod::Command => None,
     }
 }
 
 fn pulse(
-    reset: &Reset,
-    line: &mut dyn Transport,
-    which: ControlLine,
-    wire: &'static str,
+    reset: &ResetConfig,
+    transport: &mut dyn Transport,
+    line: ControlLine,
+    control_line: &'static str,
 ) -> Result<(), ResetError> {
-    let port = line.name().to_owned();
-    let active = which == ControlLine::Break || reset.level == ActiveLevel::On;
+    let port = transport.name().to_owned();
+    let active = line == ControlLine::Break || reset.active_level == ActiveLevel::On;
     let mut set = |on| {
-        line.set_line(which, on).map_err(|source| match source.kind() {
-            io::ErrorKind::Unsupported => ResetError::NoWire { port: port.clone(), wire },
-            _ => ResetError::Wire { port: port.clone(), wire, source },
+        transport.set_control_line(line, on).map_err(|source| match source.kind() {
+            io::ErrorKind::Unsupported => {
+                ResetError::LineUnsupported { port: port.clone(), control_line }
+            }
+            _ => ResetError::Line { port: port.clone(), control_line, source },
         })
     };
     set(active)?;
@@ -190,26 +201,32 @@ fn pulse(
     set(!active)
 }
 
-/// Runs the user's own command, through the shell as they would.
-fn run(command: &str) -> Result<(), ResetError> {
-    let failed = |problem: String| ResetError::Command { command: command.to_owned(), problem };
-    let mut child = shell(command)
+/// Runs the user's command in the shell.
+fn run_command(command: &str) -> Result<(), ResetError> {
+    let command_error =
+        |problem: String| ResetError::Command { command: command.to_owned(), problem };
+    let mut child = shell_command(command)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
-        .map_err(|error| failed(format!("can't be started: {error}")))?;
-    let deadline = Instant::now() + COMMAND;
+        .map_err(|error| command_error(format!("can't be started: {error}")))?;
+    let deadline = Instant::now() + COMMAND_TIMEOUT;
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(failed(format!("failed: {status}"))),
-            Ok(None) if Instant::now() < deadline => rcflash_transport::time::sleep(LOOK),
-            Ok(None) => {
-                // It may have ended just now; either way it is over.
-                let _ = child.kill().and_then(|()| child.wait().map(drop));
-                return Err(failed(format!("did not end within {} s", COMMAND.as_secs())));
+            Ok(Some(status)) => return Err(command_error(format!("failed: {status}"))),
+            Ok(None) if Instant::now() < deadline => {
+                rcflash_transport::time::sleep(COMMAND_POLL_INTERVAL)
             }
-            Err(error) => return Err(failed(format!("can't be watched: {error}"))),
+            Ok(None) => {
+                // It may have exited in the meantime, so an error of `kill` is ignored.
+                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                return Err(command_error(format!(
+                    "did not end within {} s",
+                    COMMAND_TIMEOUT.as_secs()
+                )));
+            }
+            Err(error) => return Err(command_error(format!("can't be waited for: {error}"))),
         }
     }
 }

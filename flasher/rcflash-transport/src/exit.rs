@@ -1,11 +1,11 @@
 //! The exit codes of this crate's errors.
 
-use cli_support::exit::{Failure, RIG};
+use cli_support::exit::{CommandError, ENVIRONMENT};
 
 use crate::port::OpenError;
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CommandError {
     fn from(error: OpenError) -> Self {
-        Self::new(RIG, error)
+        Self::new(ENVIRONMENT, error)
     }
 }

@@ -1,127 +1,143 @@
-//! Lines that carry bytes to a board and back. A serial port is one; tests have others.
+//! Byte transports to a board: local serial ports, and ports reached over a network by raw TCP, RFC
+//! 2217 or WebSocket ([`network`]). A port is locked while it is open ([`lock`]), and
+//! [`ReconnectingTransport`] reopens one that was unplugged. Everything implements [`Transport`].
+//!
+//! ```no_run
+//! use rcflash_transport::network;
+//! use rcflash_transport::time::{Duration, Instant};
+//!
+//! let mut board = network::open("rfc2217://bench.local:2217", 115_200)?;
+//! board.write(b"\r", Instant::now() + Duration::from_secs(1))?;
+//! let mut buffer = [0; 64];
+//! let count = board.read(&mut buffer, Duration::from_secs(1))?;
+//! println!("{}", String::from_utf8_lossy(&buffer[..count]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod busy;
 mod exit;
-mod lasting;
 pub mod lock;
 pub mod network;
 pub mod port;
+mod port_users;
+mod reconnect;
 
 use std::io;
 
 use host_platform::time::{Duration, Instant};
 
 pub use host_platform::time;
-pub use lasting::{Lasting, Reopen};
+pub use reconnect::{ReconnectingTransport, Reopen};
 
-use lock::Holder;
+use lock::LockHolder;
 
-/// The abilities of a line besides carrying bytes.
+/// What a transport can do besides carrying bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Whether there are wires by which the board can stop the host. Whether the board's end of
-    /// them is connected can't be known.
+    /// Whether there are flow control wires, by which the board can suspend the host. Whether they
+    /// are connected at the board can't be detected.
     pub flow_control: bool,
-    /// Whether DTR and RTS can be set, on which a reset circuit may hang.
+    /// Whether DTR and RTS can be set. A reset circuit may be connected to one of them.
     pub control_lines: bool,
 }
 
-/// A line that the host sets.
+/// A signal that the host sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlLine {
     /// Data terminal ready.
     Dtr,
     /// Request to send.
     Rts,
-    /// The data line itself: set, it is a break.
+    /// The data line: a break while it is active.
     Break,
 }
 
-/// Bytes that have passed since a line was opened.
+/// Bytes transferred since a transport was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Passed {
-    /// To the board.
+pub struct ByteCounts {
+    /// Bytes sent to the board.
     pub sent: u64,
-    /// From it.
-    pub heard: u64,
+    /// Bytes received from the board.
+    pub received: u64,
 }
 
-/// A line to a board.
+/// A byte stream to and from a board.
 pub trait Transport {
-    /// The name of the line.
+    /// Returns the name of the port or address, for messages.
     fn name(&self) -> &str;
 
-    /// The abilities of the line; by default it only carries bytes.
+    /// Returns what the transport can do; by default it only carries bytes.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// The time by which waits are measured. It runs ahead of the computer's where the board's time
-    /// is simulated.
+    /// Returns the current time by the clock that deadlines refer to. It runs faster than the
+    /// host's if the board's time is simulated.
     fn now(&self) -> Instant {
         Instant::now()
     }
 
-    /// The number of bytes that have passed, if the line counts them.
-    fn passed(&self) -> Option<Passed> {
+    /// Returns the number of bytes transferred, or `None` if the transport does not count them.
+    fn byte_counts(&self) -> Option<ByteCounts> {
         None
     }
 
-    /// The program that held the line's lock last, if it ended without letting go.
-    fn left_by(&self) -> Option<&Holder> {
+    /// Returns the previous lock holder if it exited without releasing the lock.
+    fn previous_holder(&self) -> Option<&LockHolder> {
         None
     }
 
-    /// Leaves DTR and RTS as they are when the line is closed, where it has them. By default the
-    /// system drops them then, which resets a board whose reset hangs on one.
+    /// Keeps DTR and RTS unchanged when the transport is closed, if it has them. By default the
+    /// system deactivates them, which resets a board whose reset circuit is connected to one.
     ///
     /// # Errors
-    /// The device refused.
+    /// Returns the error of the device.
     fn keep_lines_at_close(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Sets a line; `on` is its active state, as when a terminal is ready.
+    /// Sets a control line; `on` is its active state, as when a terminal is ready.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] when there is no such line, and what else the device said.
-    fn set_line(&mut self, _line: ControlLine, _on: bool) -> io::Result<()> {
+    /// Returns [`io::ErrorKind::Unsupported`] if there is no such line, or the error of the device.
+    fn set_control_line(&mut self, _line: ControlLine, _on: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Takes in what has arrived, waiting up to `timeout` for something; 0 when nothing came.
+    /// Reads what was received, and waits up to `timeout` for the first byte. Returns 0 if nothing
+    /// is received.
     ///
     /// # Errors
-    /// The line is gone.
+    /// Returns an error if the port was disconnected.
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize>;
 
     /// Sends all bytes.
     ///
     /// # Errors
-    /// The line is gone, or it did not take them by the deadline ([`io::ErrorKind::TimedOut`]).
+    /// Returns [`io::ErrorKind::TimedOut`] if the port did not accept the bytes by `deadline`, or
+    /// an error if it was disconnected.
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()>;
 
-    /// Whether the host shall stop sending while the board does not allow it by RTS. A line without
-    /// such wires has nothing to do. Returns whether it did before.
+    /// Sets whether the host stops sending while the board deactivates RTS, and returns the
+    /// previous setting. Without such wires this has no effect.
     ///
     /// # Errors
-    /// The device refused.
-    fn obey_rts(&mut self, _obey: bool) -> io::Result<bool> {
+    /// Returns the error of the device.
+    fn set_flow_control(&mut self, _enabled: bool) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Goes on at another speed.
+    /// Changes the speed.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] when the line has only one, and what else the device said.
+    /// Returns [`io::ErrorKind::Unsupported`] if the speed is fixed, or the error of the device.
     fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Forgets what was written and has not gone out yet.
+    /// Discards bytes that were written but not transmitted yet.
     ///
     /// # Errors
-    /// The device refused.
+    /// Returns the error of the device.
     fn discard_unsent(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! One user of a port at a time: a lock that names its holder.
+//! Locks that give a port to one program at a time and name the holder.
 //!
-//! The lock is the system's own on a small file beside which nothing else is kept, so that it ends
-//! with its holder however that ends. The file's text is only for the message to whoever comes
-//! second. The lock belongs to a device, not to its name: the same name may soon be another
+//! The lock is a file lock of the operating system, so it is released when its holder exits,
+//! however that happens. The file's content is only for the message of the program that comes
+//! second. A lock belongs to a device, not to its name: the same name may later be another
 //! device's.
 
 use std::fmt;
@@ -12,35 +12,35 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use host_platform::files::{
-    identity, is_named, make_own_folder, open_alone, remove_kept, session_folder,
+    create_private_dir, device_identity, is_file_at_path, open_exclusive, remove_locked,
+    runtime_dir,
 };
 
-/// The number of times a lock is tried whose file is removed just then.
-const ATTEMPTS: usize = 10;
-/// Most characters of a command that are kept.
-const COMMAND: usize = 120;
+/// The maximum number of attempts while the lock file is removed by others.
+const MAX_ATTEMPTS: usize = 10;
+/// The maximum number of characters of a command line that are stored.
+const MAX_COMMAND_CHARS: usize = 120;
 
-/// The holder of a lock, or the one who held it last.
+/// The process that holds a lock, or that held it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// The process.
+pub struct LockHolder {
+    /// The process id.
     pub pid: u32,
-    /// Its command line, cut to what fits a message.
+    /// Its command line, shortened to 120 characters.
     pub command: String,
-    /// When it took the lock.
+    /// When it acquired the lock.
     pub since: SystemTime,
 }
 
-impl Holder {
-    /// This process.
-    fn this() -> Self {
+impl LockHolder {
+    fn current_process() -> Self {
         let words: Vec<_> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let program = words.first().map(Path::new).and_then(Path::file_name);
         let program = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let words = std::iter::once(program).chain(words.into_iter().skip(1));
         let line = words.collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
-        let command = line.chars().take(COMMAND).collect();
+        let command = line.chars().take(MAX_COMMAND_CHARS).collect();
         Self { pid: std::process::id(), command, since: SystemTime::now() }
     }
 
@@ -58,7 +58,7 @@ impl Holder {
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` (process {}, for ", self.command, self.pid)?;
         let seconds = self.since.elapsed().unwrap_or_default().as_secs();
@@ -70,134 +70,136 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Error returned when a lock can't be taken.
+/// Error returned when a lock can't be acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else has it.
+    /// Another process holds the lock.
     #[error("in use by {}", holder.as_ref().map_or_else(|| "another \
     process".to_owned(), ToString::to_string))]
     Held {
-        /// The holder, if that is known.
-        holder: Option<Holder>,
+        /// The holder, if its entry is readable.
+        holder: Option<LockHolder>,
     },
-    /// The file could not be made.
-    #[error("can't keep a lock in {0}: {1}")]
+    /// The lock file could not be created.
+    #[error("can't create a lock file in {0}: {1}")]
     Failed(PathBuf, io::Error),
 }
 
-/// A lock on a port; dropping it lets go.
+/// A lock on a port, released on drop.
 #[derive(Debug)]
 pub struct PortLock {
-    /// There until the lock is dropped.
+    /// `Some` until the lock is dropped.
     file: Option<File>,
     path: PathBuf,
-    left_by: Option<Holder>,
+    previous_holder: Option<LockHolder>,
 }
 
 impl PortLock {
-    /// Takes the lock of a device, under whichever of its names it goes.
+    /// Locks a device. All names of the device share one lock.
     ///
     /// # Errors
-    /// Somebody else has it, or the file could not be made.
-    pub fn take(device: &Path) -> Result<Self, LockError> {
+    /// Returns [`LockError`] if another process holds the lock or the file could not be created.
+    pub fn acquire(device: &Path) -> Result<Self, LockError> {
         let folder = folder();
-        Self::take_in(&folder, device).map_err(|refusal| refusal.explain(folder))
+        Self::acquire_in(&folder, device).map_err(|refusal| refusal.with_folder(folder))
     }
 
-    /// Takes the lock of a place on a network, such as `127.0.0.1:3000`.
+    /// Locks a network address such as `127.0.0.1:3000`.
     ///
     /// # Errors
-    /// As [`Self::take`]. Programs of other computers are kept out by whoever serves the place.
-    pub fn take_place(place: &str) -> Result<Self, LockError> {
+    /// As [`Self::acquire`]. Programs on other computers are excluded by the server itself.
+    pub fn acquire_address(address: &str) -> Result<Self, LockError> {
         let folder = folder();
-        let name = place.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let name = address.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let path = folder.join(format!("net-{name}.lock"));
-        make_own_folder(&folder)
-            .map_err(Refusal::from)
-            .and_then(|()| Self::take_file(&path))
-            .map_err(|refusal| refusal.explain(folder))
+        create_private_dir(&folder)
+            .map_err(AcquireError::from)
+            .and_then(|()| Self::acquire_file(&path))
+            .map_err(|refusal| refusal.with_folder(folder))
     }
 
-    /// The one who held it last, if that one ended without letting go.
+    /// Returns the previous holder if it exited without releasing the lock.
     #[must_use]
-    pub fn left_by(&self) -> Option<&Holder> {
-        self.left_by.as_ref()
+    pub fn previous_holder(&self) -> Option<&LockHolder> {
+        self.previous_holder.as_ref()
     }
 
-    fn take_in(folder: &Path, device: &Path) -> Result<Self, Refusal> {
-        make_own_folder(folder)?;
+    fn acquire_in(folder: &Path, device: &Path) -> Result<Self, AcquireError> {
+        create_private_dir(folder)?;
         let path = folder.join(file_name(device));
-        let lock = Self::take_file(&path)?;
-        forget_others(folder, &path, device);
+        let lock = Self::acquire_file(&path)?;
+        remove_stale_files(folder, &path, device);
         Ok(lock)
     }
 
-    fn take_file(path: &Path) -> Result<Self, Refusal> {
-        for _ in 0..ATTEMPTS {
-            if let Some(lock) = Self::try_take(path)? {
+    fn acquire_file(path: &Path) -> Result<Self, AcquireError> {
+        for _ in 0..MAX_ATTEMPTS {
+            if let Some(lock) = Self::try_acquire_file(path)? {
                 return Ok(lock);
             }
         }
-        Err(Refusal::Failed(io::Error::other("it is made and removed again and again")))
+        Err(AcquireError::Failed(io::Error::other(
+            "another program removes the lock file each time it is created",
+        )))
     }
 
-    /// Takes the lock; `None` if its file was removed meanwhile by the one who had it.
-    fn try_take(path: &Path) -> Result<Option<Self>, Refusal> {
+    /// Acquires the lock, or returns `None` if its holder removed the file in the meantime.
+    fn try_acquire_file(path: &Path) -> Result<Option<Self>, AcquireError> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = match open_alone(path, options) {
+        let mut file = match open_exclusive(path, options) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::ResourceBusy => {
                 let text = std::fs::read_to_string(path).unwrap_or_default();
-                return Err(Refusal::Held(Holder::parse(&text)));
+                return Err(AcquireError::Held(LockHolder::parse(&text)));
             }
-            Err(error) => return Err(Refusal::Failed(error)),
+            Err(error) => return Err(AcquireError::Failed(error)),
         };
-        // A lock on a file without a name keeps nobody out: its next one would be another file.
-        if !is_named(&file, path) {
+        // A lock on a removed file excludes nobody: the next program creates another file.
+        if !is_file_at_path(&file, path) {
             return Ok(None);
         }
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         file.set_len(0)?;
         file.rewind()?;
-        file.write_all(Holder::this().text().as_bytes())?;
+        file.write_all(LockHolder::current_process().text().as_bytes())?;
         let file = Some(file);
-        Ok(Some(Self { file, path: path.to_owned(), left_by: Holder::parse(&text) }))
+        Ok(Some(Self { file, path: path.to_owned(), previous_holder: LockHolder::parse(&text) }))
     }
 }
 
 impl Drop for PortLock {
     fn drop(&mut self) {
-        // An old name would only make the next one report that it takes over.
+        // The entry of a holder that released the lock must not be reported as a crash.
         if let Some(file) = self.file.take() {
             let _ = file.set_len(0);
-            let _ = remove_kept(file, &self.path);
+            let _ = remove_locked(file, &self.path);
         }
     }
 }
 
-/// Removes the files of devices that had this one's name before and that nobody holds: a
-/// pseudo-terminal's number is given out again and again.
-fn forget_others(folder: &Path, own: &Path, device: &Path) {
-    let prefix = format!("{}@", plain_name(device));
+/// Removes unlocked files of earlier devices with this name: numbers of pseudo-terminals are
+/// reused.
+fn remove_stale_files(folder: &Path, own: &Path, device: &Path) {
+    let prefix = format!("{}@", path_as_file_name(device));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()).filter(|path| path != own) {
         let is_of_name =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-        if is_of_name && let Ok(file) = open_alone(&path, OpenOptions::new().write(true)) {
-            let _ = remove_kept(file, &path);
+        if is_of_name && let Ok(file) = open_exclusive(&path, OpenOptions::new().write(true)) {
+            let _ = remove_locked(file, &path);
         }
     }
 }
 
-enum Refusal {
-    Held(Option<Holder>),
+enum AcquireError {
+    Held(Option<LockHolder>),
     Failed(io::Error),
 }
 
-impl Refusal {
-    fn explain(self, folder: PathBuf) -> LockError {
+impl AcquireError {
+    fn with_folder(self, folder: PathBuf) -> LockError {
         match self {
             Self::Held(holder) => LockError::Held { holder },
             Self::Failed(error) => LockError::Failed(folder, error),
@@ -205,27 +207,28 @@ impl Refusal {
     }
 }
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for AcquireError {
     fn from(error: io::Error) -> Self {
         Self::Failed(error)
     }
 }
 
-/// The folder for this user's locks. Other users are refused by the device itself.
+/// Returns the folder of this user's locks. Access by other users is refused by the device.
 fn folder() -> PathBuf {
-    session_folder("rcflash")
+    runtime_dir("rcflash")
 }
 
-/// One file for all names of a device, and another one for each device that bears the name:
-/// `/dev/ttyUSB0` becomes `dev-ttyUSB0@` with its number, inode and time.
+/// Returns the name of the lock file: one for all names of a device, and a different one for each
+/// device that has the same name. `/dev/ttyUSB0` becomes `dev-ttyUSB0@` with its number, inode and
+/// time.
 fn file_name(device: &Path) -> String {
-    let name = plain_name(device);
-    format!("{name}@{}.lock", identity(device).unwrap_or_default())
+    let name = path_as_file_name(device);
+    format!("{name}@{}.lock", device_identity(device).unwrap_or_default())
 }
 
-fn plain_name(device: &Path) -> String {
+fn path_as_file_name(device: &Path) -> String {
     let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
-    // Windows has more characters that a name of a file can't have, and puts them into real paths.
+    // Windows forbids more characters in file names, and its canonical paths have some of them.
     real.to_string_lossy().trim_start_matches('/').replace(|c| "/\\:?*\"<>|".contains(c), "-")
 }
 
@@ -234,30 +237,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_learns_who_the_first_is_until_that_one_lets_go() {
+    fn a_second_program_gets_the_holder_until_the_lock_is_released() {
         let folder = tempfile::tempdir().expect("a folder");
         let device = folder.path().join("device");
         let link = folder.path().join("by-id");
         std::fs::write(&device, "").expect("a file");
         std::os::unix::fs::symlink(&device, &link).expect("a link");
-        let take = |name: &Path| PortLock::take_in(&folder.path().join("locks"), name);
+        let take = |name: &Path| PortLock::acquire_in(&folder.path().join("locks"), name);
         let first = take(&device).unwrap_or_else(|_| panic!("it is free"));
-        let Err(Refusal::Held(Some(holder))) = take(&link) else { panic!("it is held") };
+        let Err(AcquireError::Held(Some(holder))) = take(&link) else { panic!("it is held") };
         assert_eq!(holder.pid, std::process::id());
         assert!(holder.to_string().contains("s)"), "{holder}");
         drop(first);
         let again = take(&link).unwrap_or_else(|_| panic!("it is free again"));
-        assert_eq!(again.left_by(), None);
+        assert_eq!(again.previous_holder(), None);
     }
 
     #[test]
-    fn a_lock_whose_holder_was_killed_is_taken_over_and_its_name_reported() {
+    fn a_killed_holder_loses_the_lock_and_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let device = Path::new("/dev/none");
         std::fs::write(folder.path().join(file_name(device)), "77\n1000\nrcflash write\n")
             .expect("a file");
-        let lock = PortLock::take_in(folder.path(), device).unwrap_or_else(|_| panic!("free"));
-        let left = lock.left_by().expect("somebody left it");
+        let lock = PortLock::acquire_in(folder.path(), device).unwrap_or_else(|_| panic!("free"));
+        let left = lock.previous_holder().expect("it was not released");
         assert_eq!((left.pid, left.command.as_str()), (77, "rcflash write"));
     }
 
@@ -267,11 +270,12 @@ mod tests {
         let locks = folder.path().join("locks");
         let device = folder.path().join("device");
         std::fs::write(&device, "").expect("a file");
-        let first = PortLock::take_in(&locks, &device).unwrap_or_else(|_| panic!("it is free"));
-        // The old one stays while the new one is made, so that they can't share an inode.
+        let first = PortLock::acquire_in(&locks, &device).unwrap_or_else(|_| panic!("it is free"));
+        // The old file stays while the new one is created, so that they can't share an inode.
         std::fs::rename(&device, folder.path().join("gone")).expect("it moves");
         std::fs::write(&device, "").expect("a file");
-        let second = PortLock::take_in(&locks, &device).unwrap_or_else(|_| panic!("another one"));
+        let second =
+            PortLock::acquire_in(&locks, &device).unwrap_or_else(|_| panic!("another one"));
         let files = || std::fs::read_dir(&locks).expect("the folder").count();
         assert_eq!(files(), 2, "the first is still held");
         drop((first, second));
@@ -279,9 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_makes_no_sense_names_nobody() {
+    fn an_invalid_lock_file_names_no_holder() {
         for text in ["", "x\n1\ny\n", "1\n", "1\n99999999999999999999\nx\n"] {
-            assert_eq!(Holder::parse(text), None, "{text:?}");
+            assert_eq!(LockHolder::parse(text), None, "{text:?}");
         }
     }
 }

@@ -1,50 +1,55 @@
-//! Lines to boards that are plugged in elsewhere: raw TCP, RFC 2217, by which speed, flow control,
-//! wires and break go over the network, too, and WebSockets, with the feature `web-socket`.
+//! Ports reached over a network: raw TCP; RFC 2217, which also carries speed, flow control, control
+//! lines and break; and WebSockets, with the feature `web-socket`.
 //!
-//! | part | file |
+//! | part | module |
 //! |---|---|
-//! | `tcp://host:port` and its like | `address` |
-//! | a connection with deadlines | `socket` |
-//! | bytes and nothing else | `raw` |
-//! | Telnet's frames and options (RFC 854, 856, 858) | `telnet` |
+//! | addresses such as `tcp://host:port` | `address` |
+//! | a TCP connection with deadlines | `socket` |
+//! | client of a raw TCP port | `tcp` |
+//! | Telnet commands and options (RFC 854, 856, 858) | `telnet` |
 //! | requests of RFC 2217 | `comport` |
-//! | the client | `remote` |
-//! | a WebSocket's client | `web_socket` |
-//! | the server | `serve` |
+//! | client of RFC 2217 | `rfc2217_client` |
+//! | client of a WebSocket | `web_socket` |
+//! | server for raw TCP and RFC 2217 | `server` |
 
 mod address;
 mod comport;
-mod raw;
-mod remote;
-mod serve;
+mod rfc2217_client;
+mod server;
 mod socket;
+mod tcp;
 mod telnet;
 #[cfg(feature = "web-socket")]
 mod web_socket;
 
-pub use address::{Address, Protocol, listen_at};
-pub use raw::TcpLine;
-pub use remote::RemotePort;
-pub use serve::{Event, ServeError, Server};
+pub use address::{NetworkAddress, Protocol, parse_listen_address};
+pub use rfc2217_client::Rfc2217Port;
+pub use server::{Server, ServerError, ServerEvent};
+pub use tcp::TcpTransport;
 
 use crate::Transport;
 use crate::port::{OpenError, Port};
 
-/// Opens what a user named: a serial device, `tcp://host:port`, `rfc2217://host:port` or
-/// `ws://host:port/path`.
+/// Opens a port by the name that a user gave: a serial device, `tcp://host:port`,
+/// `rfc2217://host:port` or `ws://host:port/path`.
 ///
 /// # Errors
-/// [`OpenError`], whose message says what to try.
+/// Returns [`OpenError`], whose message includes a hint.
 pub fn open(name: &str, baud: u32) -> Result<Box<dyn Transport + Send>, OpenError> {
-    let Some(address) = Address::parse(name)? else { return Ok(Box::new(Port::open(name, baud)?)) };
+    let Some(address) = NetworkAddress::parse(name)? else {
+        return Ok(Box::new(Port::open(name, baud)?));
+    };
     Ok(match address.protocol {
-        Protocol::Raw => Box::new(TcpLine::open(&address)?),
-        Protocol::Rfc2217 => Box::new(RemotePort::open(&address, baud)?),
+        Protocol::Raw => Box::new(TcpTransport::open(&address)?),
+        Protocol::Rfc2217 => Box::new(Rfc2217Port::open(&address, baud)?),
         #[cfg(feature = "web-socket")]
-        Protocol::WebSocket => Box::new(web_socket::WebSocketLine::open(&address)?),
+        Protocol::WebSocket => Box::new(web_socket::WebSocketTransport::open(&address)?),
         #[cfg(not(feature = "web-socket"))]
         Protocol::WebSocket => {
-            return Err(OpenError::Address(name.to_owned(), "ws:// is left out of this program"));
+            return Err(OpenError::InvalidAddress(
+                name.to_owned(),
+                "this program was built without ws://",
+            ));
         }
     })
 }

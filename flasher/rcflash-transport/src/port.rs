@@ -1,75 +1,75 @@
-//! Serial ports: opening a named one, and listing what there is.
+//! Opens and lists serial ports.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use host_platform::files::is_character_device;
-use host_platform::ports::{Attachment, Listed};
+use host_platform::ports::{self, Attachment};
+use host_platform::serial::Device;
 pub use host_platform::serial::is_pseudo_terminal;
-use host_platform::serial::{self, Device};
 use host_platform::time::{Duration, Instant};
 
-use crate::busy;
-pub use crate::busy::User;
-use crate::lock::{Holder, LockError, PortLock};
-use crate::{Capabilities, ControlLine, Passed, Transport};
+use crate::lock::{LockError, LockHolder, PortLock};
+use crate::port_users;
+pub use crate::port_users::PortUser;
+use crate::{ByteCounts, Capabilities, ControlLine, Transport};
 
-/// The folder in which the system keeps names of serial devices that do not change.
-const BY_ID: &str = "/dev/serial/by-id";
+/// The folder with persistent names of serial devices.
+const BY_ID_FOLDER: &str = "/dev/serial/by-id";
 
 /// An open serial port, 8 data bits, no parity, 1 stop bit.
 pub struct Port {
     name: String,
     device: Device,
     capabilities: Capabilities,
-    passed: Passed,
-    /// The last field, so that it is let go when all else is closed.
+    byte_counts: ByteCounts,
+    /// The last field, so that the lock is released after the device is closed.
     lock: PortLock,
 }
 
 /// Error returned when a port can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There is none of this name.
+    /// There is no port of this name.
     #[error("there is no port {0}; `rcflash ports` lists those there are")]
-    Missing(String),
-    /// The user may not open it.
+    NotFound(String),
+    /// The user lacks permission.
     #[error(
         "no permission to open {0}; join the group that owns it (often `dialout`) and log in again"
     )]
-    Permission(String),
-    /// Another program has it.
-    #[error("{0} is in use by {who}; close that first", who = user(.1.as_ref()))]
-    Busy(String, Option<User>),
-    /// A program of this project has it, or no lock could be kept.
-    #[error("{0}: {1}{advice}", advice = advice(.1))]
+    PermissionDenied(String),
+    /// Another program uses the port.
+    #[error("{0} is in use by {who}; close that first", who = user_or_unknown(.1.as_ref()))]
+    Busy(String, Option<PortUser>),
+    /// A program of this project uses the port, or the lock could not be created.
+    #[error("{0}: {1}{lock_hint}", lock_hint = lock_hint(.1))]
     Locked(String, LockError),
-    /// It is no serial port.
+    /// The path is not a serial port.
     #[error("{0} is not a serial port")]
     NotSerial(String),
-    /// It is no address of a port on a network: the name and its fault.
+    /// The address is invalid: the name and what is wrong.
     #[error(
-        "{0} is no address of a port: {1}, as in tcp://host:3000, rfc2217://host:2217 or \
+        "invalid port address '{0}': {1}; examples: tcp://host:3000, rfc2217://host:2217, \
          ws://host:80/board"
     )]
-    Address(String, &'static str),
-    /// Nobody was reached at its address.
+    InvalidAddress(String, &'static str),
+    /// The connection failed.
     #[error("can't connect to {0}: {1}; is the server running, and may this computer reach it?")]
     Unreachable(String, io::Error),
-    /// The server does not give it: the name and the server's words.
-    #[error("{0}: the server says: {1}")]
+    /// The server refused the client: the address and the server's message.
+    #[error("{0}: refused by the server: {1}")]
     Refused(String, String),
-    /// Anything else.
+    /// Any other error.
     #[error("can't open {0}: {1}")]
     Other(String, io::Error),
 }
 
-fn user(user: Option<&User>) -> String {
-    user.map_or_else(|| "another program".to_owned(), ToString::to_string)
+fn user_or_unknown(user_or_unknown: Option<&PortUser>) -> String {
+    user_or_unknown.map_or_else(|| "another program".to_owned(), ToString::to_string)
 }
 
-fn advice(error: &LockError) -> &'static str {
+fn lock_hint(error: &LockError) -> &'static str {
     match error {
         LockError::Held { .. } => "; wait until that ends",
         LockError::Failed(..) => "; set XDG_RUNTIME_DIR to a folder of your own",
@@ -77,44 +77,45 @@ fn advice(error: &LockError) -> &'static str {
 }
 
 impl Port {
-    /// Opens the port that the user named, with the host obeying the board's RTS. To open a port
-    /// sets its wires, so that is not done while another program is known to use it.
+    /// Opens a serial port with hardware flow control. Opening a port sets its control lines, so a
+    /// port that another program uses is not opened.
     ///
     /// # Errors
-    /// [`OpenError`], whose message says what to try.
+    /// Returns [`OpenError`], whose message includes a hint.
     pub fn open(name: &str, baud: u32) -> Result<Self, OpenError> {
         let path = Path::new(name);
-        let is_device = is_character_device(path).map_err(|error| Self::explain(name, error))?;
-        if !is_device || busy::is_no_terminal(path) {
+        let is_device = is_character_device(path).map_err(|error| Self::open_error(name, error))?;
+        if !is_device || port_users::is_not_terminal(path) {
             return Err(OpenError::NotSerial(name.to_owned()));
         }
-        // A program without a lock of its own is found by what it has open. A pseudo-terminal is
-        // always open at its other side.
-        let opened = || if is_pseudo_terminal(path) { None } else { busy::has_open(path) };
-        if let Some(user) = busy::has_locked(path).or_else(opened) {
-            return Err(OpenError::Busy(name.to_owned(), Some(user)));
+        // Programs without a lock file are found by their open files. A pseudo-terminal is always
+        // open at its other end.
+        let opened = || if is_pseudo_terminal(path) { None } else { port_users::opened_by(path) };
+        if let Some(user_or_unknown) = port_users::locked_by(path).or_else(opened) {
+            return Err(OpenError::Busy(name.to_owned(), Some(user_or_unknown)));
         }
         let lock =
-            PortLock::take(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
-        let mut device = Device::open(name, baud).map_err(|error| Self::explain(name, error))?;
-        let took = device.baud();
-        took.and_then(|took| check_speed(took, baud))
+            PortLock::acquire(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;
+        let mut device = Device::open(name, baud).map_err(|error| Self::open_error(name, error))?;
+        let actual = device.baud();
+        actual
+            .and_then(|actual| check_baud(actual, baud))
             .map_err(|error| OpenError::Other(name.to_owned(), error))?;
-        let has_lines = device.has_wires();
+        let has_lines = device.has_control_lines();
         let capabilities = Capabilities { flow_control: has_lines, control_lines: has_lines };
-        let passed = Passed::default();
-        Ok(Self { name: name.to_owned(), device, capabilities, passed, lock })
+        let byte_counts = ByteCounts::default();
+        Ok(Self { name: name.to_owned(), device, capabilities, byte_counts, lock })
     }
 
     fn busy(name: &str) -> OpenError {
-        OpenError::Busy(name.to_owned(), busy::has_open(Path::new(name)))
+        OpenError::Busy(name.to_owned(), port_users::opened_by(Path::new(name)))
     }
 
-    fn explain(name: &str, error: io::Error) -> OpenError {
+    fn open_error(name: &str, error: io::Error) -> OpenError {
         let name = name.to_owned();
         match error.kind() {
-            io::ErrorKind::NotFound => OpenError::Missing(name),
-            io::ErrorKind::PermissionDenied => OpenError::Permission(name),
+            io::ErrorKind::NotFound => OpenError::NotFound(name),
+            io::ErrorKind::PermissionDenied => OpenError::PermissionDenied(name),
             io::ErrorKind::ResourceBusy => Self::busy(&name),
             io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => OpenError::NotSerial(name),
             _ => OpenError::Other(name, error),
@@ -131,19 +132,19 @@ impl Transport for Port {
         self.capabilities
     }
 
-    fn passed(&self) -> Option<Passed> {
-        Some(self.passed)
+    fn byte_counts(&self) -> Option<ByteCounts> {
+        Some(self.byte_counts)
     }
 
-    fn left_by(&self) -> Option<&Holder> {
-        self.lock.left_by()
+    fn previous_holder(&self) -> Option<&LockHolder> {
+        self.lock.previous_holder()
     }
 
     fn keep_lines_at_close(&mut self) -> io::Result<()> {
         self.device.keep_lines_at_close()
     }
 
-    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
         match line {
             _ if !self.capabilities.control_lines => Err(io::ErrorKind::Unsupported.into()),
             ControlLine::Dtr => self.device.set_dtr(on),
@@ -154,7 +155,7 @@ impl Transport for Port {
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         let count = self.device.read(buffer, timeout)?;
-        self.passed.heard += count as u64;
+        self.byte_counts.received += count as u64;
         Ok(count)
     }
 
@@ -165,19 +166,19 @@ impl Transport for Port {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             let count = self.device.write(bytes, left)?;
-            self.passed.sent += count as u64;
+            self.byte_counts.sent += count as u64;
             bytes = &bytes[count..];
         }
         Ok(())
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        self.device.obey_rts(obey)
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.device.set_hardware_flow_control(obey)
     }
 
     fn set_baud(&mut self, baud: u32) -> io::Result<()> {
         self.device.set_baud(baud)?;
-        check_speed(self.device.baud()?, baud)
+        check_baud(self.device.baud()?, baud)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
@@ -185,52 +186,55 @@ impl Transport for Port {
     }
 }
 
-/// The difference between the speed that was asked for and the one that a divider gives, in parts
-/// of a thousand: at 3 % the last bit of a character is sampled at its edge.
-const TOLERATED: u32 = 30;
+/// The tolerated deviation of a divider's speed from the requested one, in parts of a thousand: at
+/// 3 % the last bit of a character is sampled at its edge.
+const MAX_BAUD_ERROR_PER_MILLE: u32 = 30;
 
-/// Compares the speed that a device took with the one that it was given.
+/// Compares the speed that a device has set with the requested one.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] if they differ so much that characters are damaged.
-pub fn check_speed(took: u32, asked: u32) -> io::Result<()> {
-    speed_is_near(took, asked).then_some(()).ok_or_else(|| {
-        let problem =
-            format!("the device took {took} baud instead of {asked}; choose a speed that it has");
+/// Returns [`io::ErrorKind::InvalidInput`] if they differ by more than 3 %, which would corrupt
+/// characters.
+pub fn check_baud(actual: u32, requested: u32) -> io::Result<()> {
+    is_baud_within_tolerance(actual, requested).then_some(()).ok_or_else(|| {
+        let problem = format!(
+            "the device set {actual} baud instead of {requested}; choose a speed that it supports"
+        );
         io::Error::new(io::ErrorKind::InvalidInput, problem)
     })
 }
 
-fn speed_is_near(took: u32, asked: u32) -> bool {
-    u64::from(took.abs_diff(asked)) * 1000 <= u64::from(asked) * u64::from(TOLERATED)
+fn is_baud_within_tolerance(actual: u32, requested: u32) -> bool {
+    u64::from(actual.abs_diff(requested)) * 1000
+        <= u64::from(requested) * u64::from(MAX_BAUD_ERROR_PER_MILLE)
 }
 
-/// A port that is there.
+/// A serial port of this computer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortInfo {
     /// The path to open.
     pub path: String,
-    /// Its attachment in a word: `usb`, `pci`, `bluetooth`, `built in`, or `absent` for a
-    /// chip that is not there.
+    /// How it is attached: `usb`, `pci`, `bluetooth`, `built in`, or `absent` if the driver found
+    /// no chip.
     pub kind: &'static str,
-    /// USB vendor and product.
+    /// USB vendor id and product id.
     pub usb: Option<(u16, u16)>,
-    /// The adapter's name for itself.
+    /// The product name that the adapter reports.
     pub product: Option<String>,
-    /// Its serial number.
+    /// The serial number of the adapter.
     pub serial: Option<String>,
-    /// A name that stays the same whatever is plugged in first.
+    /// Its persistent name under `/dev/serial/by-id`.
     pub by_id: Option<String>,
 }
 
 /// Lists the serial ports without opening any.
 ///
 /// # Errors
-/// The system would not tell.
+/// Returns the error of the system.
 pub fn list() -> io::Result<Vec<PortInfo>> {
-    let mut ports: Vec<PortInfo> = serial::list()?.into_iter().map(describe).collect();
+    let mut ports: Vec<PortInfo> = ports::list_ports()?.into_iter().map(port_info).collect();
     ports.sort_by_key(|port| (rank(port), port.path.clone()));
-    let names = stable_names(Path::new(BY_ID));
+    let names = links_by_target(Path::new(BY_ID_FOLDER));
     for port in &mut ports {
         port.by_id =
             Path::new(&port.path).canonicalize().ok().and_then(|at| names.get(&at).cloned());
@@ -238,14 +242,14 @@ pub fn list() -> io::Result<Vec<PortInfo>> {
     Ok(ports)
 }
 
-/// The links of a folder, by what they lead to.
-fn stable_names(folder: &Path) -> BTreeMap<PathBuf, String> {
+/// Returns the links in a folder by their targets.
+fn links_by_target(folder: &Path) -> BTreeMap<PathBuf, String> {
     let links = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let target = |link: PathBuf| Some((link.canonicalize().ok()?, link.to_str()?.to_owned()));
     links.filter_map(target).collect()
 }
 
-/// USB adapters first, and last the 16550s that a computer could have but has not.
+/// Returns the sort order: USB adapters first, 16550s without a chip last.
 fn rank(port: &PortInfo) -> u8 {
     match port.kind {
         "usb" => 0,
@@ -255,7 +259,7 @@ fn rank(port: &PortInfo) -> u8 {
     }
 }
 
-/// Whether the driver of a built-in port has found no chip: its type is 0, `PORT_UNKNOWN` of
+/// Returns `true` if the driver of a built-in port found no chip: its type is 0, `PORT_UNKNOWN` of
 /// Linux's serial drivers.
 fn is_absent(path: &str) -> bool {
     let name = Path::new(path).file_name().unwrap_or_default();
@@ -263,26 +267,26 @@ fn is_absent(path: &str) -> bool {
     std::fs::read_to_string(kind).is_ok_and(|kind| kind.trim() == "0")
 }
 
-/// Text that a device reports of itself, without control characters.
-fn plain(text: String) -> String {
+/// Replaces control characters in text that a device reports.
+fn without_control_chars(text: String) -> String {
     text.replace(char::is_control, " ").trim().to_owned()
 }
 
-fn describe(port: Listed) -> PortInfo {
+fn port_info(port: ports::PortInfo) -> PortInfo {
     let path = port.name;
-    let plain =
+    let with_kind =
         |path, kind| PortInfo { path, kind, usb: None, product: None, serial: None, by_id: None };
     match port.attachment {
         Attachment::Usb(usb) => PortInfo {
             usb: Some(usb.id),
-            product: usb.product.map(self::plain),
-            serial: usb.serial.map(self::plain),
-            ..plain(path, "usb")
+            product: usb.product.map(self::without_control_chars),
+            serial: usb.serial.map(self::without_control_chars),
+            ..with_kind(path, "usb")
         },
-        Attachment::Pci => plain(path, "pci"),
-        Attachment::Bluetooth => plain(path, "bluetooth"),
-        Attachment::Unknown if is_absent(&path) => plain(path, "absent"),
-        Attachment::Unknown => plain(path, "built in"),
+        Attachment::Pci => with_kind(path, "pci"),
+        Attachment::Bluetooth => with_kind(path, "bluetooth"),
+        Attachment::Unknown if is_absent(&path) => with_kind(path, "absent"),
+        Attachment::Unknown => with_kind(path, "built in"),
     }
 }
 
@@ -303,13 +307,18 @@ mod tests {
         let mut kinds = ["absent", "built in", "pci", "usb"].map(port);
         kinds.sort_by_key(rank);
         assert_eq!(kinds.map(|port| port.kind), ["usb", "pci", "built in", "absent"]);
-        assert_eq!(plain("FT\u{7}DI\n".to_owned()), "FT DI");
+        assert_eq!(without_control_chars("FT\u{7}DI\n".to_owned()), "FT DI");
     }
 
     #[test]
     fn a_speed_is_near_within_what_a_uart_bears() {
-        assert!(speed_is_near(115_200, 115_200) && speed_is_near(115_384, 115_200));
-        assert!(!speed_is_near(9600, 115_200) && !speed_is_near(111_000, 115_200));
+        assert!(
+            is_baud_within_tolerance(115_200, 115_200)
+                && is_baud_within_tolerance(115_384, 115_200)
+        );
+        assert!(
+            !is_baud_within_tolerance(9600, 115_200) && !is_baud_within_tolerance(111_000, 115_200)
+        );
     }
 
     #[test]
@@ -322,10 +331,10 @@ mod tests {
         let link = by_id.join("usb-Maker_Adapter_0001-if00-port0");
         std::os::unix::fs::symlink("../ttyUSB0", &link).expect("a link");
         std::os::unix::fs::symlink("../gone", by_id.join("usb-gone")).expect("a link");
-        let names = stable_names(&by_id);
+        let names = links_by_target(&by_id);
         let device = device.canonicalize().expect("it is there");
         assert_eq!(names.get(&device).map(String::as_str), link.to_str());
         assert_eq!(names.len(), 1);
-        assert!(stable_names(&folder.path().join("none")).is_empty());
+        assert!(links_by_target(&folder.path().join("none")).is_empty());
     }
 }

@@ -1,11 +1,11 @@
-//! ROM chips for an EPROM programmer: what a chip is to hold, as a file, and having it written.
+//! Images of ROM chips, and programming them with `minipro`.
 //!
 //! | part | in |
 //! |---|---|
 //! | the chips, and their names for `minipro` | `chip` |
-//! | pages that jumpers choose | `layout` |
+//! | pages that jumpers select | `layout` |
 //! | binary or Intel HEX | `format` |
-//! | writing, reading back, comparing | `minipro`, `child` |
+//! | programming, reading back, comparing | `minipro`, `child` |
 
 #![deny(clippy::cast_possible_truncation)]
 
@@ -16,7 +16,7 @@ mod format;
 mod layout;
 mod minipro;
 
-pub(crate) use chip::{CHIPS, Chip, Kind};
-pub(crate) use format::{Format, FormatError, check_binary};
-pub(crate) use layout::{Content, Layout, LayoutError};
-pub(crate) use minipro::{Job, ProgrammerError, patience, plain};
+pub(crate) use chip::{CHIPS, Chip, ChipKind};
+pub(crate) use format::{Format, FormatError, reject_hex_text};
+pub(crate) use layout::{ChipContent, ChipLayout, LayoutError};
+pub(crate) use minipro::{ProgrammerError, WriteJob, run_timeout, strip_escapes};

@@ -1,115 +1,115 @@
-//! A terminal on the board: what is typed goes to the board, what it says to the screen.
+//! A terminal session: sends input to the board, and shows its output.
 
 mod hex;
 mod keys;
 mod log;
 mod outbox;
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 pub(crate) use self::hex::{Direction, HexView};
-pub(crate) use self::keys::LEAVE;
+pub(crate) use self::keys::QUIT_KEY;
 pub(crate) use self::log::Log;
 pub(crate) use self::outbox::LineEnd;
 pub(crate) use host_platform::terminal::restore;
 
-use self::keys::{Act, Keys};
-use self::outbox::{Ends, Outbox};
-use cli_support::exit::{Failure, INTERRUPTED, RIG};
-use host_platform::terminal::{RawMode, take_input};
+use self::keys::{KeyAction, Keys};
+use self::outbox::{LineEndFilter, Outbox};
+use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED};
+use host_platform::terminal::{RawMode, read_available_input};
 use rcflash_rig::Pacing;
 use rcflash_transport::Transport;
 
-/// The time one look at the board may take, and while something is being sent.
-const LOOK: Duration = Duration::from_millis(10);
-const GLANCE: Duration = Duration::from_millis(1);
-/// The time the board may refuse what was typed before that is said.
-const STALL: Duration = Duration::from_secs(5);
-/// The time a row of figures waits for more.
-const ROW: Duration = Duration::from_millis(100);
-/// When the input has ended: how long the board has to be quiet, and when it is over even if it is
-/// not.
-const QUIET: Duration = Duration::from_millis(500);
-const LINGER: Duration = Duration::from_secs(10);
-/// Characters that wait before more input is taken; the keys of a person always are.
-const ENOUGH: usize = 4096;
+/// Read timeouts: when idle, and while sending.
+const IDLE_READ_TIMEOUT: Duration = Duration::from_millis(10);
+const SENDING_READ_TIMEOUT: Duration = Duration::from_millis(1);
+/// How long flow control may block sending before an error is reported.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an incomplete row of a hex dump waits for more bytes.
+const ROW_FLUSH_DELAY: Duration = Duration::from_millis(100);
+/// After the end of input, the session ends when the board has been quiet for `EXIT_QUIET`, at the
+/// latest after `EXIT_TIMEOUT`.
+const EXIT_QUIET: Duration = Duration::from_millis(500);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Queued characters at which piped input is no longer read; keys always are.
+const MAX_QUEUED_INPUT: usize = 4096;
 
-/// The end of a session.
+/// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
-    /// Ctrl-] was typed.
-    ByKey,
-    /// The input ended, and all of it was sent.
+pub(crate) enum SessionEnd {
+    /// The user typed Ctrl-].
+    QuitKey,
+    /// All input was sent.
     InputEnded,
-    /// Whoever read the output has had enough.
-    NobodyReads,
+    /// Standard output was closed.
+    OutputClosed,
 }
 
 /// Error returned by a session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TerminalError {
-    /// The line is gone.
+    /// The port was disconnected.
     #[error(
-        "{port}: the port is gone ({source}); was the adapter unplugged, or the board's power \
-         switched off?"
+        "{port}: port disconnected ({source}); was the adapter unplugged, or the board switched \
+         off?"
     )]
-    Gone {
-        /// The line.
+    Disconnected {
+        /// Name of the port.
         port: String,
         /// The error that the system reported.
         source: io::Error,
     },
-    /// The board holds up what is sent.
+    /// Flow control blocks sending.
     #[error(
-        "the board has taken nothing for {} s: {count} characters are not sent. If its RTS does \
-         not reach this computer's CTS, flow = \"none\" in the rig file helps", STALL.as_secs()
+        "the board has accepted no character for {} s: {count} characters were not sent; if its \
+         RTS is not connected to CTS, put flow = \"none\" into the rig file", WRITE_TIMEOUT.as_secs()
     )]
-    Refused {
-        /// The number.
+    WriteTimeout {
+        /// Characters that were discarded.
         count: usize,
     },
     /// A file to be sent can't be read.
-    #[error("can't read {}: {}", .0.shown(), .1)]
+    #[error("can't read {}: {}", .0.escaped(), .1)]
     File(PathBuf, io::Error),
-    /// The record can't be written.
-    #[error("the log can't be written: {0}")]
+    /// The log can't be written.
+    #[error("can't write the log: {0}")]
     Log(io::Error),
-    /// The user's own terminal failed.
+    /// The user's terminal failed.
     #[error("the terminal failed: {0}")]
     Console(io::Error),
-    /// A signal ended it.
-    #[error("interrupted; the board goes on as it was")]
+    /// A signal ended the session.
+    #[error("interrupted; the board is unchanged")]
     Interrupted,
 }
 
 /// The screen that the user sees.
 pub(crate) trait Screen {
-    /// Shows bytes as they are.
+    /// Shows bytes of the board.
     ///
     /// # Errors
-    /// They can't be shown.
+    /// Returns an error if they can't be written.
     fn show(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Says something about the session, in a line of its own.
+    /// Prints a note about the session on its own line.
     fn note(&mut self, text: &str);
 }
 
-/// Settings of a session.
+/// Options of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Options {
-    /// The speed at which characters are sent.
+pub(crate) struct SessionOptions {
+    /// Delays between characters and between lines.
     pub(crate) pacing: Pacing,
-    /// Line endings sent for files and for input that is not typed.
+    /// Line ends of files and of piped input.
     pub(crate) line_end: LineEnd,
-    /// Figures in place of the characters.
+    /// Show a hex dump instead of characters.
     pub(crate) hex: bool,
-    /// The record.
+    /// The log to append to.
     pub(crate) log: Option<Log>,
-    /// A file that is sent first.
+    /// The file to send first.
     pub(crate) send: Option<PathBuf>,
 }
 
@@ -117,27 +117,27 @@ pub(crate) struct Options {
 /// `stop`.
 ///
 /// # Errors
-/// The line, the record or the terminal failed, or `stop` was set.
-pub(crate) fn talk(
+/// Returns a [`TerminalError`] if the port, the log or the terminal fails, or if `stop` is set.
+pub(crate) fn run_session(
     board: &mut dyn Transport,
     screen: &mut dyn Screen,
-    options: Options,
+    options: SessionOptions,
     stop: &AtomicBool,
-) -> Result<Left, TerminalError> {
+) -> Result<SessionEnd, TerminalError> {
     let first = options.send.as_deref().map(read).transpose()?;
-    let raw = RawMode::of_input().map_err(TerminalError::Console)?;
+    let raw = RawMode::enable_on_stdin().map_err(TerminalError::Console)?;
     let mut session = Session {
         outbox: Outbox::new(options.pacing),
         line_end: options.line_end,
-        piped: Ends::new(options.line_end),
+        piped: LineEndFilter::new(options.line_end),
         view: options.hex.then(HexView::default),
         log: options.log,
         line: if raw.is_some() { "\r\n" } else { "\n" },
         keys: raw.as_ref().map(|_| Keys::default()),
         sending: None,
-        passed: Instant::now(),
+        last_traffic: Instant::now(),
         sent: Instant::now(),
-        ended: None,
+        input_ended_at: None,
         board,
         screen,
     };
@@ -146,7 +146,7 @@ pub(crate) fn talk(
     }
     match session.run(stop) {
         Err(TerminalError::Console(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(Left::NobodyReads)
+            Ok(SessionEnd::OutputClosed)
         }
         outcome => outcome,
     }
@@ -161,54 +161,54 @@ struct Session<'a> {
     screen: &'a mut dyn Screen,
     outbox: Outbox,
     line_end: LineEnd,
-    /// Input that nobody types.
-    piped: Ends,
-    /// A person's keys, if there is a person.
+    /// Converts piped input.
+    piped: LineEndFilter,
+    /// The keys, if standard input is a terminal.
     keys: Option<Keys>,
     view: Option<HexView>,
     log: Option<Log>,
-    /// Line endings on the screen.
+    /// Line end for the screen.
     line: &'static str,
     /// The file that is being sent, and its length.
     sending: Option<(PathBuf, usize)>,
-    /// When the last byte passed, either way, and when the last one was sent.
-    passed: Instant,
+    /// When the last byte was sent or received, and when the last one was sent.
+    last_traffic: Instant,
     sent: Instant,
     /// When the input ended.
-    ended: Option<Instant>,
+    input_ended_at: Option<Instant>,
 }
 
 impl Session<'_> {
-    fn run(&mut self, stop: &AtomicBool) -> Result<Left, TerminalError> {
-        let left = self.until_left(stop);
+    fn run(&mut self, stop: &AtomicBool) -> Result<SessionEnd, TerminalError> {
+        let left = self.run_until_end(stop);
         self.finish_row()?;
         left
     }
 
-    fn until_left(&mut self, stop: &AtomicBool) -> Result<Left, TerminalError> {
+    fn run_until_end(&mut self, stop: &AtomicBool) -> Result<SessionEnd, TerminalError> {
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err(TerminalError::Interrupted);
             }
-            self.hear()?;
+            self.receive()?;
             self.send()?;
-            if let Some(ended) = self.ended {
-                if self.is_over(ended) {
-                    return Ok(Left::InputEnded);
+            if let Some(ended) = self.input_ended_at {
+                if self.is_drained(ended) {
+                    return Ok(SessionEnd::InputEnded);
                 }
-            } else if (self.keys.is_some() || self.outbox.len() < ENOUGH)
-                && let Some(input) = take_input().map_err(TerminalError::Console)?
-                && self.take(&input)?
+            } else if (self.keys.is_some() || self.outbox.len() < MAX_QUEUED_INPUT)
+                && let Some(input) = read_available_input().map_err(TerminalError::Console)?
+                && self.handle_input(&input)?
             {
-                return Ok(Left::ByKey);
+                return Ok(SessionEnd::QuitKey);
             }
         }
     }
 
-    /// Takes input in; whether a key in it ends the session.
-    fn take(&mut self, input: &[u8]) -> Result<bool, TerminalError> {
+    /// Handles input. Returns `true` if a key ends the session.
+    fn handle_input(&mut self, input: &[u8]) -> Result<bool, TerminalError> {
         if input.is_empty() || self.keys.is_none() {
-            self.ended = self.take_piped(input).then(Instant::now);
+            self.input_ended_at = self.queue_piped_input(input).then(Instant::now);
             return Ok(false);
         }
         for key in input {
@@ -219,32 +219,33 @@ impl Session<'_> {
         Ok(false)
     }
 
-    /// Whether all is said, once the input has ended.
-    fn is_over(&self, ended: Instant) -> bool {
-        let is_quiet = self.passed.max(ended).elapsed() >= QUIET;
-        let is_long = self.sent.max(ended).elapsed() >= LINGER;
+    /// Returns `true` if the session is over, after the end of input.
+    fn is_drained(&self, ended: Instant) -> bool {
+        let is_quiet = self.last_traffic.max(ended).elapsed() >= EXIT_QUIET;
+        let is_long = self.sent.max(ended).elapsed() >= EXIT_TIMEOUT;
         self.outbox.len() == 0 && (is_quiet || is_long)
     }
 
-    fn hear(&mut self) -> Result<(), TerminalError> {
-        let mut heard = [0; 1024];
-        let is_sending = self.outbox.len() > 0 && self.outbox.refused_since().is_none();
-        let wait = if is_sending { GLANCE } else { LOOK };
-        let count = self.board.read(&mut heard, wait).map_err(|error| self.gone(error))?;
+    fn receive(&mut self) -> Result<(), TerminalError> {
+        let mut received = [0; 1024];
+        let is_sending = self.outbox.len() > 0 && self.outbox.stalled_since().is_none();
+        let wait = if is_sending { SENDING_READ_TIMEOUT } else { IDLE_READ_TIMEOUT };
+        let count =
+            self.board.read(&mut received, wait).map_err(|error| self.disconnected_error(error))?;
         if count > 0 {
-            return self.show(Direction::Heard, &heard[..count]);
+            return self.show(Direction::Received, &received[..count]);
         }
-        if self.passed.elapsed() >= ROW { self.finish_row() } else { Ok(()) }
+        if self.last_traffic.elapsed() >= ROW_FLUSH_DELAY { self.finish_row() } else { Ok(()) }
     }
 
     fn send(&mut self) -> Result<(), TerminalError> {
-        let sent = self.outbox.send(self.board).map_err(|error| self.gone(error))?;
+        let sent = self.outbox.send(self.board).map_err(|error| self.disconnected_error(error))?;
         if !sent.is_empty() {
             self.sent = Instant::now();
             self.show(Direction::Sent, &sent)?;
         }
-        if self.outbox.refused_since().is_some_and(|since| since.elapsed() >= STALL) {
-            let refused = TerminalError::Refused { count: self.outbox.clear() };
+        if self.outbox.stalled_since().is_some_and(|since| since.elapsed() >= WRITE_TIMEOUT) {
+            let refused = TerminalError::WriteTimeout { count: self.outbox.clear() };
             self.sending = None;
             if self.keys.is_none() {
                 return Err(refused);
@@ -254,25 +255,25 @@ impl Session<'_> {
         if self.outbox.len() == 0
             && let Some((path, length)) = self.sending.take()
         {
-            self.note(&format!("{} is sent: {length} characters", path.shown()));
+            self.note(&format!("{} sent: {length} characters", path.escaped()));
         }
         Ok(())
     }
 
-    fn gone(&self, source: io::Error) -> TerminalError {
-        TerminalError::Gone { port: self.board.name().to_owned(), source }
+    fn disconnected_error(&self, source: io::Error) -> TerminalError {
+        TerminalError::Disconnected { port: self.board.name().to_owned(), source }
     }
 
-    /// Shows and records what passed.
+    /// Shows and logs traffic.
     fn show(&mut self, direction: Direction, bytes: &[u8]) -> Result<(), TerminalError> {
-        self.passed = Instant::now();
+        self.last_traffic = Instant::now();
         match &mut self.view {
             Some(view) => {
                 let lines = view.push(direction, bytes);
                 lines.iter().try_for_each(|line| self.row(line))
             }
-            None if direction == Direction::Sent => Ok(()), // the board echoes what it takes
-            None => self.put(bytes, bytes),
+            None if direction == Direction::Sent => Ok(()), // the board echoes it
+            None => self.record_and_show(bytes, bytes),
         }
     }
 
@@ -283,11 +284,11 @@ impl Session<'_> {
 
     fn row(&mut self, row: &str) -> Result<(), TerminalError> {
         let shown = format!("{row}{}", self.line);
-        self.put(shown.as_bytes(), format!("{row}\n").as_bytes())
+        self.record_and_show(shown.as_bytes(), format!("{row}\n").as_bytes())
     }
 
-    fn put(&mut self, shown: &[u8], kept: &[u8]) -> Result<(), TerminalError> {
-        // The record first: a screen that is gone takes nothing from it.
+    fn record_and_show(&mut self, shown: &[u8], kept: &[u8]) -> Result<(), TerminalError> {
+        // The log first, so that it is complete even if the screen fails.
         if let Some(log) = &mut self.log {
             log.add(kept).map_err(TerminalError::Log)?;
         }
@@ -298,27 +299,27 @@ impl Session<'_> {
         self.screen.note(&format!("{text}{}", self.line));
     }
 
-    /// Takes input in; whether it has ended.
-    fn take_piped(&mut self, input: &[u8]) -> bool {
-        let leave = input.iter().position(|byte| *byte == LEAVE);
-        let text = self.piped.turn(&input[..leave.unwrap_or(input.len())]);
+    /// Queues piped input. Returns `true` if it has ended.
+    fn queue_piped_input(&mut self, input: &[u8]) -> bool {
+        let leave = input.iter().position(|byte| *byte == QUIT_KEY);
+        let text = self.piped.convert(&input[..leave.unwrap_or(input.len())]);
         self.outbox.push(text);
         input.is_empty() || leave.is_some()
     }
 
-    /// Does what a key says; whether it ends the session.
+    /// Handles a key. Returns `true` if it ends the session.
     fn press(&mut self, key: u8) -> Result<bool, TerminalError> {
-        match self.keys.as_mut().map_or(Act::Leave, |keys| keys.press(key)) {
-            Act::Send(key) => self.outbox.push([key]),
-            Act::Leave => return Ok(true),
-            Act::StopOrAsk => self.stop_or_ask()?,
-            Act::Echo(text) => self.echo(&text)?,
-            Act::SendFile(path) => self.send_named(&path)?,
+        match self.keys.as_mut().map_or(KeyAction::Leave, |keys| keys.press(key)) {
+            KeyAction::Send(key) => self.outbox.push([key]),
+            KeyAction::Leave => return Ok(true),
+            KeyAction::StopOrPrompt => self.stop_or_prompt()?,
+            KeyAction::Echo(text) => self.echo(&text)?,
+            KeyAction::SendFile(path) => self.send_file_at(&path)?,
         }
         Ok(false)
     }
 
-    fn send_named(&mut self, path: &Path) -> Result<(), TerminalError> {
+    fn send_file_at(&mut self, path: &Path) -> Result<(), TerminalError> {
         self.echo("\r\n")?;
         match read(path) {
             Ok(bytes) => self.send_file(path, &bytes),
@@ -331,28 +332,28 @@ impl Session<'_> {
         self.screen.show(text.as_bytes()).map_err(TerminalError::Console)
     }
 
-    fn stop_or_ask(&mut self) -> Result<(), TerminalError> {
+    fn stop_or_prompt(&mut self) -> Result<(), TerminalError> {
         if let Some((path, _)) = self.sending.take() {
             let count = self.outbox.clear();
-            self.note(&format!("{} is stopped: {count} characters are not sent", path.shown()));
+            self.note(&format!("{} canceled: {count} characters not sent", path.escaped()));
             return Ok(());
         }
         if let Some(keys) = &mut self.keys {
-            keys.ask();
+            keys.start_file_prompt();
         }
         self.echo("\r\nfile to send (Esc: none): ")
     }
 
     fn send_file(&mut self, path: &Path, bytes: &[u8]) {
-        let text = Ends::new(self.line_end).turn(bytes);
+        let text = LineEndFilter::new(self.line_end).convert(bytes);
         self.sending = Some((path.to_owned(), text.len()));
         self.outbox.push(text);
     }
 }
 
-impl From<TerminalError> for Failure {
+impl From<TerminalError> for CommandError {
     fn from(error: TerminalError) -> Self {
         let interrupted = matches!(error, TerminalError::Interrupted);
-        Self::new(if interrupted { INTERRUPTED } else { RIG }, error)
+        Self::new(if interrupted { INTERRUPTED } else { ENVIRONMENT }, error)
     }
 }

@@ -2,21 +2,21 @@
 
 use board_simulator::Registers;
 
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
 use super::opcodes::is_call;
 
-/// Words of the stack that are searched for return addresses of calls not observed.
+/// Stack words searched for return addresses of calls that were not observed.
 const STACK_WORDS: u16 = 24;
-/// Maximum number of calls; beyond it the outermost ones are dropped.
+/// Maximum number of recorded calls; beyond it the outermost is dropped.
 const MAX_OPEN_CALLS: usize = 4096;
 
 /// A routine that was entered and has not returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
-    /// The routine's first instruction.
+pub struct OpenCall {
+    /// The address of the routine's first instruction.
     pub routine: u16,
-    /// The calling or the interrupted instruction.
+    /// The address of the calling or the interrupted instruction.
     pub site: u16,
     /// Whether it is an interrupt service routine.
     pub is_service: bool,
@@ -29,7 +29,7 @@ pub struct Call {
 /// The observed open calls, innermost last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CallStack {
-    open: Vec<Call>,
+    open: Vec<OpenCall>,
 }
 
 impl CallStack {
@@ -51,7 +51,7 @@ impl CallStack {
             if self.open.len() == MAX_OPEN_CALLS {
                 self.open.remove(0);
             }
-            self.open.push(Call {
+            self.open.push(OpenCall {
                 routine: now.pc,
                 site: before.pc,
                 is_service: accepted,
@@ -61,9 +61,9 @@ impl CallStack {
         }
     }
 
-    /// Returns the open calls, innermost first. For the time before the first observed call, a word
-    /// of the stack that points behind a CALL is taken for a return address.
-    pub(super) fn list(&self, sp: u16, code: &CodeMap, read: &dyn Fn(u16) -> u8) -> Vec<Call> {
+    /// Returns the open calls, innermost first. Below the first observed call, each stack word that
+    /// points behind a CALL instruction is taken for a return address.
+    pub(super) fn list(&self, sp: u16, code: &CodeMap, read: &dyn Fn(u16) -> u8) -> Vec<OpenCall> {
         let read_word = |at: u16| u16::from_le_bytes([read(at), read(at.wrapping_add(1))]);
         let seen = self.open.iter().rev().copied();
         let outermost = self.open.first().map(|call| call.sp.wrapping_add(2));
@@ -74,7 +74,7 @@ impl CallStack {
             let is_code = code.line_at(site).is_some_and(|line| line.is_code);
             let calls = is_code && is_call(read(site));
             let routine = read_word(site.wrapping_add(1));
-            calls.then_some(Call { routine, site, is_service: false, was_seen: false, sp: at })
+            calls.then_some(OpenCall { routine, site, is_service: false, was_seen: false, sp: at })
         });
         seen.chain(guessed).collect()
     }

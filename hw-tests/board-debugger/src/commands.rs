@@ -1,5 +1,5 @@
-//! The language of the debugger's commands, which the terminal, scripts, gdb's `monitor` and
-//! editors' consoles share.
+//! The debugger's command language, shared by the terminal, scripts, gdb's `monitor` command and
+//! the debug consoles of editors.
 
 mod change;
 mod help;
@@ -12,14 +12,14 @@ use super::exec::HaltReason;
 use super::location;
 use super::render;
 
-pub(super) use change::set_named;
-pub use change::unescaped;
-pub use help::{COMMANDS, Help, help};
+pub(super) use change::set_register_or_flag;
+pub use change::unescape;
+pub use help::{COMMANDS, CommandHelp, command_help};
 pub(super) use stop::parse_watch;
 
-/// Rows of what is listed in a script.
+/// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
-/// Most times that one command repeats a step.
+/// Maximum repeat count of a step command.
 const MAX_REPEATED_STEPS: u32 = 1_000_000;
 
 /// The outcome of a command.
@@ -35,14 +35,14 @@ pub enum CommandOutcome {
     Quit,
 }
 
-/// Something to look at.
+/// A view of the debugger's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pane {
-    /// A source file from a line on.
+    /// A source file, starting at a line.
     Source(String, usize),
-    /// Instructions from an address on.
+    /// Instructions, starting at an address.
     Code(u16),
-    /// Memory from an address on.
+    /// Memory, starting at an address.
     Memory(u16),
     /// The registers of both sets.
     Registers,
@@ -50,18 +50,18 @@ pub enum Pane {
     Calls,
     /// The attackers array and the registers by the article's names.
     Array,
-    /// The position that the evaluator has.
+    /// The position that the evaluator examines.
     Board,
     /// The breakpoints and watchpoints.
     Stops,
-    /// The bytes that the board has sent.
+    /// The output of the board.
     Console,
     /// The commands.
     Help,
 }
 
 impl Pane {
-    /// The lines of a pane.
+    /// Returns the lines of the pane; lists without an end have `rows` lines.
     #[must_use]
     pub fn lines(&self, debugger: &Debugger, rows: usize) -> Vec<String> {
         match self {
@@ -71,7 +71,7 @@ impl Pane {
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
             Self::Array => [render::array(debugger), render::roles(debugger)].concat(),
-            Self::Board => render::board_text(debugger),
+            Self::Board => render::position_lines(debugger),
             Self::Stops => render::stops(debugger),
             Self::Console => render::console(debugger),
             Self::Help => help::lines(),
@@ -79,18 +79,19 @@ impl Pane {
     }
 }
 
-/// Runs a command line; an empty one does nothing. `ask` can stop whatever moves the board.
+/// Executes a command line; an empty line does nothing. `should_stop` is polled while the board
+/// runs.
 ///
 /// # Errors
-/// Returns a message if the command is unknown or its arguments make no sense; nothing has changed
-/// then.
+/// Returns a message if the command is unknown or its arguments are invalid. The debugger is then
+/// unchanged.
 pub fn execute(
     debugger: &mut Debugger,
     line: &str,
-    ask: ShouldStop<'_>,
+    should_stop: ShouldStop<'_>,
 ) -> Result<CommandOutcome, String> {
     let line = line.trim();
-    // `/TEXT` needs no blank after it.
+    // `/TEXT` needs no space after the slash.
     if let Some(text) = line.strip_prefix('/') {
         return find(debugger, text);
     }
@@ -100,7 +101,8 @@ pub fn execute(
         return Ok(CommandOutcome::Output(String::new()));
     }
     let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
-    let command = command.ok_or_else(|| format!("there is no command {name}; ? lists them"))?;
+    let command =
+        command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     match command.name {
         "watch" => debugger.can_set_watchpoint()?,
         "set" => debugger.can_modify()?,
@@ -114,23 +116,23 @@ pub fn execute(
         "send" => change::send(debugger, rest).map(CommandOutcome::Output),
         "print" => print(debugger, rest),
         "find" => find(debugger, rest),
-        "help" => help::help(rest).map(CommandOutcome::Output),
+        "help" => help::command_help(rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
         "restart" => {
             debugger.restart();
             Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
         }
-        name => match motion(debugger, name, rest)? {
+        name => match parse_exec_command(debugger, name, rest)? {
             Some((motion, times)) => {
-                Ok(CommandOutcome::Halted(repeated(debugger, motion, times, ask)))
+                Ok(CommandOutcome::Halted(run_repeatedly(debugger, motion, times, should_stop)))
             }
-            None => look(debugger, name, rest).map(CommandOutcome::Show),
+            None => parse_pane(debugger, name, rest).map(CommandOutcome::Show),
         },
     }
 }
 
-/// The motion of a command, and how often; `None` for a command that moves nothing.
-fn motion(
+/// Returns the command that runs the board, and its repeat count; `None` for any other command.
+fn parse_exec_command(
     debugger: &Debugger,
     name: &str,
     rest: &str,
@@ -145,29 +147,34 @@ fn motion(
         "out" => return Ok(Some((ExecCommand::StepOut, 1))),
         "run" => return Ok(Some((ExecCommand::Continue, 1))),
         "goback" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
-        "to" => return Ok(Some((ExecCommand::RunTo(one_address(debugger, rest)?), 1))),
-        "backto" => return Ok(Some((ExecCommand::ReverseTo(one_address(debugger, rest)?), 1))),
+        "to" => return Ok(Some((ExecCommand::RunTo(instruction_address(debugger, rest)?), 1))),
+        "backto" => {
+            return Ok(Some((ExecCommand::ReverseTo(instruction_address(debugger, rest)?), 1)));
+        }
         "who" => {
-            return Ok(Some((ExecCommand::ReverseToChange(location::address(debugger, rest)?), 1)));
+            return Ok(Some((
+                ExecCommand::ReverseToChange(location::resolve_address(debugger, rest)?),
+                1,
+            )));
         }
         _ => return Ok(None),
     };
     let times = if rest.is_empty() { Some(1) } else { rest.parse().ok() };
     let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
-    let wrong = || format!("'{rest}' is no number of steps; it is 1 to {MAX_REPEATED_STEPS}");
+    let wrong = || format!("invalid number of steps '{rest}': expected 1 to {MAX_REPEATED_STEPS}");
     Ok(Some((motion, times.ok_or_else(wrong)?)))
 }
 
-/// Repeats a motion; anything but the end of a step ends it.
-fn repeated(
+/// Repeats a command until the board halts for another reason than a completed step.
+fn run_repeatedly(
     debugger: &mut Debugger,
     motion: ExecCommand,
     times: u32,
-    ask: ShouldStop<'_>,
+    should_stop: ShouldStop<'_>,
 ) -> HaltReason {
     let mut halt = HaltReason::Step;
     for _ in 0..times {
-        halt = debugger.run(motion, ask);
+        halt = debugger.run(motion, should_stop);
         if halt != HaltReason::Step {
             break;
         }
@@ -175,19 +182,19 @@ fn repeated(
     halt
 }
 
-fn one_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
+fn instruction_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
     let place = location::resolve(debugger, text)?;
     place.addresses.first().copied().ok_or_else(|| format!("{text} has no instruction"))
 }
 
 fn print(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
-    let value = location::value(debugger, text)?;
-    Ok(CommandOutcome::Output(value_text(debugger, value)))
+    let value = location::evaluate(debugger, text)?;
+    Ok(CommandOutcome::Output(format_value(debugger, value)))
 }
 
-/// A value in every form that people read it in, with the label that it is the address of.
+/// Formats a value in hexadecimal and decimal, signed if negative, with the label of that address.
 #[must_use]
-pub fn value_text(debugger: &Debugger, value: u16) -> String {
+pub fn format_value(debugger: &Debugger, value: u16) -> String {
     let label = debugger.code().label(value).map(|label| format!(" = {}", label.name));
     let signed = match value {
         0x80..=0xFF => format!(", {} as a signed byte", value as u8 as i8),
@@ -197,31 +204,31 @@ pub fn value_text(debugger: &Debugger, value: u16) -> String {
     format!("{value:04X}H = {value}{signed}{}", label.unwrap_or_default())
 }
 
-/// Finds text in the source that is running, below the running line first.
+/// Finds text in the source file at PC; searches below the current line first.
 fn find(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
     let wanted = text.trim().to_ascii_uppercase();
     if wanted.is_empty() {
-        return Err("find what? as in: find XCHNG".to_owned());
+        return Err("missing text to find, as in: find XCHNG".to_owned());
     }
     let Some((file, line)) = debugger.line() else {
-        return Err("no line of source is running that could be searched".to_owned());
+        return Err("no source line at PC; there is no file to search".to_owned());
     };
     let lines = debugger.code().text(file);
     let count = lines.len();
     let mut order = (0..count).map(|step| (line as usize + step) % count);
     let found = order.find(|at| lines[*at].to_ascii_uppercase().contains(&wanted));
-    let found = found.ok_or_else(|| format!("{file} has no '{}'", text.trim()))?;
+    let found = found.ok_or_else(|| format!("'{}' not found in {file}", text.trim()))?;
     Ok(CommandOutcome::Show(Pane::Source(file.to_owned(), found + 1)))
 }
 
-fn look(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, String> {
+fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, String> {
     let registers = debugger.registers();
     Ok(match name {
         "list" => source_pane(debugger, rest)?,
         "code" if rest.is_empty() => Pane::Code(registers.pc),
-        "code" => Pane::Code(one_address(debugger, rest)?),
+        "code" => Pane::Code(instruction_address(debugger, rest)?),
         "memory" if rest.is_empty() => Pane::Memory(registers.hl),
-        "memory" => Pane::Memory(location::address(debugger, rest)?),
+        "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
         "registers" => Pane::Registers,
         "calls" => Pane::Calls,
         "array" => Pane::Array,
@@ -235,28 +242,28 @@ fn look(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, String> {
 fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
     let at = match text {
         "" => debugger.registers().pc,
-        text => one_address(debugger, text)?,
+        text => instruction_address(debugger, text)?,
     };
     let code = debugger.code();
-    let none = || format!("{} has no line of source", code.name_of(at));
+    let none = || format!("{} has no line of source", code.address_name(at));
     let line = code.line_at(at).ok_or_else(none)?;
     let first = (line.place.line as usize).saturating_sub(SCRIPT_ROWS / 2).max(1);
     Ok(Pane::Source(line.place.file.to_string(), first))
 }
 
-/// Returns the output of a script after a command: the text, the lines of a pane, or the place
-/// where the board stands.
+/// Returns the text that a script prints after a command: the output, the lines of a pane, or the
+/// location at which the board halted.
 #[must_use]
-pub fn report(debugger: &Debugger, done: &CommandOutcome) -> String {
+pub fn outcome_text(debugger: &Debugger, done: &CommandOutcome) -> String {
     match done {
         CommandOutcome::Output(text) => text.clone(),
         CommandOutcome::Show(pane) => pane.lines(debugger, SCRIPT_ROWS).join("\n"),
         CommandOutcome::Quit => String::new(),
         CommandOutcome::Halted(halt) => {
             let pc = debugger.registers().pc;
-            let place = debugger.code().place_of(pc);
-            let instruction = render::instruction_at(debugger, pc).text;
-            let why = render::describe(debugger, *halt);
+            let place = debugger.code().describe_address(pc);
+            let instruction = render::disassemble_at(debugger, pc).text;
+            let why = render::describe_halt(debugger, *halt);
             let separator = if why.is_empty() { "" } else { "; " };
             format!("{place}: {instruction}{separator}{why}")
         }

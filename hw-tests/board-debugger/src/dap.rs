@@ -1,8 +1,8 @@
-//! The Debug Adapter Protocol (1.65) over two streams: what editors speak to debuggers.
+//! A debug adapter: serves the Debug Adapter Protocol (1.65) of editors over two streams.
 //!
-//! Messages are JSON after a `Content-Length` header. There is one thread, the processor, and one
-//! frame for it and each open call. A board that runs answers meanwhile, and can be paused or left
-//! at any moment.
+//! Messages are JSON after a `Content-Length` header. There is one thread, the processor, with a
+//! frame for PC and for each open call. Requests are handled while the board runs, too; `pause` and
+//! `disconnect` stop it.
 
 mod base64;
 mod breakpoints;
@@ -10,6 +10,7 @@ mod memory;
 mod message;
 mod queries;
 mod request_reader;
+mod response;
 mod types;
 mod variables;
 
@@ -24,47 +25,52 @@ use super::exec::ExecCommand;
 use super::exec::HaltReason;
 use super::render;
 use breakpoints::ClientBreakpoints;
-use queries::{ResponseBody, body};
 use request_reader::RequestReader;
-use types::{Capabilities, Client, Evaluate, Message, Request, Step, Stopped};
+use response::{ResponseBody, THREAD_ID, to_body};
+use types::{
+    Capabilities, ClientFormat, EvaluateArguments, Message, Request, StepArguments, StoppedBody,
+};
 
 pub use types::LaunchArguments;
 
-/// The number of our one thread.
-const THREAD: u64 = 1;
+/// The id of all errors; only their texts differ.
+const ERROR_ID: u32 = 1;
 
-/// The number of the errors that a client may show: their texts tell them apart.
-const FAILED: u32 = 1;
-
-/// A session as `launch` makes it.
-pub struct Launched {
-    /// The board, at its first stop.
+/// A session that `launch` has started.
+pub struct LaunchedSession {
+    /// The debugger, halted at the entry point.
     pub debugger: Debugger,
-    /// A sentence about a board that is not where it was asked to stop.
+    /// A message if the board did not reach its entry point.
     pub message: Option<String>,
-    /// Whether to run on at once instead of standing at the first stop.
+    /// Whether to continue at once instead of staying at the entry point.
     pub runs: bool,
-    /// Whether the board's output is text for people.
+    /// Whether to show the board's output, which is text.
     pub has_console: bool,
 }
 
-/// Makes a session from the arguments of `launch`, or a message why there is none. The caller's
-/// question stops a board that does not come to its first stop.
-pub type Launch<'a> = &'a dyn Fn(&LaunchArguments, ShouldStop<'_>) -> Result<Launched, String>;
+/// Starts a session from the arguments of `launch`; returns a message if that fails. The callback
+/// cancels a launch that does not reach its entry point.
+pub type Launch<'a> =
+    &'a dyn Fn(&LaunchArguments, ShouldStop<'_>) -> Result<LaunchedSession, String>;
 
-/// Serves a client until it disconnects or hangs up.
+/// Serves a client until it disconnects.
 ///
 /// # Errors
-/// Returns an error if a stream fails, or if what comes is no message.
+/// Returns an error if a stream fails or a message is invalid.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: &mut dyn Write,
     launch: Launch<'_>,
 ) -> io::Result<()> {
-    let line = Line { inbox: RequestReader::of(input), output, seq: 0, printed: 0 };
-    let mut adapter =
-        Adapter { line, launch, session: None, marks: ClientBreakpoints::default(), ran: false };
-    while let Some(request) = adapter.line.inbox.next()? {
+    let line = Output { request_reader: RequestReader::new(input), output, seq: 0, printed: 0 };
+    let mut adapter = Adapter {
+        line,
+        launch,
+        session: None,
+        breakpoints: ClientBreakpoints::default(),
+        has_stopped_before: false,
+    };
+    while let Some(request) = adapter.line.request_reader.next()? {
         if !adapter.serve(&request)? {
             break;
         }
@@ -73,32 +79,31 @@ pub fn serve(
 }
 
 /// Output to the client.
-struct Line<'a> {
-    inbox: RequestReader,
+struct Output<'a> {
+    request_reader: RequestReader,
     output: &'a mut dyn Write,
     seq: u64,
-    /// The share of what the board has sent the client was shown.
+    /// How much of the board's output the client has been sent, in bytes.
     printed: usize,
 }
 
 /// The state of a session.
 struct Adapter<'a> {
-    line: Line<'a>,
+    line: Output<'a>,
     launch: Launch<'a>,
-    session: Option<Launched>,
-    marks: ClientBreakpoints,
-    /// Whether it has stopped before.
-    ran: bool,
+    session: Option<LaunchedSession>,
+    breakpoints: ClientBreakpoints,
+    has_stopped_before: bool,
 }
 
-impl Line<'_> {
+impl Output<'_> {
     fn respond(&mut self, request: &Request, answer: ResponseBody) -> io::Result<()> {
         self.seq += 1;
         let success = answer.is_ok();
         let (body, message) = match answer {
             Ok(body) => (body, None),
             Err(message) => {
-                let error = serde_json::json!({ "id": FAILED, "format": message });
+                let error = serde_json::json!({ "id": ERROR_ID, "format": message });
                 (serde_json::json!({ "error": error }), Some(message))
             }
         };
@@ -120,9 +125,9 @@ impl Line<'_> {
         message::write(self.output, &Message::Event { seq: self.seq, event, body })
     }
 
-    /// Shows the client what the board has sent since it was last shown something.
+    /// Sends the client the new output of the board.
     fn print(&mut self, sent: &[u8]) -> io::Result<()> {
-        // After a way back the board has sent less, and will send the same again.
+        // After a reverse command the output is shorter, and will be repeated.
         let new = sent.get(self.printed..).unwrap_or_default();
         self.printed = self.printed.max(sent.len());
         if new.is_empty() {
@@ -136,17 +141,17 @@ impl Line<'_> {
 }
 
 impl Adapter<'_> {
-    /// Answers a request; returns whether the session goes on.
+    /// Handles a request; returns `false` if the session ends.
     fn serve(&mut self, request: &Request) -> io::Result<bool> {
         match request.command.as_str() {
             "initialize" => {
-                let checked = request.arguments().and_then(|client: Client| client.check());
-                let answer = checked.and_then(|()| body(&Capabilities::ALL));
+                let checked = request.arguments().and_then(|client: ClientFormat| client.check());
+                let answer = checked.and_then(|()| to_body(&Capabilities::ALL));
                 self.line.respond(request, answer)?;
             }
             "launch" | "attach" => self.start(request)?,
             "configurationDone" => {
-                let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(nothing);
+                let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(not_launched);
                 let is_launched = answer.is_ok();
                 self.line.respond(request, answer)?;
                 if is_launched {
@@ -166,10 +171,10 @@ impl Adapter<'_> {
                 }
             }
             "evaluate" => self.evaluate(request)?,
-            command => match motion(command, request) {
+            command => match exec_command(command, request) {
                 Some(motion) => self.resume(request, motion)?,
                 None => {
-                    let answer = self.ask(request);
+                    let answer = self.handle_query(request);
                     self.line.respond(request, answer)?;
                 }
             },
@@ -177,9 +182,9 @@ impl Adapter<'_> {
         Ok(true)
     }
 
-    /// `launch`: the board goes to its first stop, which the client can break off.
+    /// Handles `launch`: runs the board to its entry point; the client can cancel that.
     fn start(&mut self, request: &Request) -> io::Result<()> {
-        let inbox = &mut self.line.inbox;
+        let inbox = &mut self.line.request_reader;
         let launched = request
             .arguments()
             .and_then(|arguments| (self.launch)(&arguments, &mut |_| inbox.wants_stop()));
@@ -194,13 +199,12 @@ impl Adapter<'_> {
         }
     }
 
-    /// After the client has set its breakpoints the board stands at its first stop, or runs on at
-    /// once.
+    /// After the client has set its breakpoints: reports the stop at the entry point, or continues.
     fn first_stop(&mut self) -> io::Result<()> {
         let Some(session) = &mut self.session else { return Ok(()) };
         if session.runs {
             session.runs = false;
-            // A motion leaves the instruction where it begins before it looks for breakpoints.
+            // `Continue` executes an instruction before it checks for breakpoints.
             return match session.debugger.is_stopped_by_breakpoint() {
                 true => self.stopped(HaltReason::Breakpoint),
                 false => self.run(ExecCommand::Continue),
@@ -218,10 +222,10 @@ impl Adapter<'_> {
         }
     }
 
-    /// Answers that the board runs, has it run, and reports why it stopped.
+    /// Responds that the board runs, runs it, and reports why it stopped.
     fn resume(&mut self, request: &Request, motion: ExecCommand) -> io::Result<()> {
         if self.session.is_none() {
-            return self.line.respond(request, Err(nothing()));
+            return self.line.respond(request, Err(not_launched()));
         }
         let all = serde_json::json!({ "allThreadsContinued": true });
         let is_continue = matches!(motion, ExecCommand::Continue | ExecCommand::ReverseContinue);
@@ -230,7 +234,7 @@ impl Adapter<'_> {
     }
 
     fn run(&mut self, motion: ExecCommand) -> io::Result<()> {
-        let Self { line, session, marks, .. } = self;
+        let Self { line, session, breakpoints: marks, .. } = self;
         let Some(session) = session else { return Ok(()) };
         let mut failure = None;
         let has_console = session.has_console;
@@ -244,37 +248,37 @@ impl Adapter<'_> {
         self.stopped(halt)
     }
 
-    /// `evaluate`: an expression, or in the console also a command, after which the board may stand
-    /// elsewhere.
+    /// Handles `evaluate`: an expression; in the console also a command, which may run the board.
     fn evaluate(&mut self, request: &Request) -> io::Result<()> {
-        let Self { line, session, marks, .. } = self;
-        let Some(session) = session else { return line.respond(request, Err(nothing())) };
-        let wanted: Evaluate = match request.arguments() {
+        let Self { line, session, breakpoints: marks, .. } = self;
+        let Some(session) = session else { return line.respond(request, Err(not_launched())) };
+        let wanted: EvaluateArguments = match request.arguments() {
             Ok(wanted) => wanted,
             Err(message) => return line.respond(request, Err(message)),
         };
         let is_console = wanted.context.as_deref() == Some("repl");
         let value = queries::evaluate(&session.debugger, &wanted.expression);
-        // What can be read as an expression is one: `HL` and `M3` are meant more often than letters
-        // of commands.
+        // An expression takes precedence over a command: `C` is the register more often than the
+        // abbreviation.
         if value.is_ok() || !is_console {
             return line.respond(request, value);
         }
         let has_console = session.has_console;
         let mut failure = None;
-        let done = commands::execute(&mut session.debugger, &wanted.expression, &mut |debugger| {
-            handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
-                failure = Some(error);
-                true
-            })
-        });
+        let outcome =
+            commands::execute(&mut session.debugger, &wanted.expression, &mut |debugger| {
+                handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
+                    failure = Some(error);
+                    true
+                })
+            });
         failure.map_or(Ok(()), Err)?;
-        let said = done.as_ref().map(|done| commands::report(&session.debugger, done));
-        let said = said.map_err(Clone::clone);
+        let output = outcome.as_ref().map(|done| commands::outcome_text(&session.debugger, done));
+        let output = output.map_err(Clone::clone);
         let answer =
-            said.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
+            output.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
         self.line.respond(request, answer)?;
-        match done {
+        match outcome {
             Ok(CommandOutcome::Halted(halt)) => self.stopped(halt),
             Ok(CommandOutcome::Output(_)) => {
                 let areas = serde_json::json!({ "areas": ["variables", "stacks"] });
@@ -284,10 +288,10 @@ impl Adapter<'_> {
         }
     }
 
-    /// Answers from what the debugger knows.
-    fn ask(&mut self, request: &Request) -> ResponseBody {
-        let session = self.session.as_mut().ok_or_else(nothing)?;
-        queries::answer(&mut session.debugger, &mut self.marks, request)
+    /// Handles a request that only reads or changes state.
+    fn handle_query(&mut self, request: &Request) -> ResponseBody {
+        let session = self.session.as_mut().ok_or_else(not_launched)?;
+        queries::handle(&mut session.debugger, &mut self.breakpoints, request)
     }
 
     fn stopped(&mut self, halt: HaltReason) -> io::Result<()> {
@@ -297,7 +301,7 @@ impl Adapter<'_> {
         }
         let reason = match halt {
             HaltReason::Step => "step",
-            HaltReason::Breakpoint => self.marks.reason(&session.debugger),
+            HaltReason::Breakpoint => self.breakpoints.reason(&session.debugger),
             HaltReason::Watchpoint(_) => "data breakpoint",
             HaltReason::Idle
             | HaltReason::Paused
@@ -306,11 +310,11 @@ impl Adapter<'_> {
             HaltReason::HistoryStart => "entry",
         };
         let text = match halt {
-            HaltReason::HistoryStart if !self.ran => String::new(),
+            HaltReason::HistoryStart if !self.has_stopped_before => String::new(),
             HaltReason::Paused => String::new(),
-            halt => render::describe(&session.debugger, halt),
+            halt => render::describe_halt(&session.debugger, halt),
         };
-        let hits = breakpoints::hits(&session.debugger, halt);
+        let hits = breakpoints::hit_ids(&session.debugger, halt);
         self.stopped_with(reason, text, hits)
     }
 
@@ -320,59 +324,59 @@ impl Adapter<'_> {
         text: String,
         hit_breakpoint_ids: Vec<u32>,
     ) -> io::Result<()> {
-        self.ran = true;
-        let stopped = Stopped {
+        self.has_stopped_before = true;
+        let stopped = StoppedBody {
             reason,
-            thread_id: THREAD,
+            thread_id: THREAD_ID,
             all_threads_stopped: true,
             description: text.clone(),
             text,
             hit_breakpoint_ids,
         };
-        self.line.event("stopped", body(&stopped).unwrap_or_default())
+        self.line.event("stopped", to_body(&stopped).unwrap_or_default())
     }
 }
 
-fn nothing() -> String {
-    "nothing is launched yet".to_owned()
+fn not_launched() -> String {
+    "no program is launched yet".to_owned()
 }
 
-/// Answers what the client asks while the board runs; returns whether it is to stop.
+/// Handles the requests that arrive while the board runs; returns `true` if it must stop.
 fn handle_while_running(
-    line: &mut Line<'_>,
-    marks: &mut ClientBreakpoints,
+    line: &mut Output<'_>,
+    breakpoints: &mut ClientBreakpoints,
     debugger: &mut Debugger,
     has_console: bool,
 ) -> io::Result<bool> {
     if has_console && !debugger.in_reverse_search {
         line.print(debugger.output())?;
     }
-    while let Some(request) = line.inbox.take() {
+    while let Some(request) = line.request_reader.try_next() {
         let request = match request {
             Ok(Some(request)) => request,
-            // The stream has ended: that is for the one who waits for requests to find.
+            // The end of the stream or an error: the main loop handles it.
             other => {
-                line.inbox.put_back(other);
+                line.request_reader.put_back(other);
                 return Ok(true);
             }
         };
         match request.command.as_str() {
             "disconnect" | "terminate" => {
-                line.inbox.put_back(Ok(Some(request)));
+                line.request_reader.put_back(Ok(Some(request)));
                 return Ok(true);
             }
             "pause" => {
                 line.respond(&request, Ok(Value::Null))?;
                 return Ok(true);
             }
-            command if motion(command, &request).is_some() => {
-                line.respond(&request, Err("the board runs already".to_owned()))?;
+            command if exec_command(command, &request).is_some() => {
+                line.respond(&request, Err("the board is already running".to_owned()))?;
             }
             "setVariable" | "writeMemory" | "evaluate" => {
-                line.respond(&request, Err("the board runs; pause it first".to_owned()))?;
+                line.respond(&request, Err("the board is running; pause it first".to_owned()))?;
             }
             _ => {
-                let answer = queries::answer(debugger, marks, &request);
+                let answer = queries::handle(debugger, breakpoints, &request);
                 line.respond(&request, answer)?;
             }
         }
@@ -380,9 +384,9 @@ fn handle_while_running(
     Ok(false)
 }
 
-/// The motion that a request asks for, if it asks for one.
-fn motion(command: &str, request: &Request) -> Option<ExecCommand> {
-    let step: Step = request.arguments().unwrap_or_default();
+/// The command that a request runs the board with; `None` for other requests.
+fn exec_command(command: &str, request: &Request) -> Option<ExecCommand> {
+    let step: StepArguments = request.arguments().unwrap_or_default();
     let by_instruction = step.granularity == "instruction";
     Some(match (command, by_instruction) {
         ("continue", _) => ExecCommand::Continue,

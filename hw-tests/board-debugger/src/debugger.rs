@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use board_simulator::{Access, BoardModel, QueueLine, Registers, StepOutcome};
-use firmware::code::CodeMap;
+use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
+use firmware::code_map::CodeMap;
 
-use super::calls::{Call, CallStack};
+use super::calls::{CallStack, OpenCall};
 use super::exec::HaltReason;
 use super::history::{History, Snapshot};
 use super::stops::{StepAccesses, StopPoints, WatchHit};
@@ -31,10 +31,10 @@ pub struct Debugger {
     pub(super) breakpoint_already_hit: bool,
     /// The number of recorded inputs that the board has received since the start of its history.
     inputs_delivered: usize,
-    pub(super) accesses: RefCell<Vec<Access>>,
+    pub(super) accesses: RefCell<Vec<BusAccess>>,
     /// The registers before the last step, for watchpoints on registers.
-    pub(super) before: Registers,
-    /// `true` during a reverse search, while the state is not one to show.
+    pub(super) registers_before: Registers,
+    /// `true` during a reverse search, while the state is not to be shown.
     pub(super) in_reverse_search: bool,
     origin: Option<Snapshot>,
     /// The target, if there is one; `board` is its twin then.
@@ -56,7 +56,7 @@ impl Debugger {
             breakpoint_already_hit: false,
             inputs_delivered: 0,
             accesses: RefCell::new(Vec::new()),
-            before: Registers::default(),
+            registers_before: Registers::default(),
             in_reverse_search: false,
             origin: None,
             target: None,
@@ -112,8 +112,8 @@ impl Debugger {
     /// # Errors
     /// Returns the reason if not: a target has none.
     pub fn can_set_watchpoint(&self) -> Result<(), String> {
-        let problem = "the kernel on a board can't watch memory, ports or registers; `who` finds \
-                       the last change of a byte on the board's twin";
+        let problem = "the debug kernel does not support watchpoints; `who` finds the last change \
+                       of a byte on the simulated twin";
         self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
     }
 
@@ -122,8 +122,8 @@ impl Debugger {
     /// # Errors
     /// Returns the reason if not: the history of a twin is read-only.
     pub fn can_modify(&self) -> Result<(), String> {
-        let problem = "this is the history of the board's twin, which is read-only: run forward to \
-                       the present first";
+        let problem = "the history of the simulated twin is read-only: run forward to the present \
+                       first";
         if self.is_twin() { Err(problem.to_owned()) } else { Ok(()) }
     }
 
@@ -146,7 +146,7 @@ impl Debugger {
         self.board.clock_hz()
     }
 
-    /// Instructions and waits since the debugger was created.
+    /// Executed instructions and waits since the debugger was created.
     #[must_use]
     pub fn step_count(&self) -> u64 {
         self.step_count
@@ -174,7 +174,7 @@ impl Debugger {
         }
     }
 
-    /// Returns `true` during a reverse search, while the state is not one to show.
+    /// Returns `true` during a reverse search, while the state is not to be shown.
     #[must_use]
     pub fn is_searching(&self) -> bool {
         self.in_reverse_search
@@ -231,19 +231,19 @@ impl Debugger {
 
     /// The open calls, innermost first: those observed, then those guessed from the stack.
     #[must_use]
-    pub fn calls(&self) -> Vec<Call> {
+    pub fn calls(&self) -> Vec<OpenCall> {
         match self.live_target() {
             Some(_) => self.list_calls(&CallStack::default()),
             None => self.list_calls(&self.calls),
         }
     }
 
-    fn list_calls(&self, calls: &CallStack) -> Vec<Call> {
+    fn list_calls(&self, calls: &CallStack) -> Vec<OpenCall> {
         calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
     }
 
     /// The number of open calls that were observed.
-    pub(super) fn depth(&self) -> usize {
+    pub(super) fn call_depth(&self) -> usize {
         self.calls.depth()
     }
 
@@ -269,18 +269,18 @@ impl Debugger {
         }
         // A replay delivers each input before the same step, or it would diverge. After the
         // snapshot, whose count is of the inputs delivered before it.
-        while let Some(bytes) = self.history.due(self.step_count, self.inputs_delivered) {
+        while let Some(bytes) = self.history.due_input(self.step_count, self.inputs_delivered) {
             self.board.line_mut().to_board.extend(bytes);
             self.inputs_delivered += 1;
         }
         let was_served = self.board.in_service();
         let turn = self.board.step_recorded(&self.accesses);
-        // The steps of an idle board are not counted: input sent to it later would come at a
-        // different step in a replay.
+        // The steps of an idle board are not counted: otherwise a replay would deliver later input
+        // at a different step.
         if turn != StepOutcome::Idle {
             self.step_count += 1;
         }
-        self.before = registers;
+        self.registers_before = registers;
         if turn == StepOutcome::Executed {
             self.record_call(&registers, opcode, was_served);
         }
@@ -324,7 +324,7 @@ impl Debugger {
     pub(super) fn rewind(&mut self, step: u64) -> Option<u64> {
         // Moved out, since `restore` borrows all of the debugger.
         let history = std::mem::take(&mut self.history);
-        let snapshot = history.before(step);
+        let snapshot = history.snapshot_before(step);
         let found = snapshot.map(|snapshot| {
             self.restore(snapshot);
             snapshot.step
@@ -360,13 +360,14 @@ impl Debugger {
         let after = self.registers();
         self.stops.watch_hit(&StepAccesses {
             accesses: &accesses,
-            before: &self.before,
+            before: &self.registers_before,
             after: &after,
         })
     }
 
-    /// The length of the instruction at an address, in bytes; 1 if the bytes are no instruction.
-    pub(crate) fn length(&self, address: u16) -> u16 {
+    /// The length of the instruction at an address, in bytes; 1 if the bytes are not an
+    /// instruction.
+    pub(crate) fn instruction_length(&self, address: u16) -> u16 {
         tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
     }
 }

@@ -1,64 +1,64 @@
-//! The first thing that goes wrong in a wrong residue: an entry of the attackers array, a booking,
-//! or a call that does not come back. The debugger is put there.
+//! Finds the first wrong step behind a wrong residue: an entry of the attackers array, a booking,
+//! or a call that does not return. The debugger is halted there.
 
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
-use sargon_corpus::{Case, Subject, encode};
-use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, examine_as, exchange_as};
+use sargon_corpus::{Case, CaseInput, encode};
+use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, evaluate_as, exchange_as};
 
 use super::debugger::Debugger;
 use super::debugger::ShouldStop;
 use super::exec::ExecCommand;
 use super::exec::HaltReason;
-use super::registers::register;
-use super::render::{ARRAY, pieces};
+use super::registers::register_value;
+use super::render::{ARRAY, format_attackers};
 use super::session::{EntryOutcome, SessionError, run_with_timeout};
 use super::stops::Breakpoint;
 use super::{BreakpointId, Machine};
 
-/// Address at which XCHNG has just booked points, with the residue in E; an XCHNG of the user's own
-/// may lack them.
+/// Labels at which XCHNG has just booked points, with the residue in E; a user's own XCHNG may lack
+/// them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
 /// Bytes of a section of the attackers array.
 const SECTION: usize = 7;
 
-/// The result of a search for the first thing that is wrong.
+/// The result of [`diagnose`].
 pub struct Diagnosis {
-    /// The board, where it went wrong.
+    /// The debugger, halted at the fault.
     pub debugger: Debugger,
-    /// The fault.
-    pub finding: FirstFault,
+    /// The first difference from the reference.
+    pub fault: FirstFault,
 }
 
-/// The first fault.
+/// The first difference between the board and the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FirstFault {
-    /// Everything is as the reference has it.
-    Nothing,
+    /// The board agrees with the reference.
+    NoFault,
     /// The attackers array was filled wrongly.
     Array {
-        /// The square under examination; none for a case that brings its array.
+        /// The square under examination; `None` for a case that supplies its array.
         square: Option<Square>,
-        /// The side.
+        /// The side whose section is wrong.
         side: &'static str,
-        /// Its section on the board, as pieces.
+        /// The section on the board, as pieces.
         board: String,
-        /// Its section in the reference.
+        /// The section in the reference.
         host: String,
     },
     /// A booking of XCHNG is wrong.
     Booking {
         /// The square under examination.
         square: Option<Square>,
-        /// Its number, from 1.
+        /// The number of the booking, from 1.
         number: usize,
         /// The residue after it on the board.
         board: i8,
-        /// The residue after it in the reference, if that books so often.
+        /// The residue after it in the reference; `None` if the reference books less often.
         host: Option<i8>,
     },
-    /// XCHNG returned another residue.
+    /// XCHNG returned a wrong residue.
     Residue {
         /// The square under examination.
         square: Option<Square>,
@@ -67,17 +67,17 @@ pub enum FirstFault {
         /// The residue in the reference.
         host: i8,
     },
-    /// The program did not come to its end.
+    /// The program did not finish; the reason.
     Stuck(String),
 }
 
 impl FirstFault {
-    /// Sentences for people.
+    /// Returns a message for the user.
     #[must_use]
     pub fn message(&self) -> String {
         let of = |square: &Option<Square>| square.map(|one| format!("{one}: ")).unwrap_or_default();
         match self {
-            Self::Nothing => "the board's residues are those of the reference".to_owned(),
+            Self::NoFault => "the board's residues match the reference".to_owned(),
             Self::Array { square, side, board, host } => format!(
                 "{}{side}'s section of the attackers array is {board}, not {host}",
                 of(square)
@@ -108,23 +108,23 @@ struct ExpectedCall {
     outcome: ExchangeResult,
 }
 
-/// Runs a case on a simulated board, and goes to the first thing that is not as the reference has
-/// it.
+/// Runs a case on a simulated board, and halts at the first difference from the reference.
+/// `within` is the limit for each call of XCHNG, in seconds of the board's time.
 ///
 /// # Errors
 /// Returns `SessionError` if the programs can't be built, or lack XCHNG.
 pub fn diagnose(
-    profile: &Profile,
+    profile: &BoardProfile,
     evaluator: &Evaluator,
     case: &Case,
     within: f64,
-    ask: ShouldStop<'_>,
+    should_stop: ShouldStop<'_>,
 ) -> Result<Diagnosis, SessionError> {
     let behaviour = encode::behaviour(evaluator.behaviour);
     let mut machine = Machine::with_application(profile, evaluator)?;
     let (request, mut expected) = match &case.subject {
-        Subject::Position { position, .. } => {
-            let verdicts = examine_as(position, behaviour).verdicts;
+        CaseInput::Position { position, .. } => {
+            let verdicts = evaluate_as(position, behaviour).squares;
             let expected: Vec<ExpectedCall> = verdicts
                 .into_iter()
                 .map(|one| {
@@ -134,24 +134,27 @@ pub fn diagnose(
                 .collect();
             (Request::Position { squares: encode::squares(position) }, expected)
         }
-        Subject::Array { piece, array, .. } => {
+        CaseInput::Array { piece, array, .. } => {
             let outcome = exchange_as(*piece, array, behaviour);
-            (exchange(*piece, array), vec![ExpectedCall { square: None, array: None, outcome }])
+            (
+                exchange_request(*piece, array),
+                vec![ExpectedCall { square: None, array: None, outcome }],
+            )
         }
     };
     machine.send(&request);
     let code = machine.code();
     let mut search = FaultSearch::new(Debugger::new(machine.board, code), within)?;
-    let finding = search.run(&mut expected, ask);
+    let fault = search.run(&mut expected, should_stop);
     search.clear();
-    Ok(Diagnosis { debugger: search.debugger, finding })
+    Ok(Diagnosis { debugger: search.debugger, fault })
 }
 
-fn exchange(piece: Piece, array: &AttackersArray) -> Request {
+fn exchange_request(piece: Piece, array: &AttackersArray) -> Request {
     Request::Exchange { piece: encode::piece(piece), array: array.to_bytes() }
 }
 
-/// A board on its way to the first thing that is wrong.
+/// The search for the first fault on a board.
 struct FaultSearch {
     debugger: Debugger,
     within: f64,
@@ -176,39 +179,38 @@ impl FaultSearch {
         }
     }
 
-    /// Looks at each call of XCHNG in the board's order.
-    fn run(&mut self, expected: &mut Vec<ExpectedCall>, ask: ShouldStop<'_>) -> FirstFault {
+    /// Checks each call of XCHNG in the board's order.
+    fn run(&mut self, expected: &mut Vec<ExpectedCall>, should_stop: ShouldStop<'_>) -> FirstFault {
         while !expected.is_empty() {
-            match run_with_timeout(&mut self.debugger, self.within, ask) {
+            match run_with_timeout(&mut self.debugger, self.within, should_stop) {
                 Ok(HaltReason::Breakpoint) => {}
-                Ok(_) => return FirstFault::Stuck(self.unasked(expected)),
-                Err(arrival) => return self.stuck(arrival),
+                Ok(_) => return FirstFault::Stuck(self.missing_calls_message(expected)),
+                Err(outcome) => return self.stuck(outcome),
             }
             let square = self.square();
             let wanted =
                 expected.iter().position(|one| one.square.is_none() || one.square == square);
             let Some(wanted) = wanted.map(|at| expected.swap_remove(at)) else {
                 let place = square.map_or("no square".to_owned(), |square| square.to_string());
-                return FirstFault::Stuck(format!(
-                    "XCHNG is called for {place}, where no piece is"
-                ));
+                return FirstFault::Stuck(format!("XCHNG was called for {place}, which is empty"));
             };
-            let finding = self.array(&wanted).or_else(|| self.exchange(&wanted, ask));
-            if let Some(finding) = finding {
-                return finding;
+            let fault =
+                self.check_array(&wanted).or_else(|| self.check_exchange(&wanted, should_stop));
+            if let Some(fault) = fault {
+                return fault;
             }
         }
-        FirstFault::Nothing
+        FirstFault::NoFault
     }
 
-    fn unasked(&self, expected: &[ExpectedCall]) -> String {
+    fn missing_calls_message(&self, expected: &[ExpectedCall]) -> String {
         let squares: Vec<String> =
             expected.iter().filter_map(|one| Some(one.square?.to_string())).collect();
-        format!("the board is done and never called XCHNG for {}", squares.join(", "))
+        format!("the board finished without calling XCHNG for {}", squares.join(", "))
     }
 
-    fn stuck(&self, arrival: EntryOutcome) -> FirstFault {
-        FirstFault::Stuck(arrival.message(&self.debugger).unwrap_or_default())
+    fn stuck(&self, outcome: EntryOutcome) -> FirstFault {
+        FirstFault::Stuck(outcome.message(&self.debugger).unwrap_or_default())
     }
 
     /// The square under examination.
@@ -217,32 +219,36 @@ impl FaultSearch {
         encode::decode_square(self.debugger.peek(at))
     }
 
-    /// The attackers array before the exchange. The board goes back to where its first wrong byte
-    /// was written.
-    fn array(&mut self, wanted: &ExpectedCall) -> Option<FirstFault> {
+    /// Checks the attackers array before the exchange. If it is wrong, returns the board to the
+    /// instruction that wrote its first wrong byte.
+    fn check_array(&mut self, wanted: &ExpectedCall) -> Option<FirstFault> {
         let host = wanted.array?.to_bytes();
         let at = self.debugger.code().symbol("ATKLST")?;
         let board = self.debugger.dump(at, usize::from(ARRAY));
         let wrong = (0..board.len()).find(|byte| board[*byte] != host[*byte])?;
         let half = wrong / SECTION * SECTION..(wrong / SECTION + 1) * SECTION;
-        let finding = FirstFault::Array {
+        let fault = FirstFault::Array {
             square: wanted.square,
             side: if wrong < SECTION { "White" } else { "Black" },
-            board: pieces(&board[half.clone()]),
-            host: pieces(&host[half]),
+            board: format_attackers(&board[half.clone()]),
+            host: format_attackers(&host[half]),
         };
         let byte = at.wrapping_add(wrong as u16);
         let call = self.debugger.step_count();
         let halt = self.debugger.run(ExecCommand::ReverseToChange(byte), &mut |_| false);
-        // A byte that nobody wrote has no instruction to blame: the call stands for it.
+        // No instruction wrote the byte: return to the call.
         if !matches!(halt, HaltReason::Watchpoint(_)) {
             self.debugger.run(ExecCommand::Continue, &mut |debugger| debugger.step_count() >= call);
         }
-        Some(finding)
+        Some(fault)
     }
 
-    /// The bookings of the exchange, and its residue.
-    fn exchange(&mut self, wanted: &ExpectedCall, ask: ShouldStop<'_>) -> Option<FirstFault> {
+    /// Checks the bookings of the exchange, and its residue.
+    fn check_exchange(
+        &mut self,
+        wanted: &ExpectedCall,
+        should_stop: ShouldStop<'_>,
+    ) -> Option<FirstFault> {
         let square = wanted.square;
         let host: Vec<i8> = wanted.outcome.bookings.iter().map(|one| one.residue as i8).collect();
         let end = self.debugger.clock() + (self.within * self.debugger.clock_hz() as f64) as u64;
@@ -251,9 +257,9 @@ impl FaultSearch {
             let mut is_late = false;
             let halt = self.debugger.run(ExecCommand::StepOut, &mut |debugger| {
                 is_late = debugger.clock() >= end;
-                is_late || ask(debugger)
+                is_late || should_stop(debugger)
             });
-            let board = register(&self.debugger.registers(), "E").unwrap_or(0) as u8 as i8;
+            let board = register_value(&self.debugger.registers(), "E").unwrap_or(0) as u8 as i8;
             match halt {
                 HaltReason::Breakpoint => {
                     let expected = host.get(number).copied();

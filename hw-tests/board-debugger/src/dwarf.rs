@@ -1,4 +1,4 @@
-//! The line table of an ELF executable, from its DWARF: ours, or one of GNU as.
+//! Reads the line table of an ELF executable from its DWARF sections.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use tdlasm::module::Place;
 
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
 
-/// The lines in ascending order of addresses; none if the file has no line table that can be read,
-/// since a program without one can be looked at all the same.
-pub(super) fn lines(elf: &[u8]) -> Vec<LinkedLine> {
+/// Returns the lines in ascending order of addresses; empty if the file has no valid line table, as
+/// a program can be debugged without one.
+pub(super) fn read_lines(elf: &[u8]) -> Vec<LinkedLine> {
     let Ok(file) = object::File::parse(elf) else { return Vec::new() };
     let section = |id: SectionId| -> Result<Cow<'_, [u8]>, gimli::Error> {
         let found = file.section_by_name(id.name());
@@ -24,7 +24,7 @@ pub(super) fn lines(elf: &[u8]) -> Vec<LinkedLine> {
     let mut units = dwarf.units();
     let mut module = 0;
     while let Ok(Some(header)) = units.next() {
-        // A unit that is damaged costs its own lines only.
+        // An invalid unit loses only its own lines.
         let _ = add_unit(&dwarf, header, module, &mut lines);
         module += 1;
     }
@@ -45,7 +45,7 @@ fn add_unit(
     let mut open: Option<LinkedLine> = None;
     while let Some((header, row)) = rows.next_row()? {
         let address = u32::try_from(row.address()).unwrap_or(u32::MAX).min(0x1_0000);
-        // A row says where its line begins; that it ends is for the next row to say.
+        // A row has the start of its line; the next row is its end.
         if let Some(mut line) = open.take() {
             line.size = address.saturating_sub(line.address.into());
             if line.size > 0 {
@@ -64,7 +64,7 @@ fn add_unit(
     Ok(())
 }
 
-/// The name of a file with its folder, if it has one of its own.
+/// Returns the name of a file, with its folder if that is not the compilation folder.
 fn file_name(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &gimli::Unit<Slice<'_>>,

@@ -18,9 +18,9 @@ use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 use board_simulator::{AccessKind, Registers};
 
 pub use connections::{GdbConnection, accept_connections};
-pub use packet::{Client, Stream};
+pub use packet::{GdbClient, GdbStream};
 
-use packet::{Packet, bytes, hex, text_of};
+use packet::{Packet, decode_hex, encode_hex, parse_hex};
 
 /// Maximum packet size, reported in the reply to `qSupported`.
 const MAX_PACKET: usize = 0x1000;
@@ -40,17 +40,16 @@ pub enum SessionEnd {
 ///
 /// # Errors
 /// Returns the error of the line to gdb if it fails.
-pub fn serve(debugger: &mut Debugger, client: &mut Client<'_>) -> io::Result<SessionEnd> {
+pub fn serve(debugger: &mut Debugger, client: &mut GdbClient<'_>) -> io::Result<SessionEnd> {
     let mut session = Session { debugger, client, acknowledges: true };
     while let Some(packet) = session.client.receive(session.acknowledges, MAX_PACKET)? {
         let packet = match packet {
-            Packet::Whole(packet) => packet,
+            Packet::Complete(packet) => packet,
             // Reply with an error text, which gdb shows. Asking for retransmission would not help:
             // the packet is too long.
             Packet::TooLong(length) => {
-                session.send(&format!(
-                    "E.a packet has {length} bytes, and {MAX_PACKET} are the most that is read"
-                ))?;
+                session
+                    .send(&format!("E.packet too long: {length} bytes, maximum {MAX_PACKET}"))?;
                 continue;
             }
         };
@@ -63,7 +62,7 @@ pub fn serve(debugger: &mut Debugger, client: &mut Client<'_>) -> io::Result<Ses
             packet => {
                 let reply = session.handle_packet(packet)?;
                 session.send(&reply)?;
-                // What gdb sent before it saw our answer is still acknowledged.
+                // Acknowledges what gdb sent before it received this reply.
                 session.acknowledges &= packet != b"QStartNoAckMode";
             }
         }
@@ -73,7 +72,7 @@ pub fn serve(debugger: &mut Debugger, client: &mut Client<'_>) -> io::Result<Ses
 
 struct Session<'a, 's> {
     debugger: &'a mut Debugger,
-    client: &'a mut Client<'s>,
+    client: &'a mut GdbClient<'s>,
     acknowledges: bool,
 }
 
@@ -90,19 +89,19 @@ impl Session<'_, '_> {
             Some(b'?') => "S05".to_owned(),
             Some(b'g') => registers_text(&self.debugger.registers()),
             Some(b'G' | b'P' | b'M') if let Err(problem) = self.debugger.can_modify() => {
-                refused(&problem)
+                error_reply(&problem)
             }
             Some(b'G') => self.set_registers(rest),
             Some(b'p') => self.register(rest),
             Some(b'P') => self.set_register(rest),
             Some(b'm') => self.read_memory(rest),
             Some(b'M') => self.write_memory(rest),
-            Some(b'Z') => self.stop(rest, true),
-            Some(b'z') => self.stop(rest, false),
+            Some(b'Z') => self.change_stop_point(rest, true),
+            Some(b'z') => self.change_stop_point(rest, false),
             Some(b'H' | b'T') => "OK".to_owned(),
             Some(b'c' | b's' | b'b') => self.run(&text),
             Some(b'q') if text.starts_with("qRcmd,") => return self.monitor(&text[6..]),
-            Some(b'q' | b'Q') => query(&text),
+            Some(b'q' | b'Q') => query_reply(&text),
             _ => String::new(),
         })
     }
@@ -133,12 +132,12 @@ impl Session<'_, '_> {
         }
     }
 
-    /// gdb wants the kind of the watchpoint that it set, not that of the access; of ports and
-    /// registers, which only `monitor watch` can watch, it knows nothing.
+    /// Formats a watchpoint hit. gdb expects the kind of the watchpoint that it set, not of the
+    /// access, and has no watchpoints on ports and registers, which `monitor watch` sets.
     fn watch_text(&self, hit: WatchHit) -> String {
         let watch = self.debugger.stops.watchpoints().find(|(id, _)| *id == hit.id);
         let both = watch.is_some_and(|(_, watch)| watch.reads && watch.writes);
-        let WatchTrigger::Access(access) = hit.event else { return "S05".to_owned() };
+        let WatchTrigger::Access(access) = hit.trigger else { return "S05".to_owned() };
         let kind = match access.kind {
             AccessKind::In | AccessKind::Out => return "S05".to_owned(),
             _ if both => "awatch",
@@ -148,36 +147,39 @@ impl Session<'_, '_> {
         format!("T05{kind}:{:04x};", access.address)
     }
 
-    /// `monitor COMMAND`: a command of the debugger; its text goes to gdb's console.
+    /// Executes `monitor COMMAND`, a debugger command; its output goes to gdb's console.
     fn monitor(&mut self, digits: &str) -> io::Result<String> {
-        let Some(line) = bytes(digits) else { return Ok(error()) };
+        let Some(line) = decode_hex(digits) else { return Ok(error()) };
         let line = String::from_utf8_lossy(&line).into_owned();
         let Self { debugger, client, .. } = self;
-        let ask: ShouldStop<'_> = &mut |_| client.is_interrupted();
-        let said = match commands::execute(debugger, &line, ask) {
+        let should_stop: ShouldStop<'_> = &mut |_| client.is_interrupted();
+        let output = match commands::execute(debugger, &line, should_stop) {
             Ok(CommandOutcome::Quit) => "`detach` or `kill` ends the session".to_owned(),
-            Ok(done) => commands::report(debugger, &done),
+            Ok(outcome) => commands::outcome_text(debugger, &outcome),
             Err(message) => message,
         };
-        // Registers that gdb has kept are old after a command that moved the board.
-        self.send(&format!("O{}", text_of(&format!("{said}\n"))))?;
+        self.send(&format!("O{}", encode_hex(&format!("{output}\n"))))?;
         Ok("OK".to_owned())
     }
 
     fn set_registers(&mut self, text: &str) -> String {
-        let Some(bytes) = bytes(text).filter(|bytes| bytes.len() == REGISTER_BYTES) else {
+        let Some(bytes) = decode_hex(text).filter(|bytes| bytes.len() == REGISTER_BYTES) else {
             return error();
         };
         let mut registers = self.debugger.registers();
         for (number, value) in bytes.chunks(2).enumerate() {
-            put(&mut registers, number, u16::from_le_bytes([value[0], value[1]]));
+            set_register_by_number(
+                &mut registers,
+                number,
+                u16::from_le_bytes([value[0], value[1]]),
+            );
         }
         self.debugger.set_registers(&registers);
         "OK".to_owned()
     }
 
     fn register(&mut self, text: &str) -> String {
-        let number = hex(text.as_bytes()).unwrap_or(u64::MAX) as usize;
+        let number = parse_hex(text.as_bytes()).unwrap_or(u64::MAX) as usize;
         let all = registers_text(&self.debugger.registers());
         all.get(number.saturating_mul(4)..)
             .and_then(|rest| rest.get(..4))
@@ -186,16 +188,20 @@ impl Session<'_, '_> {
 
     fn set_register(&mut self, text: &str) -> String {
         let parts = text.split_once('=');
-        let number = parts.and_then(|(number, _)| hex(number.as_bytes()));
-        let value = parts.and_then(|(_, value)| bytes(value)).filter(|value| value.len() == 2);
+        let number = parts.and_then(|(number, _)| parse_hex(number.as_bytes()));
+        let value = parts.and_then(|(_, value)| decode_hex(value)).filter(|value| value.len() == 2);
         let (Some(number @ 0..=12), Some(value)) = (number, value) else { return error() };
         let mut registers = self.debugger.registers();
-        put(&mut registers, number as usize, u16::from_le_bytes([value[0], value[1]]));
+        set_register_by_number(
+            &mut registers,
+            number as usize,
+            u16::from_le_bytes([value[0], value[1]]),
+        );
         self.debugger.set_registers(&registers);
         "OK".to_owned()
     }
 
-    /// Memory up to FFFFH; fewer bytes than asked for tell gdb where it ends.
+    /// Reads memory up to FFFFH; a shorter reply shows gdb where memory ends.
     fn read_memory(&mut self, text: &str) -> String {
         let Some((address, count)) = parse_address_range(text) else { return error() };
         let left = 0x1_0000 - usize::from(address);
@@ -206,7 +212,7 @@ impl Session<'_, '_> {
     fn write_memory(&mut self, text: &str) -> String {
         let parts = text
             .split_once(':')
-            .and_then(|(place, data)| Some((parse_address_range(place)?, bytes(data)?)));
+            .and_then(|(place, data)| Some((parse_address_range(place)?, decode_hex(data)?)));
         match parts {
             Some(((address, count), data))
                 if count == data.len() && usize::from(address) + count <= 0x1_0000 =>
@@ -218,8 +224,8 @@ impl Session<'_, '_> {
         }
     }
 
-    /// `Z` and `z`: breakpoints (0, 1) and watchpoints on writes, reads and both (2, 3, 4).
-    fn stop(&mut self, text: &str, set: bool) -> String {
+    /// Handles `Z` and `z`: breakpoints (0, 1) and watchpoints on writes, reads and both (2, 3, 4).
+    fn change_stop_point(&mut self, text: &str, set: bool) -> String {
         let Some((kind, place)) = text.split_once(',') else { return error() };
         let Some((address, count)) = parse_address_range(place) else { return error() };
         let refusal = match kind {
@@ -227,7 +233,7 @@ impl Session<'_, '_> {
             _ => self.debugger.can_set_watchpoint(),
         };
         if let (true, Err(problem)) = (set, refusal) {
-            return refused(&problem);
+            return error_reply(&problem);
         }
         let stops = &mut self.debugger.stops;
         match kind {
@@ -241,7 +247,8 @@ impl Session<'_, '_> {
                 let count = count.clamp(1, 0xFFFF) as u16;
                 let what = WatchTarget::Memory;
                 let writes = kind != "3";
-                let watch = Watchpoint { what, first: address, count, reads: kind != "2", writes };
+                let watch =
+                    Watchpoint { target: what, first: address, count, reads: kind != "2", writes };
                 stops.remove_matching_watchpoints(&watch);
                 if set {
                     stops.add_watchpoint(watch);
@@ -253,7 +260,7 @@ impl Session<'_, '_> {
     }
 }
 
-fn query(text: &str) -> String {
+fn query_reply(text: &str) -> String {
     match text.split([':', ';']).next() {
         Some("qSupported") => {
             format!("PacketSize={MAX_PACKET:x};ReverseStep+;ReverseContinue+;QStartNoAckMode+")
@@ -267,8 +274,8 @@ fn query(text: &str) -> String {
     }
 }
 
-/// An error whose text gdb shows.
-fn refused(problem: &str) -> String {
+/// An error reply with a text, which gdb shows.
+fn error_reply(problem: &str) -> String {
     format!("E.{problem}")
 }
 
@@ -276,17 +283,18 @@ fn error() -> String {
     "E01".to_owned()
 }
 
-/// All registers in gdb's order, each low byte first.
+/// Formats all registers in gdb's order, each low byte first.
 fn registers_text(registers: &Registers) -> String {
-    let pairs = registers::PAIRS.map(|name| registers::register(registers, name).unwrap_or(0));
+    let pairs = registers::REGISTER_PAIRS
+        .map(|name| registers::register_value(registers, name).unwrap_or(0));
     let ir = u16::from(registers.i) << 8 | u16::from(registers.r);
     let all = pairs.into_iter().chain([ir]);
     all.map(|value| format!("{:02x}{:02x}", value & 0xFF, value >> 8)).collect()
 }
 
 /// Sets a register by its number in gdb's order.
-fn put(registers: &mut Registers, number: usize, value: u16) {
-    match registers::PAIRS.get(number) {
+fn set_register_by_number(registers: &mut Registers, number: usize, value: u16) {
+    match registers::REGISTER_PAIRS.get(number) {
         Some(name) => {
             registers::set_register(registers, name, value);
         }
@@ -294,10 +302,10 @@ fn put(registers: &mut Registers, number: usize, value: u16) {
     }
 }
 
-/// `ADDRESS,LENGTH`, in hexadecimal digits; what follows a second comma or a semicolon is passed
-/// over. An address of more than sixteen bits is none.
+/// Parses hexadecimal `ADDRESS,LENGTH`; ignores anything after a second comma or a semicolon.
+/// Returns `None` if the address has more than 16 bits.
 fn parse_address_range(text: &str) -> Option<(u16, usize)> {
     let mut parts = text.split([',', ';']);
-    let address = u16::try_from(hex(parts.next()?.as_bytes())?).ok()?;
-    Some((address, hex(parts.next()?.as_bytes())? as usize))
+    let address = u16::try_from(parse_hex(parts.next()?.as_bytes())?).ok()?;
+    Some((address, parse_hex(parts.next()?.as_bytes())? as usize))
 }

@@ -4,7 +4,7 @@
 use super::calls::CallStack;
 use board_simulator::{BoardModel, QueueLine};
 
-/// Steps between two snapshots at first.
+/// Initial number of steps between two snapshots.
 const INITIAL_INTERVAL_STEPS: u64 = 2_000;
 /// Maximum number of steps between two snapshots, which bounds the time of a reverse step.
 const MAX_INTERVAL_STEPS: u64 = 128_000;
@@ -72,7 +72,7 @@ impl History {
     }
 
     /// The last snapshot at or before `step`.
-    pub(super) fn before(&self, step: u64) -> Option<&Snapshot> {
+    pub(super) fn snapshot_before(&self, step: u64) -> Option<&Snapshot> {
         let after = self.snapshots.partition_point(|snapshot| snapshot.step <= step);
         self.snapshots.get(after.checked_sub(1)?)
     }
@@ -97,7 +97,7 @@ impl History {
     }
 
     /// Returns the next input if it is due at `step`, after `delivered` inputs.
-    pub(super) fn due(&self, step: u64, delivered: usize) -> Option<&[u8]> {
+    pub(super) fn due_input(&self, step: u64, delivered: usize) -> Option<&[u8]> {
         let next = self.inputs.get(delivered).filter(|input| input.step <= step)?;
         Some(&next.bytes)
     }

@@ -1,34 +1,38 @@
-//! A debugger, profiler and coverage tool for Z80 programs on a simulated board, with reverse
-//! execution. A real board is debugged through the debug kernel; a simulated twin that receives the
-//! same input executes its reverse commands.
+//! A debugger with reverse execution, a profiler and a coverage tool for Z80 programs on simulated
+//! boards. Real boards are debugged through the debug kernel: a simulated twin, which receives the
+//! same input, executes their reverse commands.
 //!
-//! [`Machine`] is a board with its programs. [`Debugger`] runs [`ExecCommand`]s and reports a
-//! [`HaltReason`]; [`commands`] parses the command language. The front ends are thin: [`gdb`]
-//! serves gdb's remote protocol, [`dap`] the Debug Adapter Protocol, and `view` draws a terminal.
+//! [`Machine`] is a simulated board with its programs. [`Debugger`] runs [`ExecCommand`]s and
+//! reports a [`HaltReason`]; [`commands`] parses the command language. The front ends are thin:
+//! [`gdb`] serves gdb's remote protocol, [`dap`] the Debug Adapter Protocol, and `view` draws a
+//! terminal.
 //!
 //! ```
 //! use board_debugger::{Debugger, ExecCommand, HaltReason, LoadedProgram, open_program};
-//! use firmware::code::KnownProgram;
-//! use firmware::profile::Profile;
+//! use firmware::code_map::MappedProgram;
+//! use firmware::profile::BoardProfile;
 //!
-//! let profile = Profile::named("rc2014-classic")?;
-//! let mut known = KnownProgram::default();
-//! known.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0; // INR A
-//! twice let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+//! // `INR A` twice, at 8000H.
+//! let mut known = MappedProgram::default();
+//! known.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0;
+//! let profile = BoardProfile::named("rc2014-classic")?;
+//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+//!
 //! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Step);
-//! assert_eq!(debugger.registers().pc, 0x8001); assert_eq!(debugger.run(ExecCommand::ReverseStep,
-//! &mut |_| false), HaltReason::Step); assert_eq!(debugger.registers().pc, 0x8000);
+//! assert_eq!(debugger.registers().pc, 0x8001);
+//! assert_eq!(debugger.run(ExecCommand::ReverseStep, &mut |_| false), HaltReason::Step);
+//! assert_eq!(debugger.registers().pc, 0x8000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod calls;
 pub mod commands;
-mod condition;
 pub mod dap;
 mod debugger;
 mod diagnose;
 mod dwarf;
 mod exec;
+mod expression;
 pub mod gdb;
 mod history;
 mod location;
@@ -46,18 +50,20 @@ mod target_exec;
 #[cfg(feature = "view")]
 pub mod view;
 
-pub use calls::Call;
-pub use condition::{Condition, ConditionError, parse_number};
+pub use calls::OpenCall;
 pub use debugger::{Debugger, ShouldStop};
 pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
+pub use expression::{Expression, ExpressionError, parse_number};
 pub use machine::Machine;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use registers::{
-    FLAGS, PAIRS, REGISTERS, RegisterRole, canonical_name, flag_letters, register, set_register,
-    xchng_register_roles,
+    FLAGS, REGISTER_NAMES, REGISTER_PAIRS, RegisterRole, canonical_register_name, flag_letters,
+    register_value, set_register, xchng_register_roles,
 };
-pub use render::{Instruction, board_text, describe, instruction_at, pieces};
+pub use render::{
+    DisassembledInstruction, describe_halt, disassemble_at, format_attackers, position_lines,
+};
 pub use session::{
     DebugSession, EntryOutcome, SessionError, board_with_program, open_at_exchange,
     open_for_position, open_position_on_target, open_program, open_program_on_target,

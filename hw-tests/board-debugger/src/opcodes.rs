@@ -1,4 +1,4 @@
-//! Classes of opcodes that stepping and profiling need to recognise.
+//! Classes of opcodes for stepping and profiling.
 
 /// Returns `true` for CALL, conditional CALL and RST.
 #[must_use]

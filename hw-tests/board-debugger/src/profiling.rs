@@ -1,5 +1,5 @@
-//! The work of the Z80 code on a board: T-states by routine and line, and lines and branches that
-//! have run.
+//! Profiling and coverage: T-states by routine and line, call trees, sampling, and the lines and
+//! branches that have run.
 
 mod call_tree;
 mod callgrind;
@@ -13,15 +13,16 @@ mod samples;
 mod speedscope;
 mod step_counter;
 
-pub use call_tree::{CallTree, Node};
-pub use callgrind::callgrind;
+pub use call_tree::{CallNode, CallTree};
+pub use callgrind::to_callgrind;
 pub use coverage::{Coverage, FileCoverage, coverage_table};
 pub use coverage_workload::CoverageWorkload;
-pub use flame::svg;
+pub use flame::flame_graph_svg;
 pub use profile::{
-    LineTime, RoutineTime, annotated, compared_table, line_table, lines, routine_table, routines,
+    LineTime, RoutineTime, annotated_source, comparison_table, line_table, line_times,
+    routine_table, routine_times,
 };
 pub use routine_map::RoutineMap;
 pub use samples::{SampledRoutine, Samples, sample_table};
-pub use speedscope::speedscope;
-pub use step_counter::{Count, StepCounter};
+pub use speedscope::to_speedscope;
+pub use step_counter::{InstructionCount, StepCounter};

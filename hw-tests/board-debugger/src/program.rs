@@ -1,11 +1,11 @@
-//! Any program on a simulated board: assembled here, or read from an ELF or Intel HEX file.
+//! Loads a user's program: assembles source, or reads an ELF or Intel HEX file.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use firmware::build::BuildError;
-use firmware::code::{KnownProgram, Label};
-use firmware::profile::Profile;
+use firmware::code_map::{Label, MappedProgram};
+use firmware::profile::BoardProfile;
 use tdlasm::image::{HexError, parse_intel_hex};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::SectionKind;
@@ -14,75 +14,72 @@ use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Options, assemble};
 
-use super::condition::parse_number;
 use super::dwarf;
+use super::expression::parse_number;
 
-/// Endings of files that hold a program already.
-const ELF: [&str; 3] = ["elf", "out", "axf"];
-const HEX: [&str; 3] = ["hex", "ihx", "ihex"];
-/// Endings of files that are to be assembled.
-const SOURCE: [&str; 4] = ["asm", "z80", "mac", "tdl"];
+/// File name extensions, by type of program.
+const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
+const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
+const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
-/// A program of the user's, and how it is to be put on a board.
+/// A user's program file, and how to load it.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFile {
-    /// The file: source, ELF executable or Intel HEX, by its ending.
+    /// The file; its extension selects source, ELF executable or Intel HEX.
     pub path: PathBuf,
-    /// The layout for source that is assembled; without it `.PROG.` begins where the board's RAM
-    /// does.
+    /// The layout file for linking source; by default [`ram_layout`].
     pub layout: Option<PathBuf>,
-    /// Symbols that are defined before the first line of source.
+    /// Symbols defined before the first source line.
     pub defines: Vec<(String, u16)>,
-    /// Folders where inserted files are, besides beside the file.
+    /// Folders to search for inserted files, after the folder of the file itself.
     pub include: Vec<PathBuf>,
-    /// A file of symbols, `VALUE NAME` a line, for a program without its own.
+    /// A symbol file for a program without symbols of its own; each line is `VALUE NAME`.
     pub symbols: Option<PathBuf>,
-    /// Entry of the program, a label or a number, if the file does not say or
-    /// says otherwise.
+    /// Entry of the program, a label or a number; overrides the entry in the file.
     pub entry: Option<String>,
 }
 
-/// Error returned if a program can't be put on a board.
+/// Error returned if a program can't be loaded onto a board.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// A file can't be read.
     #[error("can't read {file}: {1}", file = .0.display())]
     Read(PathBuf, io::Error),
-    /// The ending of the file is none that is known.
+    /// The extension of the file is unknown.
     #[error(
-        "{file}: the ending tells no kind of program; source ends in .asm, and programs in .elf \
-         or .hex",
+        "{file}: unknown file type: expected source (.asm), an ELF executable (.elf) or Intel HEX \
+         (.hex)",
         file = .0.display()
     )]
-    Kind(PathBuf),
-    /// The source has errors; the text shows them.
+    UnknownFileType(PathBuf),
+    /// The source has errors.
     #[error("the program does not assemble:\n{0}")]
     Assembly(AssembleError),
     /// The linker found errors.
     #[error("{file}: the program does not link:\n{1}", file = .0.display())]
     Link(PathBuf, LinkErrors),
-    /// The layout is wrong.
+    /// The layout file is invalid.
     #[error("{file}: {1}", file = .0.display())]
     Layout(PathBuf, LayoutError),
-    /// The file is no ELF executable for the Z80.
+    /// The file is not an ELF executable for the Z80.
     #[error("{file}: {1}", file = .0.display())]
     Elf(PathBuf, ObjectError),
-    /// The file is no Intel HEX.
+    /// The file is not valid Intel HEX.
     #[error("{file}: {1}", file = .0.display())]
     Hex(PathBuf, HexError),
-    /// A line of a symbol file is not understood.
+    /// A line of a symbol file is invalid; its number.
     #[error(
-        "{file}:{1}: a line is an address in hexadecimal digits and a name, such as: 8003 START",
+        "{file}:{1}: invalid line: expected a hexadecimal address and a name, as in 8003 START",
         file = .0.display()
     )]
     Symbol(PathBuf, usize),
     /// The program has no bytes.
     #[error("{file}: the program has no bytes", file = .0.display())]
     Empty(PathBuf),
-    /// The entry is neither a label nor a number.
-    #[error("the program has no label {0} to begin at")]
+    /// The entry is neither a number nor a label of the program.
+    #[error("invalid entry '{0}': expected an address or a label of the program")]
     NoEntry(String),
-    /// The project file that holds for the source can't be used.
+    /// The project file of the source is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// The monitor can't be built.
@@ -90,19 +87,19 @@ pub enum ProgramError {
     Build(#[from] BuildError),
 }
 
-/// A program that was read, and the warnings of the assembler.
+/// A program that was loaded from a file.
 pub struct LoadedProgram {
-    pub(super) known: KnownProgram,
-    /// Its entry address.
+    pub(super) known: MappedProgram,
+    /// The entry address.
     pub entry: u16,
     /// The assembler's warnings, as text.
     pub warnings: String,
 }
 
 impl LoadedProgram {
-    /// A program that was linked by the caller.
+    /// Creates a program that the caller has linked.
     #[must_use]
-    pub fn new(known: KnownProgram, entry: u16) -> Self {
+    pub fn new(known: MappedProgram, entry: u16) -> Self {
         Self { known, entry, warnings: String::new() }
     }
 }
@@ -111,19 +108,19 @@ impl ProgramFile {
     /// Reads the program, or assembles and links it.
     ///
     /// # Errors
-    /// Returns `ProgramError` if a file can't be read, or if there are errors in it.
-    pub fn load(&self, profile: &Profile) -> Result<LoadedProgram, ProgramError> {
+    /// Returns `ProgramError` if a file can't be read or is invalid.
+    pub fn load(&self, profile: &BoardProfile) -> Result<LoadedProgram, ProgramError> {
         let ending = self.path.extension().unwrap_or_default().to_string_lossy();
         let is_one_of = |known: &[&str]| known.iter().any(|one| ending.eq_ignore_ascii_case(one));
         let mut warnings = String::new();
-        let (known, entry) = if is_one_of(&SOURCE) {
+        let (known, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
             self.assemble(profile, &mut warnings)?
-        } else if is_one_of(&ELF) {
-            self.elf()?
-        } else if is_one_of(&HEX) {
-            self.hex()?
+        } else if is_one_of(&ELF_EXTENSIONS) {
+            self.read_elf()?
+        } else if is_one_of(&HEX_EXTENSIONS) {
+            self.read_hex()?
         } else {
-            return Err(ProgramError::Kind(self.path.clone()));
+            return Err(ProgramError::UnknownFileType(self.path.clone()));
         };
         let empty = || ProgramError::Empty(self.path.clone());
         let (first, _) = known.image.bounds().ok_or_else(empty)?;
@@ -131,7 +128,7 @@ impl ProgramFile {
         Ok(LoadedProgram { known, entry, warnings })
     }
 
-    fn chosen_entry(&self, known: &KnownProgram) -> Result<Option<u16>, ProgramError> {
+    fn chosen_entry(&self, known: &MappedProgram) -> Result<Option<u16>, ProgramError> {
         let Some(text) = &self.entry else { return Ok(None) };
         let symbol = || known.symbols.get(&text.to_ascii_uppercase()).copied();
         let value = parse_number(text).or_else(symbol);
@@ -140,10 +137,10 @@ impl ProgramFile {
 
     fn assemble(
         &self,
-        profile: &Profile,
+        profile: &BoardProfile,
         warnings: &mut String,
-    ) -> Result<(KnownProgram, Option<u16>), ProgramError> {
-        // A file that is missing is a matter of files, not an error in source.
+    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+        // Report a missing file as `Read`, not as an error in source.
         read(&self.path)?;
         let mut options = Options {
             defines: self.defines.clone(),
@@ -162,36 +159,36 @@ impl ProgramFile {
         let program = link(&assembly.modules, &self.layout(profile)?)
             .map_err(|errors| ProgramError::Link(self.path.clone(), errors))?;
         *warnings = tdlasm::diag::render::human(&assembly.diagnostics, &assembly.sources, false);
-        Ok((KnownProgram::from(&program), program.entry))
+        Ok((MappedProgram::from(&program), program.entry))
     }
 
-    fn layout(&self, profile: &Profile) -> Result<Layout, ProgramError> {
+    fn layout(&self, profile: &BoardProfile) -> Result<Layout, ProgramError> {
         let Some(path) = &self.layout else { return Ok(ram_layout(profile)) };
         let text = String::from_utf8_lossy(&read(path)?).into_owned();
         Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
     }
 
-    fn elf(&self) -> Result<(KnownProgram, Option<u16>), ProgramError> {
+    fn read_elf(&self) -> Result<(MappedProgram, Option<u16>), ProgramError> {
         let bytes = read(&self.path)?;
         let elf =
             read_executable(&bytes).map_err(|error| ProgramError::Elf(self.path.clone(), error))?;
-        let lines = dwarf::lines(&bytes);
-        let mut known = KnownProgram { image: elf.image, lines, ..KnownProgram::default() };
+        let lines = dwarf::read_lines(&bytes);
+        let mut known = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
         add_symbols(&mut known, elf.symbols);
         add_symbols(&mut known, self.symbol_file()?);
         Ok((known, elf.entry))
     }
 
-    fn hex(&self) -> Result<(KnownProgram, Option<u16>), ProgramError> {
+    fn read_hex(&self) -> Result<(MappedProgram, Option<u16>), ProgramError> {
         let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
         let (image, entry) =
             parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
-        let mut known = KnownProgram { image, ..KnownProgram::default() };
+        let mut known = MappedProgram { image, ..MappedProgram::default() };
         add_symbols(&mut known, self.symbol_file()?);
         Ok((known, entry))
     }
 
-    /// The symbols of the symbol file, or of the file beside the program that ends in `.sym`.
+    /// Reads the symbol file; by default the `.sym` file beside the program, if there is one.
     fn symbol_file(&self) -> Result<Vec<(u16, String)>, ProgramError> {
         let beside = self.path.with_extension("sym");
         let path = match &self.symbols {
@@ -212,15 +209,15 @@ impl ProgramFile {
     }
 }
 
-/// `VALUE NAME`.
+/// Parses `VALUE NAME`.
 fn symbol(line: &str) -> Option<(u16, String)> {
     let (value, name) = line.split_once(char::is_whitespace)?;
     let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16).ok()?;
     Some((value, name.trim().to_owned()))
 }
 
-/// Adds the symbols of a file, which does not say who may use them.
-fn add_symbols(known: &mut KnownProgram, symbols: Vec<(u16, String)>) {
+/// Adds the symbols of a file, which has no types: guesses which are code.
+fn add_symbols(known: &mut MappedProgram, symbols: Vec<(u16, String)>) {
     let has_lines = !known.lines.is_empty();
     for (value, name) in symbols {
         let name = name.to_ascii_uppercase();
@@ -235,10 +232,9 @@ fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
     std::fs::read(path).map_err(|error| ProgramError::Read(path.to_owned(), error))
 }
 
-/// The layout of applications for RAM: everything from where the board's RAM begins, one section
-/// after the other.
+/// Returns the default layout: all sections from the start of the board's RAM, one after the other.
 #[must_use]
-pub fn ram_layout(profile: &Profile) -> Layout {
+pub fn ram_layout(profile: &BoardProfile) -> Layout {
     let ram = profile.ram;
     let size = u32::from(ram.end) - u32::from(ram.start) + 1;
     let region = Region { name: "ram".into(), start: ram.start, size, fill: 0 };

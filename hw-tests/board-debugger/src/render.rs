@@ -1,4 +1,4 @@
-//! Views of a board for a person, as lines of text that every front end uses.
+//! Renders the debugger's state as lines of text, for all front ends.
 
 use board_simulator::AccessKind;
 use sargon_corpus::encode;
@@ -8,29 +8,29 @@ use tdlasm::isa::decode;
 
 use super::debugger::Debugger;
 use super::exec::HaltReason;
-use super::registers::{RegisterRole, flag_letters, register, xchng_register_roles};
+use super::registers::{RegisterRole, flag_letters, register_value, xchng_register_roles};
 use super::stops::{HitCondition, WatchTarget, WatchTrigger, Watchpoint};
 
 /// Bytes of a section of the attackers array, and of both.
 const SECTION: usize = 7;
 pub(super) const ARRAY: u16 = 14;
-/// Bytes of a row of memory.
+/// Bytes in a row of a memory dump.
 pub(super) const ROW: u16 = 16;
 
-/// One instruction as people are shown it.
+/// A disassembled instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instruction {
-    /// Its address.
+pub struct DisassembledInstruction {
+    /// The address of the first byte.
     pub address: u16,
-    /// Its bytes.
+    /// The bytes.
     pub bytes: Vec<u8>,
-    /// Its text, with labels for addresses.
+    /// The source text, with labels for addresses.
     pub text: String,
 }
 
-/// The instruction at an address; a byte that is none is shown as `.BYTE`.
+/// Disassembles the instruction at an address; an invalid one becomes `.BYTE`.
 #[must_use]
-pub fn instruction_at(debugger: &Debugger, address: u16) -> Instruction {
+pub fn disassemble_at(debugger: &Debugger, address: u16) -> DisassembledInstruction {
     let code = debugger.code();
     let mut bytes = debugger.dump(address, 4);
     let name = |value: u16| code.label(value).map(|label| label.name.clone());
@@ -39,18 +39,18 @@ pub fn instruction_at(debugger: &Debugger, address: u16) -> Instruction {
         None => (format!(".BYTE {}", hex_byte(bytes[0])), 1),
     };
     bytes.truncate(length);
-    Instruction { address, bytes, text }
+    DisassembledInstruction { address, bytes, text }
 }
 
-/// A byte as source has it: with a zero before a letter.
+/// Formats a byte as in source, with a zero before a letter.
 fn hex_byte(byte: u8) -> String {
     let zero = if byte > 0x9F { "0" } else { "" };
     format!("{zero}{byte:02X}H")
 }
 
-/// A sentence about why the board stands still; empty after a step.
+/// Describes why the board halted; empty after a completed command.
 #[must_use]
-pub fn describe(debugger: &Debugger, halt: HaltReason) -> String {
+pub fn describe_halt(debugger: &Debugger, halt: HaltReason) -> String {
     let reason = reason(debugger, halt);
     match (debugger.is_twin(), reason.is_empty()) {
         (false, _) => reason,
@@ -63,23 +63,23 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
     match halt {
         HaltReason::Step => String::new(),
         HaltReason::Breakpoint => "at a breakpoint".to_owned(),
-        HaltReason::Watchpoint(hit) if hit.id == 0 => touched(debugger, hit.event),
+        HaltReason::Watchpoint(hit) if hit.id == 0 => describe_access(debugger, hit.trigger),
         HaltReason::Watchpoint(hit) => {
-            format!("watchpoint {}: {}", hit.id, touched(debugger, hit.event))
+            format!("watchpoint {}: {}", hit.id, describe_access(debugger, hit.trigger))
         }
-        HaltReason::Idle => "the board waits for its host, and nothing is on the line".to_owned(),
-        HaltReason::HistoryStart => "the known past begins here".to_owned(),
+        HaltReason::Idle => "idle: waiting for input".to_owned(),
+        HaltReason::HistoryStart => "start of the recorded history".to_owned(),
         HaltReason::Paused => {
-            format!("stopped at {}", debugger.code().place_of(debugger.registers().pc))
+            format!("stopped at {}", debugger.code().describe_address(debugger.registers().pc))
         }
         HaltReason::TwinCaughtUp => {
-            "the twin is where the board is held: this is the board again".to_owned()
+            "the twin has caught up with the board, which is shown again".to_owned()
         }
         HaltReason::TargetError => debugger.last_error().unwrap_or_default(),
     }
 }
 
-fn touched(debugger: &Debugger, event: WatchTrigger) -> String {
+fn describe_access(debugger: &Debugger, event: WatchTrigger) -> String {
     let access = match event {
         WatchTrigger::Access(access) => access,
         WatchTrigger::Register { name, before, after } => {
@@ -98,10 +98,10 @@ fn touched(debugger: &Debugger, event: WatchTrigger) -> String {
     format!("{what}, value {:02X}H", access.value)
 }
 
-/// The registers of both sets, flags and pointers, in seven lines.
+/// The registers of both sets, pointers and flags, in seven lines.
 pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let registers = debugger.registers();
-    let value = |name: &str| register(&registers, name).unwrap_or(0);
+    let value = |name: &str| register_value(&registers, name).unwrap_or(0);
     let row = |(left, right): (&str, &str)| {
         format!("{left:<3} {:04X}      {right:<3} {:04X}", value(left), value(right))
     };
@@ -113,7 +113,7 @@ pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     lines
 }
 
-/// The registers by the article's names; empty outside of XCHNG.
+/// The registers with their roles in XCHNG; empty outside of it.
 pub(super) fn roles(debugger: &Debugger) -> Vec<String> {
     let row = |role: RegisterRole| {
         let value = match role.meaning {
@@ -126,10 +126,10 @@ pub(super) fn roles(debugger: &Debugger) -> Vec<String> {
     xchng_register_roles(&debugger.registers(), debugger.code()).into_iter().map(row).collect()
 }
 
-/// One side of the attackers array as pieces in the order of the sections: `3: N R Q`. Entries are
-/// point values; a value of 3 is a knight in the knights' section and a bishop elsewhere.
+/// Formats one side's section of the attackers array: the count, then the pieces, as in `3: N R Q`.
+/// Entries are point values; a value of 3 is a knight in the knights' byte and a bishop elsewhere.
 #[must_use]
-pub fn pieces(section: &[u8]) -> String {
+pub fn format_attackers(section: &[u8]) -> String {
     let Some((count, slots)) = section.split_first() else { return String::new() };
     let entries = slots.iter().enumerate();
     let letters: Vec<String> = entries
@@ -153,18 +153,21 @@ fn letter(slot: usize, value: u8) -> Option<String> {
     })
 }
 
-/// The attackers array, a line a side; empty if the program has none.
+/// The attackers array, one line per side; empty if the program has none.
 pub(super) fn array(debugger: &Debugger) -> Vec<String> {
     let Some(at) = debugger.code().symbol("ATKLST") else { return Vec::new() };
     let bytes = debugger.dump(at, usize::from(ARRAY));
     let (white, black) = bytes.split_at(SECTION);
-    vec![format!("White  {}", pieces(white)), format!("Black  {}", pieces(black))]
+    vec![
+        format!("White  {}", format_attackers(white)),
+        format!("Black  {}", format_attackers(black)),
+    ]
 }
 
-/// The position that the evaluator has, White's pieces in capitals and the square under examination
-/// in brackets; empty if the program has none.
+/// Renders the evaluator's position, with White's pieces in capitals and the square under
+/// examination in brackets; empty if the program has no position.
 #[must_use]
-pub fn board_text(debugger: &Debugger) -> Vec<String> {
+pub fn position_lines(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
     let Some(at) = code.symbol("BOARDA") else { return Vec::new() };
     let examined = code.symbol("M3").map(|at| debugger.peek(at)).and_then(encode::decode_square);
@@ -184,7 +187,7 @@ pub fn board_text(debugger: &Debugger) -> Vec<String> {
     lines
 }
 
-/// Rows of memory, sixteen bytes a row, with the characters beside them.
+/// A dump of memory, 16 bytes per row, with the characters beside them.
 pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> {
     let row = |row: usize| {
         let at = first.wrapping_add(ROW.wrapping_mul(row as u16));
@@ -198,25 +201,24 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize) -> Vec<String
     (0..rows).map(row).collect()
 }
 
-/// Rows of instructions from an address on; `>` marks the next one, `*` those with a breakpoint.
+/// A disassembly from `first` on; `>` marks PC, `*` breakpoints.
 pub(super) fn code(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> {
     let pc = debugger.registers().pc;
     let mut at = first;
     let mut lines = Vec::new();
     for _ in 0..rows {
-        let shown = instruction_at(debugger, at);
+        let shown = disassemble_at(debugger, at);
         let digits: String = shown.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         let stop = if debugger.stops.has_breakpoint(at) { '*' } else { ' ' };
         let mark = if at == pc { '>' } else { ' ' };
-        let name = debugger.code().name_of(at);
+        let name = debugger.code().address_name(at);
         lines.push(format!("{mark}{stop}{at:04X}  {digits:<8}  {:<20}  {name}", shown.text));
         at = at.wrapping_add(shown.bytes.len() as u16);
     }
     lines
 }
 
-/// Lines of a source file from one on; `>` marks the one that is running, `*` those with a
-/// breakpoint.
+/// Lines of a source file from `first` on; `>` marks the line at PC, `*` breakpoints.
 pub(super) fn source(debugger: &Debugger, file: &str, first: usize, rows: usize) -> Vec<String> {
     let code = debugger.code();
     let running = debugger.line().filter(|(name, _)| *name == file).map(|(_, line)| line as usize);
@@ -230,13 +232,13 @@ pub(super) fn source(debugger: &Debugger, file: &str, first: usize, rows: usize)
         let number = index + 1;
         let mark = if running == Some(number) { '>' } else { ' ' };
         let stop = if stops.contains(&number) { '*' } else { ' ' };
-        format!("{mark}{stop}{number:4}  {}", visible(&expanded(text)))
+        format!("{mark}{stop}{number:4}  {}", printable(&expand_tabs(text)))
     };
     text.map(row).collect()
 }
 
-/// A line with its tabs as blanks, to columns of eight.
-fn expanded(text: &str) -> String {
+/// Replaces tabs by spaces, with a tab stop every eight columns.
+fn expand_tabs(text: &str) -> String {
     const TAB: usize = 8;
     let mut shown = String::new();
     let mut column = 0;
@@ -251,55 +253,55 @@ fn expanded(text: &str) -> String {
     shown
 }
 
-/// Text without what would move a cursor.
-pub(super) fn visible(text: &str) -> String {
+/// Replaces control characters, which could move the cursor, by dots.
+pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '.' } else { c }).collect()
 }
 
-/// The open calls, the innermost first, each with where its caller stands.
+/// The open calls, innermost first, each with the location of the calling instruction.
 pub(super) fn calls(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
     let pc = debugger.registers().pc;
-    let mut lines = vec![format!("at {}", code.place_of(pc))];
+    let mut lines = vec![format!("at {}", code.describe_address(pc))];
     for call in debugger.calls() {
         let how = match (call.is_service, call.was_seen) {
             (true, _) => "interrupted",
             (_, true) => "from",
             _ => "from (guessed)",
         };
-        lines.push(format!("{how} {}", code.place_of(call.site)));
+        lines.push(format!("{how} {}", code.describe_address(call.site)));
     }
     lines
 }
 
-/// Words of the stack from the stack pointer on, with the places that they may be return addresses
-/// to.
+/// Words from the stack pointer on, each with the code location of that address, if it has one.
 #[cfg(feature = "view")]
 pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
     let sp = debugger.registers().sp;
     let row = |word: usize| {
         let at = sp.wrapping_add(2 * word as u16);
         let value = debugger.peek_word(at);
-        let name = debugger.code().nearest(value).map(|_| debugger.code().name_of(value));
+        let name =
+            debugger.code().nearest_label(value).map(|_| debugger.code().address_name(value));
         format!("{at:04X}  {value:04X}  {}", name.unwrap_or_default())
     };
     (0..rows).map(row).collect()
 }
 
-/// The breakpoints and watchpoints with their numbers.
+/// The breakpoints and watchpoints, with their numbers.
 pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
     let breaks = debugger.stops.breakpoints().map(|(id, one)| {
         let condition = if one.condition.is_some() { ", on a condition" } else { "" };
         let hits = match one.hits {
             HitCondition::Every => String::new(),
-            HitCondition::From(number) => format!(", from passage {number} on"),
-            HitCondition::Only(number) => format!(", passage {number} alone"),
-            HitCondition::EveryNth(number) => format!(", every {number} passages"),
+            HitCondition::From(number) => format!(", from hit {number} on"),
+            HitCondition::Only(number) => format!(", hit {number} only"),
+            HitCondition::EveryNth(number) => format!(", every {number} hits"),
         };
-        let passages = one.hit_count;
-        let place = code.place_of(one.address);
-        format!("{id}: break at {place}{condition}{hits}; {passages} so far")
+        let count = one.hit_count;
+        let place = code.describe_address(one.address);
+        format!("{id}: break at {place}{condition}{hits}; {count} hits so far")
     });
     let watches =
         debugger.stops.watchpoints().map(|(id, watch)| format!("{id}: {}", watched(watch)));
@@ -313,7 +315,7 @@ fn watched(watch: &Watchpoint) -> String {
         (true, false) => "reads",
         _ => "writes",
     };
-    match watch.what {
+    match watch.target {
         WatchTarget::Memory => {
             format!("watch {} bytes at {:04X}H, {access}", watch.count, watch.first)
         }
@@ -327,44 +329,46 @@ fn watched(watch: &Watchpoint) -> String {
 /// Returns the board's output as lines of text without control characters.
 pub(super) fn console(debugger: &Debugger) -> Vec<String> {
     let text: String = debugger.output().iter().map(|byte| char::from(byte & 0x7F)).collect();
-    text.replace('\r', "").split('\n').map(visible).collect()
+    text.replace('\r', "").split('\n').map(printable).collect()
 }
 
-/// The T-states since a moment, and since power came on.
+/// The T-states since `began`, and since power-up.
 #[cfg(feature = "view")]
-pub(super) fn time(debugger: &Debugger, began: u64) -> Vec<String> {
+pub(super) fn elapsed(debugger: &Debugger, began: u64) -> Vec<String> {
     let clock = debugger.clock();
     let since = i128::from(clock) - i128::from(began);
-    vec![format!("{since:+} T-states"), format!("{clock} since power came on")]
+    vec![format!("{since:+} T-states"), format!("{clock} since power-up")]
 }
 
-/// The address some instructions after another.
+/// The address `count` instructions after `from`.
 #[cfg(feature = "view")]
-pub(super) fn code_after(debugger: &Debugger, from: u16, count: usize) -> u16 {
-    (0..count).fold(from, |at, _| at.wrapping_add(debugger.length(at)))
+pub(super) fn address_after(debugger: &Debugger, from: u16, count: usize) -> u16 {
+    (0..count).fold(from, |at, _| at.wrapping_add(debugger.instruction_length(at)))
 }
 
-/// The address some instructions before another.
+/// The address `count` instructions before `from`.
 #[cfg(feature = "view")]
-pub(super) fn code_before(debugger: &Debugger, from: u16, count: usize) -> u16 {
-    (0..count).fold(from, |at, _| one_before(debugger, at))
+pub(super) fn address_before(debugger: &Debugger, from: u16, count: usize) -> u16 {
+    (0..count).fold(from, |at, _| previous_instruction(debugger, at))
 }
 
-/// The address of the instruction before one; `None` at the beginning of memory.
+/// The address of the previous instruction; `None` at the start of memory.
 pub(super) fn instruction_before(debugger: &Debugger, at: u16) -> Option<u16> {
-    Some(one_before(debugger, at)).filter(|before| *before < at)
+    Some(previous_instruction(debugger, at)).filter(|before| *before < at)
 }
 
-/// The instruction before an address. Instructions can't be read backwards: where lines tell where
-/// they begin, that counts, and else the longest one that ends at the address.
-fn one_before(debugger: &Debugger, at: u16) -> u16 {
-    const LONGEST: u16 = 4;
+/// The instruction before an address. Z80 code can't be decoded backwards: the line table decides
+/// where it covers the address, otherwise the longest instruction that ends there.
+fn previous_instruction(debugger: &Debugger, at: u16) -> u16 {
+    const MAX_INSTRUCTION_BYTES: u16 = 4;
     let code = debugger.code();
     let before = code.line_at(at.wrapping_sub(1)).filter(|line| line.is_code);
     let known = before.and_then(|line| {
         let places = code.instructions(line).into_iter().map(|(place, _)| place);
         places.filter(|place| *place < at).max()
     });
-    let fits = |length: &u16| debugger.length(at.wrapping_sub(*length)) == *length;
-    known.unwrap_or_else(|| at.wrapping_sub((1..=LONGEST).rev().find(fits).unwrap_or(1)))
+    let fits = |length: &u16| debugger.instruction_length(at.wrapping_sub(*length)) == *length;
+    known.unwrap_or_else(|| {
+        at.wrapping_sub((1..=MAX_INSTRUCTION_BYTES).rev().find(fits).unwrap_or(1))
+    })
 }

@@ -5,17 +5,17 @@ mod target;
 use board_simulator::{BoardModel, QueueLine, Registers, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build};
-use firmware::code::{CodeMap, KnownProgram};
+use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::{Position, Square};
 use tdlasm::image::Image;
 
-use super::condition::Condition;
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
+use super::expression::Expression;
 use super::machine::Machine;
 use super::program::{LoadedProgram, ProgramError};
 use super::stops::Breakpoint;
@@ -57,19 +57,19 @@ pub enum EntryOutcome {
 }
 
 impl EntryOutcome {
-    /// Returns a message for the user that says where the board is halted instead; `None` if it
-    /// reached the entry point.
+    /// Returns a message with the location at which the board halted instead; `None` if it reached
+    /// the entry point.
     #[must_use]
     pub fn message(&self, debugger: &Debugger) -> Option<String> {
-        let place = debugger.code().place_of(debugger.registers().pc);
+        let place = debugger.code().describe_address(debugger.registers().pc);
         match self {
             Self::Reached => None,
             Self::NotCalled(square) => Some(format!(
-                "the board examined the position and never called XCHNG for {square}; is there a \
-                 piece?"
+                "the board examined the position without calling XCHNG for {square}; is the \
+                 square empty?"
             )),
             Self::TimedOut(seconds) => Some(format!(
-                "at {place}: not at the call after {seconds} s of the board's time (--within)"
+                "at {place}: the call was not reached in {seconds} s of the board's time (--within)"
             )),
             Self::Interrupted => Some(format!("at {place}: interrupted before the call")),
             Self::Failed(problem) => Some(problem.clone()),
@@ -86,7 +86,7 @@ impl EntryOutcome {
 /// # Errors
 /// Returns `SessionError` if the programs can't be built, or lack XCHNG.
 pub fn open_at_exchange(
-    profile: &Profile,
+    profile: &BoardProfile,
     evaluator: &Evaluator,
     position: &Position,
     square: Square,
@@ -111,7 +111,7 @@ pub fn run_to_exchange(
     let code = debugger.code();
     let xchng = code.symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let condition = format!("[M3] == {}", encode::square(square));
-    let condition = Condition::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
+    let condition = Expression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
     let id = debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
@@ -153,7 +153,7 @@ pub fn run_with_timeout(
 /// # Errors
 /// Returns `BuildError` if the programs can't be built.
 pub fn open_for_position(
-    profile: &Profile,
+    profile: &BoardProfile,
     evaluator: &Evaluator,
     position: &Position,
 ) -> Result<Debugger, BuildError> {
@@ -171,7 +171,7 @@ pub fn open_for_position(
 /// # Errors
 /// Returns `ProgramError` if the monitor can't be built.
 pub fn board_with_program(
-    profile: &Profile,
+    profile: &BoardProfile,
     program: LoadedProgram,
 ) -> Result<(BoardModel<QueueLine>, CodeMap), ProgramError> {
     let LoadedProgram { known, entry, .. } = program;
@@ -179,33 +179,36 @@ pub fn board_with_program(
     if profile.ram.addresses().contains(&entry) {
         let evaluator = Evaluator::default();
         let mut machine = Machine::new(profile, ProgramKind::Application, &evaluator)?;
-        machine.rest();
-        machine.enter(entry);
+        machine.run_until_idle();
+        machine.jump_to(entry);
         // Only now: the program may overwrite the monitor's work area.
         load_image(&mut machine.board, &image);
-        let monitor = KnownProgram::from(&machine.monitor.program);
-        return Ok((machine.board, CodeMap::of([known, monitor])));
+        let monitor = MappedProgram::from(&machine.monitor.program);
+        return Ok((machine.board, CodeMap::from_programs([known, monitor])));
     }
     let monitor = build(profile, ProgramKind::Monitor)?;
-    let rom = rom_of(&image, profile, monitor.bytes.len());
+    let rom = rom_contents(&image, profile, monitor.bytes.len());
     let mut board = BoardModel::new(board_spec(profile), &rom, QueueLine::default());
     load_image(&mut board, &image);
     board.set_registers(&Registers { pc: entry, ..board.registers() });
-    Ok((board, CodeMap::of([known])))
+    Ok((board, CodeMap::from_programs([known])))
 }
 
 /// Opens a program on a simulated board, halted at its first instruction.
 ///
 /// # Errors
 /// Returns `ProgramError` if the monitor can't be built.
-pub fn open_program(profile: &Profile, program: LoadedProgram) -> Result<Debugger, ProgramError> {
+pub fn open_program(
+    profile: &BoardProfile,
+    program: LoadedProgram,
+) -> Result<Debugger, ProgramError> {
     let (board, code) = board_with_program(profile, program)?;
     Ok(Debugger::new(board, code))
 }
 
 /// The contents of the ROM: the program's bytes below RAM.
-fn rom_of(image: &Image, profile: &Profile, least: usize) -> Vec<u8> {
-    let mut rom = vec![0xFF; least.max(usize::from(profile.rom.end) + 1)];
+fn rom_contents(image: &Image, profile: &BoardProfile, min_bytes: usize) -> Vec<u8> {
+    let mut rom = vec![0xFF; min_bytes.max(usize::from(profile.rom.end) + 1)];
     for run in image.runs() {
         for (cell, byte) in rom.iter_mut().skip(usize::from(run.address)).zip(&run.bytes) {
             *cell = *byte;

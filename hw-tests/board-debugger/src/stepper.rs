@@ -105,7 +105,7 @@ impl Stepper<'_, '_> {
 
     fn step_over(&mut self) -> HaltReason {
         let Registers { pc, sp, .. } = self.debugger.registers();
-        let next = pc.wrapping_add(self.debugger.length(pc));
+        let next = pc.wrapping_add(self.debugger.instruction_length(pc));
         let calls = is_call(self.debugger.peek(pc));
         // Step into the call first: only then it is known whether a conditional call was taken, and
         // a breakpoint on the routine's first instruction halts.
@@ -132,11 +132,11 @@ impl Stepper<'_, '_> {
 
     fn step_out(&mut self) -> HaltReason {
         let sp = self.debugger.registers().sp;
-        let depth = self.debugger.depth();
+        let depth = self.debugger.call_depth();
         // Observed calls show exactly when the routine returns. For a routine entered before the
         // debugger was created, a return that raises SP has to do.
         if depth > 0 {
-            return self.until(|debugger, _| debugger.depth() < depth);
+            return self.until(|debugger, _| debugger.call_depth() < depth);
         }
         self.until(|debugger, opcode| debugger.registers().sp > sp && is_return(opcode))
     }
@@ -231,7 +231,7 @@ impl Stepper<'_, '_> {
         let mut halt = self.go_back();
         // A write of the same value is not a change.
         while let HaltReason::Watchpoint(hit) = halt {
-            let WatchTrigger::Access(access) = hit.event else { break };
+            let WatchTrigger::Access(access) = hit.trigger else { break };
             if self.debugger.peek(address) != access.value {
                 break;
             }
@@ -302,7 +302,7 @@ impl Stepper<'_, '_> {
     }
 
     /// Ends a reverse command at a step, or at the start of the history. The replay from the
-    /// nearest snapshot is short and can't be stopped: a step in between would have no meaning.
+    /// nearest snapshot is short and can't be stopped: a step in between is not one to show.
     fn finish_reverse(&mut self, step: Option<u64>, halt: HaltReason) -> HaltReason {
         let Some(start) = self.debugger.history.start() else { return HaltReason::HistoryStart };
         let target = step.unwrap_or(start);

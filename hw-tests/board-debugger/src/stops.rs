@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::Condition;
-use super::registers::{canonical_name, register};
-use board_simulator::{Access, AccessKind, Registers};
+use super::expression::Expression;
+use super::registers::{canonical_register_name, register_value};
+use board_simulator::{AccessKind, BusAccess, Registers};
 
 /// The number of a breakpoint, unique within a session.
 pub type BreakpointId = u32;
@@ -41,15 +41,15 @@ impl HitCondition {
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)
-            .ok_or_else(|| format!("'{text}' is no hit count; it is like 5, >= 5, == 5 or % 5"))
+            .ok_or_else(|| format!("invalid hit count '{text}': expected N, >= N, == N or % N"))
     }
 
-    fn counts(self, passage: u32) -> bool {
+    fn matches(self, hit: u32) -> bool {
         match self {
             Self::Every => true,
-            Self::From(first) => passage >= first,
-            Self::Only(one) => passage == one,
-            Self::EveryNth(step) => passage.is_multiple_of(step.max(1)),
+            Self::From(first) => hit >= first,
+            Self::Only(one) => hit == one,
+            Self::EveryNth(step) => hit.is_multiple_of(step.max(1)),
         }
     }
 }
@@ -60,16 +60,15 @@ pub struct Breakpoint {
     /// The address before whose instruction the board halts.
     pub address: u16,
     /// The condition for a hit to count.
-    pub condition: Option<Condition>,
+    pub condition: Option<Expression>,
     /// Which hits halt the board.
     pub hits: HitCondition,
-    /// The number of its passages with the condition holding, since it was set or the board
-    /// was restarted.
+    /// Hits whose condition held, since the breakpoint was set or the board was restarted.
     pub hit_count: u32,
 }
 
 impl Breakpoint {
-    /// A breakpoint for each passage of an address.
+    /// Creates a breakpoint that halts at every hit.
     #[must_use]
     pub fn at(address: u16) -> Self {
         Self { address, condition: None, hits: HitCondition::Every, hit_count: 0 }
@@ -86,84 +85,84 @@ impl Breakpoint {
 pub enum WatchTarget {
     /// Memory.
     Memory,
-    /// Ports, told apart by the low byte of their address.
+    /// Ports, by the low byte of their address.
     Ports,
-    /// A register, by the name that [`register`] takes.
+    /// A register, by its canonical name.
     Register(&'static str),
 }
 
 /// A watchpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watchpoint {
-    /// Which kind of thing is watched.
-    pub what: WatchTarget,
-    /// First address or port.
+    /// What is watched.
+    pub target: WatchTarget,
+    /// The first address or port.
     pub first: u16,
-    /// Bytes or ports, at least 1.
+    /// The number of bytes or ports, at least 1.
     pub count: u16,
-    /// Whether reading counts; a register's is not seen.
+    /// Whether reads halt the board; reads of a register can't be observed.
     pub reads: bool,
-    /// Whether writing counts; of a register, another value.
+    /// Whether writes halt the board; for a register, changes of its value.
     pub writes: bool,
 }
 
 impl Watchpoint {
-    /// A watchpoint for writes to memory.
+    /// Creates a watchpoint for writes to memory.
     #[must_use]
     pub fn writes(first: u16, count: u16) -> Self {
-        Self { what: WatchTarget::Memory, first, count, reads: false, writes: true }
+        Self { target: WatchTarget::Memory, first, count, reads: false, writes: true }
     }
 
-    /// A watchpoint for another value of a register; `None` if there is none of that name.
+    /// Creates a watchpoint for changes of a register; `None` if the name is unknown.
     #[must_use]
     pub fn register(name: &str) -> Option<Self> {
-        let what = WatchTarget::Register(canonical_name(name)?);
-        Some(Self { what, first: 0, count: 1, reads: false, writes: true })
+        let what = WatchTarget::Register(canonical_register_name(name)?);
+        Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
     }
 
-    fn matches(&self, access: &Access) -> bool {
+    fn matches(&self, access: &BusAccess) -> bool {
         let (kind, writes) = match access.kind {
             AccessKind::Read => (WatchTarget::Memory, false),
             AccessKind::Write => (WatchTarget::Memory, true),
             AccessKind::In => (WatchTarget::Ports, false),
             AccessKind::Out => (WatchTarget::Ports, true),
         };
-        // What answers at a port is told by the low byte; the high one is whatever was on the bus.
+        // Devices decode only the low byte of a port address.
         let is_port = kind == WatchTarget::Ports;
         let address = if is_port { access.address & 0xFF } else { access.address };
         let wanted = if writes { self.writes } else { self.reads };
-        kind == self.what && wanted && address.wrapping_sub(self.first) < self.count
+        kind == self.target && wanted && address.wrapping_sub(self.first) < self.count
     }
 }
 
-/// The access that touched a watchpoint.
+/// A hit of a watchpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchHit {
-    /// The watchpoint; 0 for none that was set.
+    /// The watchpoint; 0 for a temporary one.
     pub id: WatchpointId,
-    /// The event.
-    pub event: WatchTrigger,
+    /// The access or change that was the hit.
+    pub trigger: WatchTrigger,
 }
 
-/// The access to something that is watched.
+/// The cause of a watchpoint hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchTrigger {
     /// A bus cycle.
-    Access(Access),
-    /// A register has another value.
+    Access(BusAccess),
+    /// The value of a register changed.
     Register {
-        /// Its name.
+        /// The canonical name.
         name: &'static str,
-        /// Its value before the instruction.
+        /// The value before the instruction.
         before: u16,
-        /// Its value after the instruction.
+        /// The value after the instruction.
         after: u16,
     },
 }
 
-/// The accesses of an instruction, for watchpoints.
+/// The bus cycles and registers of one instruction, for watchpoints.
 pub(super) struct StepAccesses<'a> {
-    pub(super) accesses: &'a [Access],
+    pub(super) accesses: &'a [BusAccess],
     pub(super) before: &'a Registers,
     pub(super) after: &'a Registers,
 }
@@ -177,7 +176,7 @@ pub struct StopPoints {
 }
 
 impl StopPoints {
-    /// Stops before the instruction at an address, if the condition holds and the passage counts.
+    /// Adds a breakpoint.
     pub fn add_breakpoint(&mut self, one: Breakpoint) -> BreakpointId {
         self.next += 1;
         self.breaks.insert(self.next, one);
@@ -194,7 +193,7 @@ impl StopPoints {
         self.breaks.retain(|_, one| one.address != address);
     }
 
-    /// Whether there is a breakpoint at an address.
+    /// Returns `true` if there is a breakpoint at an address.
     #[must_use]
     pub fn has_breakpoint(&self, address: u16) -> bool {
         self.breaks.values().any(|one| one.address == address)
@@ -205,7 +204,7 @@ impl StopPoints {
         self.breaks.iter().map(|(id, one)| (*id, one))
     }
 
-    /// Stops after the instruction that touches something.
+    /// Adds a watchpoint.
     pub fn add_watchpoint(&mut self, watch: Watchpoint) -> WatchpointId {
         self.next += 1;
         self.watches.insert(self.next, watch);
@@ -249,7 +248,7 @@ impl StopPoints {
         let mut stops = false;
         for one in self.breaks.values_mut().filter(|one| one.holds(registers, read)) {
             one.hit_count = one.hit_count.saturating_add(1);
-            stops |= one.hits.counts(one.hit_count);
+            stops |= one.hits.matches(one.hit_count);
         }
         stops
     }
@@ -263,20 +262,20 @@ impl StopPoints {
     /// The first watchpoint that the step accessed.
     pub(super) fn watch_hit(&self, seen: &StepAccesses<'_>) -> Option<WatchHit> {
         self.watches.iter().find_map(|(id, watch)| {
-            let event = match watch.what {
-                WatchTarget::Register(name) => changed(name, seen)?,
+            let event = match watch.target {
+                WatchTarget::Register(name) => register_change(name, seen)?,
                 _ => {
                     let access = seen.accesses.iter().find(|access| watch.matches(access))?;
                     WatchTrigger::Access(*access)
                 }
             };
-            Some(WatchHit { id: *id, event })
+            Some(WatchHit { id: *id, trigger: event })
         })
     }
 }
 
-fn changed(name: &'static str, seen: &StepAccesses<'_>) -> Option<WatchTrigger> {
-    let before = register(seen.before, name)?;
-    let after = register(seen.after, name)?;
+fn register_change(name: &'static str, seen: &StepAccesses<'_>) -> Option<WatchTrigger> {
+    let before = register_value(seen.before, name)?;
+    let after = register_value(seen.after, name)?;
     (before != after).then_some(WatchTrigger::Register { name, before, after })
 }

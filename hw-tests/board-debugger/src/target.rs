@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use board_simulator::Registers;
-use firmware_wire::{Cause, HeldState};
+use firmware_wire::{StopReason, StoppedState};
 use host_platform::time::Instant;
 
 pub use kernel::{DebugKernel, KernelError};
@@ -22,14 +22,14 @@ pub(super) use twin::{Twin, TwinEvent};
 /// Bytes read at once: enough for a row of a memory pane, and a few milliseconds on the line.
 pub(super) const BLOCK_BYTES: u16 = 64;
 /// The first address of the kernel's memory.
-const KERNEL: u16 = 0xF000;
+const KERNEL_START: u16 = 0xF000;
 
 /// Symbols of the interrupt service that halts a running program: zeros on the line make it return
-/// to `hold`, where the program stops (`firmware/z80/place.asm`).
+/// to `stop_address`, where the program halts (`firmware/z80/place.asm`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BreakInSymbols {
-    /// `PLACE`: the address at which the program is held.
-    pub(super) hold: u16,
+    /// `PLACE`: the address at which the program halts.
+    pub(super) stop_address: u16,
     /// `FOUND`: the word with the PC of the interrupted program.
     pub(super) saved_pc: u16,
     /// `ASKED`: the flag to clear before the service can halt the program again.
@@ -40,7 +40,7 @@ pub(super) struct BreakInSymbols {
 pub(super) struct Target {
     pub(super) kernel: RefCell<Box<dyn DebugKernel>>,
     pub(super) program: TargetProgram,
-    pub(super) held: HeldState,
+    pub(super) stopped: StoppedState,
     pub(super) running: bool,
     pub(super) resumed_at: Instant,
     /// T-states that the program has run, by the line's clock.
@@ -65,12 +65,12 @@ impl Target {
         mut kernel: Box<dyn DebugKernel>,
         clock_hz: u64,
     ) -> Result<Self, TargetError> {
-        let held = program.start(kernel.as_mut())?;
+        let state = program.start(kernel.as_mut())?;
         Ok(Self {
             resumed_at: kernel.now(),
             kernel: RefCell::new(kernel),
             program,
-            held,
+            stopped: state,
             running: false,
             t_states: 0,
             clock_hz,
@@ -83,12 +83,12 @@ impl Target {
     }
 
     pub(super) fn registers(&self) -> Registers {
-        registers(&self.held)
+        registers(&self.stopped)
     }
 
     pub(super) fn set_registers(&mut self, to: &Registers) {
-        self.held = with_registers(&self.held, to);
-        let set = self.kernel.borrow_mut().set(&self.held);
+        self.stopped = with_registers(&self.stopped, to);
+        let set = self.kernel.borrow_mut().set_registers(&self.stopped);
         self.record_error(set);
         self.twin.events.push(TwinEvent::RegistersSet(*to));
     }
@@ -154,7 +154,7 @@ impl Target {
 
     /// Checks that RST 6 can be written to an address.
     pub(super) fn can_set_breakpoint(&self, address: u16) -> Result<(), String> {
-        if address >= KERNEL {
+        if address >= KERNEL_START {
             return Err(format!("{address:04X}H belongs to the debug kernel"));
         }
         if self.running {
@@ -177,8 +177,8 @@ impl Target {
             return;
         }
         let restarted = self.program.start(self.kernel.get_mut().as_mut());
-        let restarted = restarted.map(|held| {
-            self.record_halt(held);
+        let restarted = restarted.map(|state| {
+            self.record_halt(state);
             (self.t_states, self.unsent) = (0, Vec::new());
             self.output.clear();
             self.twin = Twin::default();
@@ -187,12 +187,12 @@ impl Target {
     }
 
     /// Records the state of a program that has just halted.
-    pub(super) fn record_halt(&mut self, held: HeldState) {
+    pub(super) fn record_halt(&mut self, state: StoppedState) {
         if self.running {
             self.t_states += self.t_states_since();
         }
         self.running = false;
-        self.held = held;
+        self.stopped = state;
         self.memory.get_mut().clear();
         self.receive_output();
     }
@@ -225,38 +225,37 @@ impl Target {
     /// Returns `true` if zeros on the line halted the program, and sets PC to where they
     /// interrupted it.
     pub(super) fn was_interrupted(&mut self) -> Result<bool, KernelError> {
-        let Some(BreakInSymbols { hold, saved_pc, requested }) = self.program.break_in else {
+        let Some(BreakInSymbols { stop_address: hold, saved_pc, requested }) =
+            self.program.break_in
+        else {
             return Ok(false);
         };
-        if self.held.cause != Cause::Restart || self.registers().pc != hold {
+        if self.stopped.reason != StopReason::Restart || self.registers().pc != hold {
             return Ok(false);
         }
         let kernel = self.kernel.get_mut();
         let at = kernel.read(saved_pc, 2)?;
         kernel.write(requested, &[0])?;
-        self.held.words[1] = u16::from_le_bytes([at[0], at[1]]);
-        kernel.set(&self.held)?;
+        self.stopped.registers[1] = u16::from_le_bytes([at[0], at[1]]);
+        kernel.set_registers(&self.stopped)?;
         Ok(true)
     }
 }
 
 pub(super) fn not_writable(address: u16) -> String {
-    format!(
-        "{address:04X}H keeps no RST: it is ROM, or no memory is there; the kernel stops programs \
-         in RAM"
-    )
+    format!("{address:04X}H is not writable (ROM or no memory); on a target, breakpoints need RAM")
 }
 
 /// The registers of a halted program.
-fn registers(held: &HeldState) -> Registers {
-    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = held.words;
-    let HeldState { i, r, .. } = *held;
+fn registers(state: &StoppedState) -> Registers {
+    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = state.registers;
+    let StoppedState { i, r, .. } = *state;
     Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r }
 }
 
 /// The state with its registers replaced.
-fn with_registers(held: &HeldState, to: &Registers) -> HeldState {
+fn with_registers(state: &StoppedState, to: &Registers) -> StoppedState {
     let Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r } = *to;
     let words = [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt];
-    HeldState { words, i, r, ..*held }
+    StoppedState { registers: words, i, r, ..*state }
 }

@@ -7,7 +7,7 @@ mod predict_next;
 use std::time::Duration;
 
 use board_simulator::Registers;
-use firmware_wire::{HeldState, MAX_HELD};
+use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
@@ -87,7 +87,7 @@ impl TargetStepper<'_, '_> {
     /// board.
     fn step(&mut self) -> ExecResult<HaltReason> {
         let at = self.registers().pc;
-        self.step_off(at)?;
+        self.step_from(at)?;
         let is_break = self.debugger.stops.has_breakpoint(self.registers().pc);
         Ok(if is_break && self.debugger.is_stopped_by_breakpoint() {
             HaltReason::Breakpoint
@@ -97,7 +97,7 @@ impl TargetStepper<'_, '_> {
     }
 
     /// Executes the instruction at `at`, where the program is halted.
-    fn step_off(&mut self, at: u16) -> ExecResult<()> {
+    fn step_from(&mut self, at: u16) -> ExecResult<()> {
         let NextState { next, registers } = self.next_state();
         let is_rst_6 = self.debugger.peek(at) == RST_6;
         if next == at || is_rst_6 {
@@ -109,7 +109,7 @@ impl TargetStepper<'_, '_> {
             let mut addresses = self.breakpoints();
             addresses.retain(|address| *address != at);
             addresses.push(next);
-            self.run_until_held(&addresses)?;
+            self.run_until_stopped(&addresses)?;
             if self.registers().pc == next {
                 return Ok(());
             }
@@ -118,7 +118,7 @@ impl TargetStepper<'_, '_> {
             }
             // A breakpoint in an interrupt service whose condition does not hold.
             let inside = self.registers().pc;
-            self.step_off(inside)?;
+            self.step_from(inside)?;
         }
     }
 
@@ -140,10 +140,10 @@ impl TargetStepper<'_, '_> {
             let is_waiting =
                 is_held && (addresses.contains(&at) || self.debugger.peek(at) == RST_6);
             if is_waiting {
-                self.step_off(at)?;
+                self.step_from(at)?;
             }
             if !is_waiting || !addresses.contains(&self.registers().pc) {
-                self.run_until_held(&addresses)?;
+                self.run_until_stopped(&addresses)?;
             }
             let now = self.registers();
             let is_break = self.debugger.stops.has_breakpoint(now.pc);
@@ -165,7 +165,7 @@ impl TargetStepper<'_, '_> {
         if !is_call(opcode) || opcode == RST_6 {
             return self.step();
         }
-        let next = pc.wrapping_add(self.debugger.length(pc));
+        let next = pc.wrapping_add(self.debugger.instruction_length(pc));
         self.until(Some(next), |now| now.sp >= sp)
     }
 
@@ -197,12 +197,12 @@ impl TargetStepper<'_, '_> {
     }
 
     /// Resumes the program until it halts at one of the addresses, or the caller stops it.
-    fn run_until_held(&mut self, addresses: &[u16]) -> ExecResult<()> {
+    fn run_until_stopped(&mut self, addresses: &[u16]) -> ExecResult<()> {
         loop {
             self.resume(addresses)?;
             loop {
                 match self.wait(STOP_POLL_INTERVAL)? {
-                    Some(held) if self.record_halt(held)? => break, // zeros from a line fault
+                    Some(state) if self.record_halt(state)? => break, // zeros from a line fault
                     Some(_) => return Ok(()),
                     None => {}
                 }
@@ -220,16 +220,17 @@ impl TargetStepper<'_, '_> {
             return Ok(());
         }
         let mut addresses = addresses.to_vec();
-        addresses.extend(target.program.break_in.map(|symbols| symbols.hold));
+        addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
         addresses.sort_unstable();
         addresses.dedup();
-        if addresses.len() > MAX_HELD {
+        if addresses.len() > MAX_BREAKPOINTS {
             let problem = format!(
-                "the kernel supports at most {MAX_HELD} breakpoints; the command needs {addresses:04X?}"
+                "the kernel supports at most {MAX_BREAKPOINTS} breakpoints; the command needs \
+                 {addresses:04X?}"
             );
             return Err(self.fail(problem));
         }
-        match target.kernel.get_mut().go(target.held.number, &addresses) {
+        match target.kernel.get_mut().resume(target.stopped.stop_number, &addresses) {
             Ok(()) => {}
             Err(KernelError::NotWritable(at)) => return Err(self.fail(not_writable(at))),
             Err(error) => return Err(self.fail(error.to_string())),
@@ -240,22 +241,22 @@ impl TargetStepper<'_, '_> {
         if unsent.is_empty() {
             return Ok(());
         }
-        let paused = target.kernel.get_mut().pause();
+        let paused = target.kernel.get_mut().wait_until_receiving();
         target.send(&unsent);
         paused.map_err(|error| self.fail(error.to_string()))
     }
 
-    fn wait(&mut self, time: Duration) -> ExecResult<Option<HeldState>> {
+    fn wait(&mut self, time: Duration) -> ExecResult<Option<StoppedState>> {
         let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
-        let held = target.kernel.get_mut().wait(time);
+        let state = target.kernel.get_mut().wait(time);
         target.receive_output();
-        held.map_err(|error| self.fail(error.to_string()))
+        state.map_err(|error| self.fail(error.to_string()))
     }
 
     /// Records the state of the halted program; returns `true` if zeros on the line halted it.
-    fn record_halt(&mut self, held: HeldState) -> ExecResult<bool> {
+    fn record_halt(&mut self, state: StoppedState) -> ExecResult<bool> {
         let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
-        target.record_halt(held);
+        target.record_halt(state);
         let interrupted = target.was_interrupted();
         let registers = target.registers();
         target.twin.events.push(TwinEvent::Halted(registers));
@@ -267,19 +268,19 @@ impl TargetStepper<'_, '_> {
         let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
         if target.program.break_in.is_none() {
             return Err(self.fail(
-                "this program has no interrupt service that halts it (firmware/z80/place.asm): set a \
-                 breakpoint on its path, or press reset on the board",
+                "this program has no interrupt service that halts it (firmware/z80/place.asm): set \
+                 a breakpoint on its path, or press reset on the board",
             ));
         }
         let halted = target.kernel.get_mut().break_in();
         match halted {
-            Ok(Some(held)) => {
-                self.record_halt(held)?;
+            Ok(Some(state)) => {
+                self.record_halt(state)?;
                 Err(HaltReason::Paused)
             }
             Ok(None) => Err(self.fail(
-                "the program does not halt: its interrupts are disabled; press reset on the board, or \
-                 continue to a breakpoint",
+                "the program does not halt: its interrupts are disabled; press reset on the board, \
+                 or continue to a breakpoint",
             )),
             Err(error) => Err(self.fail(error.to_string())),
         }

@@ -1,4 +1,4 @@
-//! The debugger in a terminal: what keys mean, and what is shown.
+//! The debugger in a terminal: keys and display.
 //!
 //! A key is mapped to a [`KeyAction`] first and executed afterwards, so that the owner of the
 //! terminal can poll keys and redraw while the board runs.
@@ -34,8 +34,8 @@ pub const KEYS: [(&str, &str); 20] = [
     ("arrows", "move the cursor"),
     ("page keys", "scroll the pane"),
     ("Esc", "back to the instruction"),
-    ("Enter", "the last command again"),
-    ("Ctrl-C", "stop what runs"),
+    ("Enter", "repeat the last command"),
+    ("Ctrl-C", "stop the board"),
     ("q", "quit"),
 ];
 
@@ -52,38 +52,38 @@ pub enum KeyAction {
     Quit,
 }
 
-/// A place in a source file that a person has moved to.
+/// The cursor in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Cursor {
     file: String,
     line: usize,
 }
 
-/// A debugger and what its view remembers.
+/// A debugger and the state of its display.
 pub struct View {
     debugger: Debugger,
-    /// The T-states at the beginning.
-    began: u64,
+    /// The clock when the session started, in T-states.
+    start_clock: u64,
     status: String,
     pane: Pane,
-    /// Rows of the pane that are above what is shown.
+    /// Rows of the pane above the first one shown.
     scroll: usize,
     cursor: Option<Cursor>,
-    /// The command line that is being typed, with the sign before it.
+    /// The command line being typed, with its `:` or `/`.
     prompt: Option<String>,
     last_command: Option<String>,
     is_running: bool,
 }
 
 impl View {
-    /// Shows a debugger; the message stands in the row for what happened last.
+    /// Creates a view; `message` is shown in the status row.
     #[must_use]
     pub fn new(debugger: Debugger, message: Option<String>) -> Self {
         let began = debugger.clock();
         let at = debugger.registers().pc;
         Self {
             debugger,
-            began,
+            start_clock: began,
             status: message.unwrap_or_else(|| "ready".to_owned()),
             pane: Pane::Code(at),
             scroll: 0,
@@ -100,7 +100,7 @@ impl View {
         &self.debugger
     }
 
-    /// Whether the board's output is in sight, and keys go to the board while it runs.
+    /// Returns `true` if the console is shown; keys then go to the running board.
     #[must_use]
     pub fn shows_console(&self) -> bool {
         self.pane == Pane::Console
@@ -109,25 +109,25 @@ impl View {
     /// Sends bytes to the board.
     pub fn send(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() && self.debugger.send(bytes).is_err() {
-            self.status = "the board takes nothing now".to_owned();
+            self.status = "the board does not accept input now".to_owned();
         }
     }
 
-    /// Lets whoever owns the other end of the board's line look at the debugger, and send.
-    pub fn with_debugger(&mut self, feed: impl FnOnce(&mut Debugger)) {
-        feed(&mut self.debugger);
+    /// Gives the owner of the board's line access to the debugger, to read output and send input.
+    pub fn with_debugger(&mut self, f: impl FnOnce(&mut Debugger)) {
+        f(&mut self.debugger);
     }
 
-    /// Takes a key.
-    pub fn press(&mut self, key: KeyCode) -> KeyAction {
+    /// Handles a key and returns the action bound to it.
+    pub fn handle_key(&mut self, key: KeyCode) -> KeyAction {
         match (self.prompt.take(), key) {
             (Some(text), key) => self.type_into(text, key),
             (None, KeyCode::Char(key)) => self.action_for_char(key),
-            (None, key) => self.move_cursor(key),
+            (None, key) => self.handle_control_key(key),
         }
     }
 
-    /// A key while a command line is typed.
+    /// Handles a key while a command line is typed.
     fn type_into(&mut self, mut text: String, key: KeyCode) -> KeyAction {
         match key {
             KeyCode::Esc => return KeyAction::Nothing,
@@ -136,7 +136,7 @@ impl View {
                 self.last_command = Some(line.clone());
                 return KeyAction::Command(line);
             }
-            // The sign before the line goes last, and with it the line.
+            // Deleting the `:` or `/` at the start closes the prompt.
             KeyCode::Backspace => {
                 text.pop();
             }
@@ -159,7 +159,7 @@ impl View {
             'c' => ExecCommand::Continue,
             'C' => ExecCommand::ReverseContinue,
             't' | 'T' => return self.run_to_cursor(key == 'T'),
-            'W' => return self.who(),
+            'W' => return self.find_last_change(),
             'R' => return KeyAction::Command("restart".to_owned()),
             'b' => return self.toggle_break(),
             ':' | '/' => {
@@ -172,19 +172,21 @@ impl View {
             }
             'q' => return KeyAction::Quit,
             _ => {
-                self.status =
-                    format!("{} is no key; ? shows them", render::visible(&key.to_string()));
+                self.status = format!(
+                    "unknown key {}; ? shows all keys",
+                    render::printable(&key.to_string())
+                );
                 return KeyAction::Nothing;
             }
         };
         KeyAction::Move(motion)
     }
 
-    /// Keys that have no letter.
-    fn move_cursor(&mut self, key: KeyCode) -> KeyAction {
+    /// Handles keys other than characters.
+    fn handle_control_key(&mut self, key: KeyCode) -> KeyAction {
         match key {
-            KeyCode::Up => self.cursor_by(-1),
-            KeyCode::Down => self.cursor_by(1),
+            KeyCode::Up => self.move_cursor_by(-1),
+            KeyCode::Down => self.move_cursor_by(1),
             KeyCode::PageUp => self.scroll_by(-1),
             KeyCode::PageDown => self.scroll_by(1),
             KeyCode::Home => self.scroll = 0,
@@ -192,7 +194,7 @@ impl View {
                 self.cursor = None;
                 self.scroll = 0;
                 if self.pane == Pane::Help {
-                    self.follow();
+                    self.show_current_code();
                 }
             }
             KeyCode::Tab => self.next_pane(1),
@@ -206,21 +208,21 @@ impl View {
     }
 
     /// Executes an action; returns `false` if it ends the session.
-    pub fn execute(&mut self, wish: &KeyAction, ask: ShouldStop<'_>) -> bool {
-        match wish {
+    pub fn execute(&mut self, action: &KeyAction, should_stop: ShouldStop<'_>) -> bool {
+        match action {
             KeyAction::Nothing => {}
             KeyAction::Quit => return false,
             KeyAction::Move(motion) => {
-                let halt = self.debugger.run(*motion, ask);
-                self.halted(halt);
+                let halt = self.debugger.run(*motion, should_stop);
+                self.show_halt(halt);
             }
-            KeyAction::Command(line) => match execute(&mut self.debugger, line, ask) {
+            KeyAction::Command(line) => match execute(&mut self.debugger, line, should_stop) {
                 Err(message) => self.status = message,
                 Ok(CommandOutcome::Quit) => return false,
                 Ok(CommandOutcome::Output(text)) => {
                     self.status = text.lines().next().unwrap_or("").to_owned()
                 }
-                Ok(CommandOutcome::Halted(halt)) => self.halted(halt),
+                Ok(CommandOutcome::Halted(halt)) => self.show_halt(halt),
                 Ok(CommandOutcome::Show(Pane::Source(file, line))) => {
                     self.cursor = Some(Cursor { file, line });
                     self.status = String::new();
@@ -232,26 +234,26 @@ impl View {
     }
 
     /// Shows why the board halted.
-    pub fn halted(&mut self, halt: HaltReason) {
+    pub fn show_halt(&mut self, halt: HaltReason) {
         self.is_running = false;
         self.cursor = None;
-        self.status = render::describe(&self.debugger, halt);
+        self.status = render::describe_halt(&self.debugger, halt);
         if matches!(self.pane, Pane::Code(_) | Pane::Help) {
-            self.follow();
+            self.show_current_code();
         }
     }
 
-    /// Runs on for a while, in which `ask` is asked; the view then shows a board that runs. Returns
-    /// why it stands still if it does not run any more.
-    pub fn run_on(&mut self, ask: ShouldStop<'_>) -> Option<HaltReason> {
+    /// Continues the board until `should_stop` returns `true`; the view then shows a running board.
+    /// Returns the reason if the board halted.
+    pub fn continue_running(&mut self, should_stop: ShouldStop<'_>) -> Option<HaltReason> {
         self.is_running = true;
         self.status = "running: Ctrl-C or Esc stops".to_owned();
-        let halt = self.debugger.run(ExecCommand::Continue, ask);
+        let halt = self.debugger.run(ExecCommand::Continue, should_stop);
         (halt != HaltReason::Paused).then_some(halt)
     }
 
-    /// Shows the instructions where the board stands.
-    fn follow(&mut self) {
+    /// Shows the instructions at PC.
+    fn show_current_code(&mut self) {
         self.pane = Pane::Code(self.debugger.registers().pc);
         self.scroll = 0;
     }
@@ -284,8 +286,7 @@ impl View {
         self.show(panes[next as usize].clone());
     }
 
-    /// Scrolls the pane by some rows. Instructions and memory go on for ever; what else is listed
-    /// ends.
+    /// Scrolls the pane by pages. Instructions and memory have no end; other lists do.
     fn scroll_by(&mut self, pages: isize) {
         const PAGE: isize = 8;
         let rows = pages * PAGE;
@@ -293,9 +294,9 @@ impl View {
             Pane::Memory(at) => *at = at.wrapping_add((rows * render::ROW as isize) as u16),
             Pane::Code(at) => {
                 let step = if rows > 0 {
-                    render::code_after(&self.debugger, *at, rows as usize)
+                    render::address_after(&self.debugger, *at, rows as usize)
                 } else {
-                    render::code_before(&self.debugger, *at, rows.unsigned_abs())
+                    render::address_before(&self.debugger, *at, rows.unsigned_abs())
                 };
                 *at = step;
             }
@@ -303,10 +304,10 @@ impl View {
         }
     }
 
-    fn cursor_by(&mut self, lines: isize) {
+    fn move_cursor_by(&mut self, lines: isize) {
         let Some(Cursor { file, line }) = self.cursor.clone().or_else(|| self.running_line())
         else {
-            self.status = "there is no source to move in".to_owned();
+            self.status = "no source to move the cursor in".to_owned();
             return;
         };
         let last = self.debugger.code().text(&file).len().max(1);
@@ -314,18 +315,17 @@ impl View {
         self.cursor = Some(Cursor { file, line });
     }
 
-    /// The line where the board stands.
+    /// The source line at PC.
     fn running_line(&self) -> Option<Cursor> {
         let (file, line) = self.debugger.line()?;
         Some(Cursor { file: file.to_owned(), line: line as usize })
     }
 
-    /// The first instruction at or below the cursor; without one, the instruction where the board
-    /// stands.
+    /// The first instruction at or below the cursor; without a cursor, PC.
     fn cursor_address(&self) -> Option<u16> {
         match &self.cursor {
             Some(Cursor { file, line }) => {
-                self.debugger.code().breakable(file, *line as u32)?.1.first().copied()
+                self.debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
             }
             None => Some(self.debugger.registers().pc),
         }
@@ -342,8 +342,9 @@ impl View {
         }
     }
 
-    /// The byte to ask about is the first one of memory that is shown, or that at HL.
-    fn who(&mut self) -> KeyAction {
+    /// Searches back for the last change of the first byte in the memory pane, or of the byte at
+    /// HL.
+    fn find_last_change(&mut self) -> KeyAction {
         let at = match self.pane {
             Pane::Memory(at) => at,
             _ => self.debugger.registers().hl,
@@ -367,7 +368,7 @@ impl View {
             stops.add_breakpoint(Breakpoint::at(at));
         }
         let what = if was { "no breakpoint" } else { "breakpoint" };
-        self.status = format!("{what} at {}", self.debugger.code().place_of(at));
+        self.status = format!("{what} at {}", self.debugger.code().describe_address(at));
         KeyAction::Nothing
     }
 }

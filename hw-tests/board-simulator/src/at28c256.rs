@@ -8,7 +8,7 @@ use super::noise::Noise;
 /// The size of the chip in bytes.
 const SIZE: usize = 0x8000;
 /// The number of bytes in a page of the AT28C256, which are written together.
-pub const PAGE: usize = 64;
+pub const PAGE_BYTES: usize = 64;
 /// The longest pause between two bytes of a page, in microseconds, after which the write cycle
 /// starts.
 const PAUSE_US: u64 = 150;
@@ -68,7 +68,7 @@ impl At28c256 {
             last: 0,
             writing: None,
             toggle: false,
-            wear: vec![0; SIZE / PAGE],
+            wear: vec![0; SIZE / PAGE_BYTES],
             ignored: 0,
         };
         Self { clock_hz, state: RefCell::new(state) }
@@ -227,14 +227,14 @@ impl State {
         let Some(&(address, _)) = load.data.first().filter(|_| !refused) else {
             return (0, Vec::new());
         };
-        let first = address & !(PAGE - 1);
-        let old = self.cells[first..first + PAGE].to_vec();
+        let first = address & !(PAGE_BYTES - 1);
+        let old = self.cells[first..first + PAGE_BYTES].to_vec();
         for (address, byte) in load.data {
             // Only A5 to A0 are decoded within a load: a byte for another page is stored in this
             // one.
-            self.cells[first + address % PAGE] = *byte;
+            self.cells[first + address % PAGE_BYTES] = *byte;
         }
-        self.wear[first / PAGE] += 1;
+        self.wear[first / PAGE_BYTES] += 1;
         (first, old)
     }
 }

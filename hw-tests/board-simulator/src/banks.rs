@@ -8,7 +8,7 @@ const FIRST_RAM_PAGE: u8 = 0x20;
 
 /// The memory that a page number selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Page {
+pub enum BankedPage {
     /// A page of flash, with its offset in the chip.
     Flash(usize),
     /// A page of RAM, with its offset in the chip.
@@ -51,13 +51,13 @@ impl Banks {
     /// Returns the page that is mapped to one of the four windows of 16 KiB. While disabled, that
     /// is the first page of flash for all four.
     #[must_use]
-    pub fn page(&self, window: usize) -> Page {
+    pub fn page(&self, window: usize) -> BankedPage {
         let number = if self.enabled { self.pages[window & 3] & 0x3F } else { 0 };
         let offset = |number: u8| usize::from(number) * PAGE_BYTES;
         if number < FIRST_RAM_PAGE {
-            Page::Flash(offset(number))
+            BankedPage::Flash(offset(number))
         } else {
-            Page::Ram(offset(number - FIRST_RAM_PAGE))
+            BankedPage::Ram(offset(number - FIRST_RAM_PAGE))
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use super::bus::{Access, BoardBus, RecordingBus};
+use super::bus::{BoardBus, BusAccess, RecordingBus};
 use super::ctc::Ctc;
-use super::line::{Line, corrupt_by_baud_mismatch};
+use super::line::{SerialLine, corrupt_by_baud_mismatch};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
 use super::uart::{Uart, UartModel};
@@ -110,7 +110,7 @@ pub struct BoardModel<L> {
     line: L,
 }
 
-impl<L: Line> BoardModel<L> {
+impl<L: SerialLine> BoardModel<L> {
     /// Powers up a board with these bytes in its ROM. Bytes beyond the end of the ROM are ignored.
     #[must_use]
     pub fn new(spec: BoardSpec, rom: &[u8], line: L) -> Self {
@@ -173,7 +173,7 @@ impl<L: Line> BoardModel<L> {
 
     /// Returns a copy of the chip in the ROM socket as a power cut now would leave it.
     #[must_use]
-    pub fn chip_after_cut(&self) -> RomChip {
+    pub fn chip_after_power_cut(&self) -> RomChip {
         let mut chip = self.bus.chip().clone();
         chip.power_cut(self.clock);
         chip
@@ -244,7 +244,7 @@ impl<L: Line> BoardModel<L> {
     /// Updates the devices and runs one instruction; or, while the processor waits, advances to the
     /// next event of a device. Every access of the instruction goes to `accesses`, which is emptied
     /// before.
-    pub fn step_recorded(&mut self, accesses: &RefCell<Vec<Access>>) -> StepOutcome {
+    pub fn step_recorded(&mut self, accesses: &RefCell<Vec<BusAccess>>) -> StepOutcome {
         accesses.borrow_mut().clear();
         self.step_or_wait(|board| {
             board.step_on(|cpu, bus, vector| cpu.step(&mut RecordingBus { bus, accesses }, vector));

@@ -156,7 +156,7 @@ impl BoardBus {
 
 /// An access of the processor to the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct BusAccess {
     /// The kind of bus cycle.
     pub kind: AccessKind,
     /// The memory address, or all 16 bits of the port address.
@@ -181,12 +181,12 @@ pub enum AccessKind {
 /// A bus that records all accesses of the processor.
 pub(super) struct RecordingBus<'a> {
     pub(super) bus: &'a mut BoardBus,
-    pub(super) accesses: &'a RefCell<Vec<Access>>,
+    pub(super) accesses: &'a RefCell<Vec<BusAccess>>,
 }
 
 impl RecordingBus<'_> {
     fn record(&self, kind: AccessKind, address: u16, value: u8) -> u8 {
-        self.accesses.borrow_mut().push(Access { kind, address, value });
+        self.accesses.borrow_mut().push(BusAccess { kind, address, value });
         value
     }
 }

@@ -5,9 +5,9 @@
 //! # Examples
 //! ```
 //! use board_simulator::{BoardModel, QueueLine, RunStop, board_spec};
-//! use firmware::profile::Profile;
+//! use firmware::profile::BoardProfile;
 //!
-//! let profile = Profile::named("rc2014-classic")?;
+//! let profile = BoardProfile::named("rc2014-classic")?;
 //! let rom = [0x3E, 0x2A, 0x76]; // LD A,2Ah; HALT
 //! let mut board = BoardModel::new(board_spec(&profile), &rom, QueueLine::default());
 //! assert_eq!(board.run_for(1000), RunStop::Idle);
@@ -47,20 +47,20 @@ mod sst39sf;
 mod uart;
 
 pub use acia::Acia;
-pub use at28c256::{At28c256, PAGE};
-pub use banks::{Banks, Page};
+pub use at28c256::{At28c256, PAGE_BYTES};
+pub use banks::{BankedPage, Banks};
 pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
-pub use bus::{Access, AccessKind, BoardBus};
+pub use bus::{AccessKind, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
-pub use line::{Line, QueueLine, corrupt_by_baud_mismatch};
+pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
 pub use probe::{CallRecord, Probe};
 pub use pty::{PtyLine, UsbPacketing};
 pub use server::{BoardServer, Pace, ServerOptions};
-pub use sio::{Port, Sio};
+pub use sio::{Sio, SioPort};
 pub use spec::board_spec;
-pub use sst39sf::{SECTOR, Sst39sf, SstModel};
+pub use sst39sf::{SECTOR_BYTES, Sst39sf, SstModel};
 pub use uart::UartModel;
 pub use z80_core::{Bus, Cpu, Registers, Signal};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The far end of a board's serial line: the host with its adapter.
-pub trait Line {
+pub trait SerialLine {
     /// Returns the next character that the host has sent, if any.
     fn receive(&mut self) -> Option<u8>;
 
@@ -56,7 +56,7 @@ pub struct QueueLine {
     is_low: bool,
 }
 
-impl Line for QueueLine {
+impl SerialLine for QueueLine {
     fn receive(&mut self) -> Option<u8> {
         self.is_low = self.low && !self.break_delivered;
         self.break_delivered = self.low;

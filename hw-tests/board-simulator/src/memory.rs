@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::at28c256::At28c256;
-use super::banks::{Banks, PAGE_BYTES, Page};
+use super::banks::{BankedPage, Banks, PAGE_BYTES};
 use super::eprom::Eprom;
 use super::noise::Noise;
 use super::sst39sf::{Sst39sf, SstModel};
@@ -387,21 +387,21 @@ impl Memory {
     /// Updates the memory map from the page registers.
     fn map_banks(&mut self) {
         let Some(banks) = &self.banks else { return };
-        let pages: [Page; 4] = std::array::from_fn(|window| banks.page(window));
+        let pages: [BankedPage; 4] = std::array::from_fn(|window| banks.page(window));
         for (index, (mapping, block_valid)) in
             self.blocks.iter_mut().zip(&mut self.block_valid).enumerate()
         {
             let address = index * BLOCK_BYTES;
             let new = match pages[address / PAGE_BYTES] {
-                Page::Flash(base) => Mapping::Rom(base + address % PAGE_BYTES),
-                Page::Ram(base) => Mapping::Ram(base + address % PAGE_BYTES),
+                BankedPage::Flash(base) => Mapping::Rom(base + address % PAGE_BYTES),
+                BankedPage::Ram(base) => Mapping::Ram(base + address % PAGE_BYTES),
             };
             *block_valid &= *mapping == new;
             *mapping = new;
         }
         self.view_valid = false;
-        let double = |(index, page): (usize, &Page)| {
-            matches!(page, Page::Ram(_)) && pages[..index].contains(page)
+        let double = |(index, page): (usize, &BankedPage)| {
+            matches!(page, BankedPage::Ram(_)) && pages[..index].contains(page)
         };
         self.ram_aliased = pages.iter().enumerate().any(double);
         if self.ram_aliased {

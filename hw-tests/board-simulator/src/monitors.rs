@@ -46,7 +46,7 @@ pub trait MonitorModel: Send {
     fn receive(&mut self, character: u8, out: &mut Vec<u8>);
 
     /// Presses the reset button. Appends the output to `out`.
-    fn reset(&mut self, _say: &mut Vec<u8>) {}
+    fn reset(&mut self, _out: &mut Vec<u8>) {}
 
     /// Ends the window in which input is discarded.
     fn end_ignore_window(&mut self) {}
@@ -58,7 +58,7 @@ pub trait MonitorModel: Send {
 
     /// Lets time pass; `since` is the time since the last received character. Returns `true` if a
     /// guest program runs, which must be called again soon.
-    fn idle(&mut self, _since: Duration, _say: &mut Vec<u8>) -> bool {
+    fn idle(&mut self, _since: Duration, _out: &mut Vec<u8>) -> bool {
         false
     }
 

@@ -5,10 +5,10 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use rcflash_transport::Transport;
-use rcflash_transport::network::TcpLine;
+use rcflash_transport::network::TcpTransport;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::line::Line;
+use super::line::SerialLine;
 
 /// How long a write to the host may block before the connection is closed.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct NetworkLine {
     listener: TcpListener,
     name: String,
-    host: Option<TcpLine>,
+    host: Option<TcpTransport>,
     arrived: VecDeque<u8>,
     unsent: Vec<u8>,
 }
@@ -45,7 +45,7 @@ impl NetworkLine {
     fn accept_host(&mut self) {
         let Ok((stream, from)) = self.listener.accept() else { return };
         if self.host.is_none() {
-            self.host = TcpLine::new(from.to_string(), stream).ok();
+            self.host = TcpTransport::new(from.to_string(), stream).ok();
         }
     }
 
@@ -60,7 +60,7 @@ impl NetworkLine {
     }
 }
 
-impl Line for NetworkLine {
+impl SerialLine for NetworkLine {
     fn receive(&mut self) -> Option<u8> {
         if self.arrived.is_empty() {
             self.receive_from_host(Duration::ZERO);

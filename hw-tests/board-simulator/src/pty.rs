@@ -7,7 +7,7 @@ use std::path::Path;
 use host_platform::pty::Pty;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::line::Line;
+use super::line::SerialLine;
 
 /// The number of unread characters that are buffered for the host; then the oldest are lost, as on
 /// a real line.
@@ -72,7 +72,7 @@ impl PtyLine {
     fn read_some(&mut self) {
         let mut buffer = [0; 256];
         if let Some(count) = self.pty.read(&mut buffer) {
-            self.speed_matches = self.pty.speed().is_none_or(|speed| speed == self.baud);
+            self.speed_matches = self.pty.baud().is_none_or(|speed| speed == self.baud);
             self.arrived.extend(&buffer[..count]);
         }
     }
@@ -102,7 +102,7 @@ impl PtyLine {
     }
 }
 
-impl Line for PtyLine {
+impl SerialLine for PtyLine {
     fn receive(&mut self) -> Option<u8> {
         if self.arrived.is_empty() {
             self.read_some();
@@ -122,7 +122,7 @@ impl Line for PtyLine {
     }
 
     fn obeys_rts(&self) -> bool {
-        self.pty.obeys_rts().unwrap_or(true)
+        self.pty.uses_rts_cts().unwrap_or(true)
     }
 
     fn flush(&mut self, wait: Option<Duration>) {
@@ -130,7 +130,7 @@ impl Line for PtyLine {
         if let Some(wait) = wait
             && self.arrived.is_empty()
         {
-            self.pty.wait(wait);
+            self.pty.wait_readable(wait);
         }
     }
 }

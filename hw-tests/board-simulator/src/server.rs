@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::board::{BoardModel, BoardSpec, RunStop};
-use super::line::Line;
+use super::line::SerialLine;
 use super::network::NetworkLine;
 use super::probe::{CallRecord, Probe};
 use super::pty::{PtyLine, UsbPacketing};
@@ -104,7 +104,7 @@ impl BoardServer {
     }
 
     fn start_on(
-        line: impl Line + Send + 'static,
+        line: impl SerialLine + Send + 'static,
         path: PathBuf,
         spec: BoardSpec,
         rom: &[u8],
@@ -197,7 +197,7 @@ fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-fn serve(board: &mut BoardModel<impl Line>, shared: &Shared, pace: Pace, clock_hz: u64) {
+fn serve(board: &mut BoardModel<impl SerialLine>, shared: &Shared, pace: Pace, clock_hz: u64) {
     let mut since = (Instant::now(), board.clock());
     while !shared.stop.load(Ordering::Acquire) {
         if shared.reset.swap(false, Ordering::AcqRel) {

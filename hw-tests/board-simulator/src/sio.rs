@@ -7,7 +7,7 @@ use channel::{Cause, Channel};
 
 /// One of the two channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Port {
+pub enum SioPort {
     /// Channel A.
     A,
     /// Channel B.
@@ -41,73 +41,73 @@ impl Sio {
         self.in_service.clear();
     }
 
-    fn channel(&self, port: Port) -> &Channel {
+    fn channel(&self, port: SioPort) -> &Channel {
         &self.channels[port as usize]
     }
 
-    fn channel_mut(&mut self, port: Port) -> &mut Channel {
+    fn channel_mut(&mut self, port: SioPort) -> &mut Channel {
         &mut self.channels[port as usize]
     }
 
     /// Sets the period of the channel's receive and transmit clock in T-states.
-    pub fn set_clock_period(&mut self, port: Port, t_states: u64) {
+    pub fn set_clock_period(&mut self, port: SioPort, t_states: u64) {
         self.channel_mut(port).clock_period = t_states.max(1);
     }
 
     /// Reads a control port.
-    pub fn read_control(&mut self, port: Port) -> u8 {
+    pub fn read_control(&mut self, port: SioPort) -> u8 {
         let due = self.due().is_some();
         match (self.channel_mut(port).read_control(), port) {
-            ((2, _), Port::B) => self.vector(),
-            ((0, state), Port::A) => state | u8::from(due) << 1,
+            ((2, _), SioPort::B) => self.vector(),
+            ((0, state), SioPort::A) => state | u8::from(due) << 1,
             ((_, value), _) => value,
         }
     }
 
     /// Writes a control port.
-    pub fn write_control(&mut self, port: Port, value: u8, now: u64) {
+    pub fn write_control(&mut self, port: SioPort, value: u8, now: u64) {
         let register = self.channel_mut(port).write_control(value, now);
-        if register == 0 && value & 0x38 == 0x38 && port == Port::A {
+        if register == 0 && value & 0x38 == 0x38 && port == SioPort::A {
             self.return_from_interrupt();
         }
     }
 
     /// Reads a data port.
-    pub fn read_data(&mut self, port: Port) -> u8 {
+    pub fn read_data(&mut self, port: SioPort) -> u8 {
         self.channel_mut(port).read_data()
     }
 
     /// Writes a data port.
-    pub fn write_data(&mut self, port: Port, value: u8, now: u64) {
+    pub fn write_data(&mut self, port: SioPort, value: u8, now: u64) {
         self.channel_mut(port).write_data(value, now);
     }
 
     /// Sets the level of /CTS.
-    pub fn set_cts(&mut self, port: Port, high: bool, now: u64) {
+    pub fn set_cts(&mut self, port: SioPort, high: bool, now: u64) {
         self.channel_mut(port).set_cts(high, now);
     }
 
     /// Returns `true` if /RTS is high, which requests the host to stop sending.
     #[must_use]
-    pub fn rts_high(&self, port: Port) -> bool {
+    pub fn rts_high(&self, port: SioPort) -> bool {
         self.channel(port).rts_high()
     }
 
     /// Returns the duration of a received character; `None` while the receiver is off.
     #[must_use]
-    pub fn receive_time(&self, port: Port) -> Option<u64> {
+    pub fn receive_time(&self, port: SioPort) -> Option<u64> {
         self.channel(port).receive_time()
     }
 
     /// Returns `true` if the reception of another character may start.
     #[must_use]
-    pub fn can_receive(&self, port: Port) -> bool {
+    pub fn can_receive(&self, port: SioPort) -> bool {
         self.channel(port).can_receive()
     }
 
     /// Starts to receive a character. `good_frame` is `false` for a missing stop bit, as with a
     /// wrong baud rate.
-    pub fn start_receiving(&mut self, port: Port, value: u8, good_frame: bool, now: u64) {
+    pub fn start_receiving(&mut self, port: SioPort, value: u8, good_frame: bool, now: u64) {
         self.channel_mut(port).start_receiving(value, good_frame, now);
     }
 
@@ -124,7 +124,7 @@ impl Sio {
 
     /// Returns the number of characters that a channel has lost to overrun since power-up.
     #[must_use]
-    pub fn lost(&self, port: Port) -> u64 {
+    pub fn lost(&self, port: SioPort) -> u64 {
         self.channel(port).lost()
     }
 
@@ -139,8 +139,8 @@ impl Sio {
     /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
     #[must_use]
     pub fn vector(&self) -> u8 {
-        let fixed = self.channel(Port::B).vector();
-        if !self.channel(Port::B).status_affects_vector() {
+        let fixed = self.channel(SioPort::B).vector();
+        if !self.channel(SioPort::B).status_affects_vector() {
             return fixed;
         }
         let code = match self.due() {
@@ -151,7 +151,7 @@ impl Sio {
                     Cause::Receive => 2,
                     Cause::Special => 3,
                 };
-                cause | u8::from(port == Port::A) << 2
+                cause | u8::from(port == SioPort::A) << 2
             }
             None => 3,
         };
@@ -178,8 +178,8 @@ impl Sio {
 
     /// Returns the pending interrupt of the highest priority. Both causes of the receiver have the
     /// same priority; 0 is the highest.
-    fn due(&self) -> Option<(usize, Port, Cause)> {
-        [Port::A, Port::B].into_iter().enumerate().find_map(|(index, port)| {
+    fn due(&self) -> Option<(usize, SioPort, Cause)> {
+        [SioPort::A, SioPort::B].into_iter().enumerate().find_map(|(index, port)| {
             let cause = self.channel(port).cause()?;
             let rank = match cause {
                 Cause::Special | Cause::Receive => 0,

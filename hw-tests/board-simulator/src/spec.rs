@@ -1,12 +1,12 @@
 //! Simulated boards for the board profiles of `firmware`.
 
-use firmware::profile::{self, Profile};
+use firmware::profile::{self, BoardProfile};
 
 use crate::{BoardSpec, ChipKind, MemoryMap, SstModel, UartModel};
 
 /// Returns the specification of the simulated board for a profile.
 #[must_use]
-pub fn board_spec(profile: &Profile) -> BoardSpec {
+pub fn board_spec(profile: &BoardProfile) -> BoardSpec {
     BoardSpec {
         clock_hz: profile.clock_hz,
         uart_clock_hz: profile.uart.clock_hz,

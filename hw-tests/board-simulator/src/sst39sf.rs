@@ -6,7 +6,7 @@ use std::cell::Cell;
 use super::noise::Noise;
 
 /// The number of bytes in a sector of an SST39SF0x0: the smallest unit that can be erased.
-pub const SECTOR: usize = 0x1000;
+pub const SECTOR_BYTES: usize = 0x1000;
 /// The value of an erased byte.
 const ERASED: u8 = 0xFF;
 /// The manufacturer's code, Silicon Storage Technology.
@@ -108,7 +108,7 @@ impl Sst39sf {
             operation: None,
             plain: Cell::new(true),
             toggle: Cell::new(false),
-            wear: vec![0; model.size() / SECTOR],
+            wear: vec![0; model.size() / SECTOR_BYTES],
             ignored: 0,
             unerased: 0,
         }
@@ -198,7 +198,9 @@ impl Sst39sf {
             (Command::Erase, FIRST, 0xAA) => self.command = Command::EraseUnlocked1,
             (Command::EraseUnlocked1, SECOND, 0x55) => self.command = Command::EraseUnlocked2,
             (Command::EraseUnlocked2, FIRST, 0x10) => self.erase(0, self.cells.len(), now),
-            (Command::EraseUnlocked2, _, 0x30) => self.erase(address & !(SECTOR - 1), SECTOR, now),
+            (Command::EraseUnlocked2, _, 0x30) => {
+                self.erase(address & !(SECTOR_BYTES - 1), SECTOR_BYTES, now)
+            }
             (_, _, 0xF0) => self.set_identity(false),
             _ => {}
         }
@@ -240,10 +242,10 @@ impl Sst39sf {
         }
         let old = self.cells[first..first + count].to_vec();
         self.cells[first..first + count].fill(ERASED);
-        for sector in &mut self.wear[first / SECTOR..(first + count) / SECTOR] {
+        for sector in &mut self.wear[first / SECTOR_BYTES..(first + count) / SECTOR_BYTES] {
             *sector += 1;
         }
-        let time = if count == SECTOR { SECTOR_ERASE_US } else { CHIP_ERASE_US };
+        let time = if count == SECTOR_BYTES { SECTOR_ERASE_US } else { CHIP_ERASE_US };
         self.begin(time, 0, first, old, now);
     }
 

@@ -1,7 +1,7 @@
 //! The serial chip of a board, of either kind: maps ports to its registers.
 
 use super::acia::Acia;
-use super::sio::{Port, Sio};
+use super::sio::{Sio, SioPort};
 
 /// The kinds of serial chips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl Uart {
             UartModel::Acia => Self::Acia(Acia::new(clock_period)),
             UartModel::Sio => {
                 let mut sio = Sio::new();
-                sio.set_clock_period(Port::A, clock_period.into());
-                sio.set_clock_period(Port::B, clock_period.into());
+                sio.set_clock_period(SioPort::A, clock_period.into());
+                sio.set_clock_period(SioPort::B, clock_period.into());
                 Self::Sio(sio)
             }
         }
@@ -77,7 +77,7 @@ impl Uart {
     /// Replaces the clock of channel A of the SIO.
     pub(super) fn set_clock_period(&mut self, t_states: u64) {
         if let Self::Sio(sio) = self {
-            sio.set_clock_period(Port::A, t_states);
+            sio.set_clock_period(SioPort::A, t_states);
         }
     }
 
@@ -93,28 +93,28 @@ impl Uart {
     pub(super) fn receive_time(&self) -> u64 {
         match self {
             Self::Acia(acia) => acia.character_time(),
-            Self::Sio(sio) => sio.receive_time(Port::A).unwrap_or(0),
+            Self::Sio(sio) => sio.receive_time(SioPort::A).unwrap_or(0),
         }
     }
 
     pub(super) fn can_receive(&self) -> bool {
         match self {
             Self::Acia(acia) => acia.can_receive(),
-            Self::Sio(sio) => sio.can_receive(Port::A),
+            Self::Sio(sio) => sio.can_receive(SioPort::A),
         }
     }
 
     pub(super) fn start_receiving(&mut self, value: u8, good_frame: bool, now: u64) {
         match self {
             Self::Acia(acia) => acia.start_receiving(value, good_frame, now),
-            Self::Sio(sio) => sio.start_receiving(Port::A, value, good_frame, now),
+            Self::Sio(sio) => sio.start_receiving(SioPort::A, value, good_frame, now),
         }
     }
 
     pub(super) fn rts_high(&self) -> bool {
         match self {
             Self::Acia(acia) => acia.rts_high(),
-            Self::Sio(sio) => sio.rts_high(Port::A),
+            Self::Sio(sio) => sio.rts_high(SioPort::A),
         }
     }
 
@@ -161,18 +161,18 @@ impl Uart {
     pub(super) fn lost(&self) -> u64 {
         match self {
             Self::Acia(acia) => acia.lost(),
-            Self::Sio(sio) => sio.lost(Port::A),
+            Self::Sio(sio) => sio.lost(SioPort::A),
         }
     }
 }
 
 /// Returns the channel of a port, and `true` for its control register.
-fn sio_register(port: u8) -> Option<(Port, bool)> {
+fn sio_register(port: u8) -> Option<(SioPort, bool)> {
     match port {
-        0x80 => Some((Port::A, true)),
-        0x81 => Some((Port::A, false)),
-        0x82 => Some((Port::B, true)),
-        0x83 => Some((Port::B, false)),
+        0x80 => Some((SioPort::A, true)),
+        0x81 => Some((SioPort::A, false)),
+        0x82 => Some((SioPort::B, true)),
+        0x83 => Some((SioPort::B, false)),
         _ => None,
     }
 }

@@ -2,20 +2,20 @@
 //! `cargo run --release -p chess-rules --example seeds --
 //! hw-tests/sargon-corpus/corpus/generated.epd`.
 //!
-//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of the tests. `docs/EVALUATORS.md`
+//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of the tests. `CLAIMS.md`
 //! has the figures.
 
 use std::collections::HashSet;
 use std::io::Read;
 use std::time::Instant;
 
-use chess_rules::epd::{Line, read};
-use chess_rules::see::quiescence::{Order, Search};
-use chess_rules::see::{Definition, Opening, Values, value_of};
+use chess_rules::epd::{EpdLine, read};
+use chess_rules::see::quiescence::{CaptureOrdering, QuiescenceSearch};
+use chess_rules::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
 use chess_rules::{Color, Move, Piece, Pieces, Position, Square};
 use flate2::read::GzDecoder;
 
-const VALUES: Values = Values::CLASSIC;
+const VALUES: PieceValues = PieceValues::CLASSIC;
 /// A margin of two pawns, as engines add it in delta pruning.
 const MARGIN: i32 = 200;
 
@@ -46,7 +46,7 @@ fn positions(file: &str) -> Vec<Position> {
     let entries = read(&String::from_utf8_lossy(&bytes)).into_iter();
     entries
         .filter_map(|line| match line {
-            Line::Position(entry) => Some(entry.position),
+            EpdLine::Position(entry) => Some(entry.position),
             _ => None,
         })
         .collect()
@@ -65,7 +65,7 @@ fn share(count: usize, of: usize) -> String {
 }
 
 fn value(position: &Position, m: Move) -> i32 {
-    value_of(position, m, VALUES, Definition::Swap)
+    move_value(position, m, VALUES, SeeDefinition::Swap)
 }
 
 /// Returns the pieces on both squares of a capture, and the defenders after it.
@@ -174,7 +174,7 @@ fn wiki_pruning(positions: &[Position]) {
     let mut sign = 0;
     for position in positions {
         for m in position.legal_moves() {
-            let opening = Opening::of(position, m, VALUES);
+            let opening = ExchangeStart::after_move(position, m, VALUES);
             let full = opening.list(false, false).value();
             let pruned = opening.list(false, true).value();
             moves += 1;
@@ -187,18 +187,19 @@ fn wiki_pruning(positions: &[Position]) {
 
 /// The tutorial: more than 95 % right about winning and losing captures.
 fn accuracy(captures: &[(Position, Move)]) {
-    let mut by_law = 0;
+    let mut legal_minimax = 0;
     let mut searched = 0;
     let mut by_search = 0;
     let mut losing = 0;
     let mut losing_right = 0;
     for (position, m) in captures {
         let swap = value(position, *m);
-        let legal = value_of(position, *m, VALUES, Definition::Legal);
-        by_law += usize::from(swap.signum() == legal.signum());
-        let before = Search::new(VALUES, Order::MvvLva).gain(&position.play(*m));
+        let legal = move_value(position, *m, VALUES, SeeDefinition::Legal);
+        legal_minimax += usize::from(swap.signum() == legal.signum());
+        let before =
+            QuiescenceSearch::new(VALUES, CaptureOrdering::MvvLva).gain(&position.play(*m));
         let Some(answer) = before else { continue };
-        let won = Opening::of(position, *m, VALUES).list(false, false).gains[0];
+        let won = ExchangeStart::after_move(position, *m, VALUES).list(false, false).gains[0];
         let found = won - answer;
         searched += 1;
         by_search += usize::from((swap < 0) == (found < 0));
@@ -206,7 +207,7 @@ fn accuracy(captures: &[(Position, Move)]) {
         losing_right += usize::from(swap < 0 && found < 0);
     }
     println!("losing captures: {}", share(losing, captures.len()));
-    println!("sign as by law: {}", share(by_law, captures.len()));
+    println!("sign as by law: {}", share(legal_minimax, captures.len()));
     println!("losing or not, as a full capture search: {}", share(by_search, searched));
     println!("  called losing and lost there: {}", share(losing_right, losing));
 }
@@ -238,24 +239,45 @@ fn searches(positions: &[Position]) {
         "{:<44}{:>10}{:>10}{:>8}{:>9}{:>8}",
         "search", "nodes", "values", "ms", "results", "limit"
     );
-    let plain = |order| Search::new(VALUES, order);
-    let reference: Vec<_> = positions.iter().map(|p| plain(Order::MvvLva).gain(p)).collect();
+    let plain = |order| QuiescenceSearch::new(VALUES, order);
+    let reference: Vec<_> =
+        positions.iter().map(|p| plain(CaptureOrdering::MvvLva).gain(p)).collect();
     let cases = [
-        ("captures as generated", plain(Order::None)),
-        ("MVV-LVA", plain(Order::MvvLva)),
-        ("by exchange", plain(Order::Exchange)),
-        ("MVV-LVA, losing dropped", Search { drops_losing: true, ..plain(Order::MvvLva) }),
-        ("by exchange, losing dropped", Search { drops_losing: true, ..plain(Order::Exchange) }),
+        ("captures as generated", plain(CaptureOrdering::None)),
+        ("MVV-LVA", plain(CaptureOrdering::MvvLva)),
+        ("by exchange", plain(CaptureOrdering::Exchange)),
+        (
+            "MVV-LVA, losing dropped",
+            QuiescenceSearch { drops_losing: true, ..plain(CaptureOrdering::MvvLva) },
+        ),
+        (
+            "by exchange, losing dropped",
+            QuiescenceSearch { drops_losing: true, ..plain(CaptureOrdering::Exchange) },
+        ),
         (
             "the same, values computed twice",
-            Search { drops_losing: true, remembers: false, ..plain(Order::Exchange) },
+            QuiescenceSearch {
+                drops_losing: true,
+                remembers: false,
+                ..plain(CaptureOrdering::Exchange)
+            },
         ),
-        ("MVV-LVA, delta", Search { delta: Some(MARGIN), ..plain(Order::MvvLva) }),
+        (
+            "MVV-LVA, delta",
+            QuiescenceSearch { delta: Some(MARGIN), ..plain(CaptureOrdering::MvvLva) },
+        ),
         (
             "MVV-LVA, delta, losing dropped",
-            Search { delta: Some(MARGIN), drops_losing: true, ..plain(Order::MvvLva) },
+            QuiescenceSearch {
+                delta: Some(MARGIN),
+                drops_losing: true,
+                ..plain(CaptureOrdering::MvvLva)
+            },
         ),
-        ("MVV-LVA, futility by exchange", Search { futility: Some(0), ..plain(Order::MvvLva) }),
+        (
+            "MVV-LVA, futility by exchange",
+            QuiescenceSearch { futility: Some(0), ..plain(CaptureOrdering::MvvLva) },
+        ),
     ];
     for (name, case) in cases {
         search(name, &case, positions, &reference);
@@ -263,7 +285,7 @@ fn searches(positions: &[Position]) {
     repeats(positions);
 }
 
-fn search(name: &str, case: &Search, positions: &[Position], reference: &[Option<i32>]) {
+fn search(name: &str, case: &QuiescenceSearch, positions: &[Position], reference: &[Option<i32>]) {
     let started = Instant::now();
     let mut nodes = 0;
     let mut values = 0;
@@ -315,21 +337,23 @@ fn walk(
 }
 
 /// A name and a form of evaluation.
-type Form = (&'static str, fn(&Opening) -> i32);
+type Form = (&'static str, fn(&ExchangeStart) -> i32);
 
 /// The time of each form over all moves.
 fn forms(positions: &[Position]) {
     let openings: Vec<_> = positions
         .iter()
-        .flat_map(|p| p.legal_moves().into_iter().map(move |m| Opening::of(p, m, VALUES)))
+        .flat_map(|p| {
+            p.legal_moves().into_iter().map(move |m| ExchangeStart::after_move(p, m, VALUES))
+        })
         .collect();
     let forms: [Form; 6] = [
         ("list", |opening| opening.list(false, false).value()),
         ("list, pruned", |opening| opening.list(false, true).value()),
-        ("recursion", |opening| opening.by_recursion(false)),
-        ("bounds, no list", |opening| opening.by_bounds(false)),
-        ("threshold 0", |opening| i32::from(opening.is_at_least(0, false))),
-        ("legal minimax", |opening| opening.by_law().unwrap_or(0)),
+        ("recursion", |opening| opening.swap_value_by_recursion(false)),
+        ("bounds, no list", |opening| opening.swap_value_by_bounds(false)),
+        ("threshold 0", |opening| i32::from(opening.see_ge(0, false))),
+        ("legal minimax", |opening| opening.legal_minimax().unwrap_or(0)),
     ];
     for (name, form) in forms {
         let started = Instant::now();

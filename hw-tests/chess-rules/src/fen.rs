@@ -4,7 +4,7 @@ use std::fmt;
 
 use cozy_chess::{Color, File, Piece, Rank, Square};
 
-use crate::{Pieces, Position, Rights, Wing};
+use crate::{CastlingRights, CastlingSide, Pieces, Position};
 
 /// Error returned if a text does not begin with a FEN.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ pub struct FenError {
 
 /// A FEN at the beginning of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading<'a> {
+pub struct ParsedFen<'a> {
     /// The position.
     pub position: Position,
     /// The text after the fields.
@@ -40,12 +40,12 @@ impl Field<'_> {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ParsedFen<'a> {
     /// Reads four fields, and a fifth and sixth that are numbers or dashes.
     ///
     /// # Errors
     /// Returns the first thing that is wrong, field by field.
-    pub fn of(text: &'a str) -> Result<Self, FenError> {
+    pub fn parse(text: &'a str) -> Result<Self, FenError> {
         let mut words = Words { text, rest: text };
         let mut fields = Vec::new();
         while fields.len() < 4
@@ -86,7 +86,7 @@ impl Position {
     /// # Errors
     /// Returns the first thing that is wrong with the text, with its column.
     pub fn from_fen(text: &str) -> Result<Self, FenError> {
-        let Reading { position, rest, .. } = Reading::of(text)?;
+        let ParsedFen { position, rest, .. } = ParsedFen::parse(text)?;
         match rest.trim_start().chars().next() {
             None => Ok(position),
             Some(_) => {
@@ -215,8 +215,8 @@ fn rights(
     field: Field<'_>,
     position: &Position,
     notes: &mut Vec<String>,
-) -> Result<Rights, FenError> {
-    let mut rights = Rights::default();
+) -> Result<CastlingRights, FenError> {
+    let mut rights = CastlingRights::default();
     if field.text == "-" {
         return Ok(rights);
     }
@@ -224,8 +224,8 @@ fn rights(
     for (offset, letter) in field.text.chars().enumerate() {
         let side = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
         let right = match letter.to_ascii_lowercase() {
-            'k' => outermost(position, side, Wing::King),
-            'q' => outermost(position, side, Wing::Queen),
+            'k' => outermost(position, side, CastlingSide::King),
+            'q' => outermost(position, side, CastlingSide::Queen),
             file @ 'a'..='h' => on_file(position, side, File::index(file as usize - 'a' as usize)),
             _ => return Err(field.wrong(offset, format!("{letter} is no right"))),
         };
@@ -249,18 +249,18 @@ fn home_rank(position: &Position, side: Color) -> Option<(File, Vec<File>)> {
     Some((king.file(), rooks.into_iter().map(Square::file).collect()))
 }
 
-fn wing_of(king: File, rook: File) -> Wing {
-    if rook > king { Wing::King } else { Wing::Queen }
+fn wing_of(king: File, rook: File) -> CastlingSide {
+    if rook > king { CastlingSide::King } else { CastlingSide::Queen }
 }
 
-fn outermost(position: &Position, side: Color, wing: Wing) -> Option<(Wing, File)> {
+fn outermost(position: &Position, side: Color, wing: CastlingSide) -> Option<(CastlingSide, File)> {
     let (king, rooks) = home_rank(position, side)?;
     let mut on_wing = rooks.into_iter().filter(|rook| wing_of(king, *rook) == wing);
-    let rook = if wing == Wing::King { on_wing.next_back() } else { on_wing.next() };
+    let rook = if wing == CastlingSide::King { on_wing.next_back() } else { on_wing.next() };
     rook.map(|file| (wing, file))
 }
 
-fn on_file(position: &Position, side: Color, file: File) -> Option<(Wing, File)> {
+fn on_file(position: &Position, side: Color, file: File) -> Option<(CastlingSide, File)> {
     let (king, rooks) = home_rank(position, side)?;
     rooks.contains(&file).then(|| (wing_of(king, file), file))
 }
@@ -331,10 +331,10 @@ fn write_empty(f: &mut fmt::Formatter<'_>, squares: usize) -> fmt::Result {
 }
 
 fn written_rights(position: &Position) -> String {
-    let letter = |(side, wing, file): (Color, Wing, File)| {
+    let letter = |(side, wing, file): (Color, CastlingSide, File)| {
         let letter = match (outermost(position, side, wing) == Some((wing, file)), wing) {
-            (true, Wing::King) => 'k',
-            (true, Wing::Queen) => 'q',
+            (true, CastlingSide::King) => 'k',
+            (true, CastlingSide::Queen) => 'q',
             (false, _) => char::from(file),
         };
         if side == Color::White { letter.to_ascii_uppercase() } else { letter }

@@ -1,6 +1,6 @@
 //! Chess positions and moves as players and programs write them.
 //!
-//! | module item | what it holds |
+//! | item | content |
 //! |---|---|
 //! | [`Position`] | pieces, side to move, castling rights, en passant, clocks; FEN in and out |
 //! | [`Position::legal_moves`] | every legal move; [`Position::play`] makes one |
@@ -33,10 +33,10 @@ mod position;
 mod rights;
 pub mod see;
 
-pub use fen::{FenError, Reading};
-pub use moves::Illegal;
+pub use fen::{FenError, ParsedFen};
+pub use moves::IllegalReason;
 pub use pieces::Pieces;
 pub use position::Position;
-pub use rights::{Rights, Wing};
+pub use rights::{CastlingRights, CastlingSide};
 
 pub use cozy_chess::{BitBoard, Color, File, Move, Piece, Rank, Square};

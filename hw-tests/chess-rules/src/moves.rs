@@ -7,14 +7,14 @@ use cozy_chess::{
     get_knight_moves, get_pawn_attacks, get_rook_moves,
 };
 
-use crate::{Pieces, Position, Wing};
+use crate::{CastlingSide, Pieces, Position};
 
 /// The pieces that a pawn may become.
 const PROMOTIONS: [Piece; 4] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
 
 /// Reason for which a move that follows its piece's rules is illegal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Illegal {
+pub enum IllegalReason {
     /// The piece is pinned.
     Pin,
     /// The king moves into an attack.
@@ -52,7 +52,7 @@ impl Position {
 
     /// Returns the captures that follow the rules of their pieces and yet are not legal.
     #[must_use]
-    pub fn illegal_captures(&self) -> Vec<(Move, Illegal)> {
+    pub fn illegal_captures(&self) -> Vec<(Move, IllegalReason)> {
         let captures = self.pseudo_legal_moves().into_iter().filter(|m| self.is_capture(*m));
         captures.filter_map(|m| Some((m, self.fault(m)?))).collect()
     }
@@ -73,10 +73,12 @@ impl Position {
 
     /// Returns the wing to which a move castles; `None` if it is another move.
     #[must_use]
-    pub fn castling(&self, m: Move) -> Option<Wing> {
+    pub fn castling(&self, m: Move) -> Option<CastlingSide> {
         let own = self.pieces.side(self.to_move);
         let is_castling = (self.pieces.kind(Piece::King) & own).has(m.from) && own.has(m.to);
-        is_castling.then(|| if m.to.file() > m.from.file() { Wing::King } else { Wing::Queen })
+        is_castling.then(|| {
+            if m.to.file() > m.from.file() { CastlingSide::King } else { CastlingSide::Queen }
+        })
     }
 
     /// Returns the square of the piece that a move takes.
@@ -104,7 +106,7 @@ impl Position {
         after
     }
 
-    fn castle(&mut self, side: Color, wing: Wing, m: Move) {
+    fn castle(&mut self, side: Color, wing: CastlingSide, m: Move) {
         self.pieces.remove(m.from);
         self.pieces.remove(m.to);
         self.pieces.place(Square::new(wing.king_file(), m.from.rank()), side, Piece::King);
@@ -148,18 +150,18 @@ impl Position {
     }
 
     /// Returns the reason why a move that follows the rules of its piece is not legal.
-    fn fault(&self, m: Move) -> Option<Illegal> {
+    fn fault(&self, m: Move) -> Option<IllegalReason> {
         if self.keeps_king_safe(m) {
             return None;
         }
         let fault = if self.pieces.kind(Piece::King).has(m.from) {
-            Illegal::King
+            IllegalReason::King
         } else if self.is_check() {
-            Illegal::Check
+            IllegalReason::Check
         } else if self.is_en_passant(m) {
-            Illegal::EnPassant
+            IllegalReason::EnPassant
         } else {
-            Illegal::Pin
+            IllegalReason::Pin
         };
         Some(fault)
     }
@@ -207,7 +209,7 @@ impl Position {
     fn castling_moves(&self) -> impl Iterator<Item = Move> + '_ {
         let side = self.to_move;
         let first = Rank::First.relative_to(side);
-        let moves = Wing::ALL.into_iter().filter_map(move |wing| {
+        let moves = CastlingSide::ALL.into_iter().filter_map(move |wing| {
             let from = self.king(side)?;
             let to = Square::new(self.rights.rook(side, wing)?, first);
             Some((wing, Move { from, to, promotion: None }))
@@ -215,7 +217,7 @@ impl Position {
         moves.filter(|(wing, m)| self.may_castle(*wing, *m)).map(|(_, m)| m)
     }
 
-    fn may_castle(&self, wing: Wing, m: Move) -> bool {
+    fn may_castle(&self, wing: CastlingSide, m: Move) -> bool {
         let rank = m.from.rank();
         let king_to = Square::new(wing.king_file(), rank);
         let rook_to = Square::new(wing.rook_file(), rank);

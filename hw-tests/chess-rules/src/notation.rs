@@ -3,7 +3,7 @@
 use cozy_chess::{File, Move, Piece, Rank, Square};
 
 use crate::fen::piece_kind;
-use crate::{Position, Wing};
+use crate::{CastlingSide, Position};
 
 impl Position {
     /// Writes a move in UCI. Castling is the king's step of two squares, or in Chess960
@@ -44,8 +44,8 @@ impl Position {
     #[must_use]
     pub fn san(&self, m: Move) -> String {
         let mut text = match self.castling(m) {
-            Some(Wing::King) => "O-O".to_owned(),
-            Some(Wing::Queen) => "O-O-O".to_owned(),
+            Some(CastlingSide::King) => "O-O".to_owned(),
+            Some(CastlingSide::Queen) => "O-O-O".to_owned(),
             None => self.san_of_piece(m),
         };
         let after = self.play(m);
@@ -158,10 +158,10 @@ fn without_signs(text: &str) -> &str {
     text.trim_end().trim_end_matches(signs)
 }
 
-fn castling_text(text: &str) -> Option<Wing> {
+fn castling_text(text: &str) -> Option<CastlingSide> {
     match text {
-        "O-O" | "0-0" | "o-o" => Some(Wing::King),
-        "O-O-O" | "0-0-0" | "o-o-o" => Some(Wing::Queen),
+        "O-O" | "0-0" | "o-o" => Some(CastlingSide::King),
+        "O-O-O" | "0-0-0" | "o-o-o" => Some(CastlingSide::Queen),
         _ => None,
     }
 }

@@ -2,14 +2,14 @@
 
 use cozy_chess::{Color, Piece, Square};
 
-use crate::{Pieces, Rights};
+use crate::{CastlingRights, Pieces};
 
 /// Pieces, side to move, castling rights, en passant square and clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub(crate) pieces: Pieces,
     pub(crate) to_move: Color,
-    pub(crate) rights: Rights,
+    pub(crate) rights: CastlingRights,
     pub(crate) en_passant: Option<Square>,
     pub(crate) halfmove_clock: u32,
     pub(crate) move_number: u32,
@@ -19,7 +19,7 @@ impl Position {
     /// A position of pieces alone: no castling, no en passant.
     #[must_use]
     pub fn new(pieces: Pieces, to_move: Color) -> Self {
-        let rights = Rights::default();
+        let rights = CastlingRights::default();
         Self { pieces, to_move, rights, en_passant: None, halfmove_clock: 0, move_number: 1 }
     }
 
@@ -37,7 +37,7 @@ impl Position {
 
     /// The castling rights.
     #[must_use]
-    pub fn rights(&self) -> &Rights {
+    pub fn rights(&self) -> &CastlingRights {
         &self.rights
     }
 

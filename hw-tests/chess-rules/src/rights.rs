@@ -4,18 +4,18 @@ use cozy_chess::{Color, File};
 
 /// The side of the board to which a king castles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wing {
+pub enum CastlingSide {
     /// Towards the h file, whatever the distance.
     King,
     /// Towards the a file.
     Queen,
 }
 
-impl Wing {
+impl CastlingSide {
     /// Both wings, in the order in which FEN lists their rights.
     pub const ALL: [Self; 2] = [Self::King, Self::Queen];
 
-    /// The file on which the king stands after castling.
+    /// The file of the king after castling.
     #[must_use]
     pub fn king_file(self) -> File {
         match self {
@@ -24,7 +24,7 @@ impl Wing {
         }
     }
 
-    /// The file on which the rook stands after castling.
+    /// The file of the rook after castling.
     #[must_use]
     pub fn rook_file(self) -> File {
         match self {
@@ -45,26 +45,26 @@ impl Wing {
 
 /// The castling rights of both sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Rights {
+pub struct CastlingRights {
     rooks: [[Option<File>; 2]; 2],
 }
 
-impl Rights {
+impl CastlingRights {
     /// Returns the file of the rook with which a side may castle to a wing.
     #[must_use]
-    pub fn rook(&self, side: Color, wing: Wing) -> Option<File> {
+    pub fn rook(&self, side: Color, wing: CastlingSide) -> Option<File> {
         self.rooks[side as usize][wing as usize]
     }
 
     /// Returns all rights, White's first, each with the file of its rook.
-    pub fn iter(&self) -> impl Iterator<Item = (Color, Wing, File)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (Color, CastlingSide, File)> + '_ {
         Color::ALL.into_iter().flat_map(move |side| {
             let right = move |wing| self.rook(side, wing).map(|file| (side, wing, file));
-            Wing::ALL.into_iter().filter_map(right)
+            CastlingSide::ALL.into_iter().filter_map(right)
         })
     }
 
-    pub(crate) fn grant(&mut self, side: Color, wing: Wing, file: File) {
+    pub(crate) fn grant(&mut self, side: Color, wing: CastlingSide, file: File) {
         self.rooks[side as usize][wing as usize] = Some(file);
     }
 

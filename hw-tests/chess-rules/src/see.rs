@@ -4,14 +4,14 @@
 //! Exchange Evaluation". A value is that of a legal move, which is played whatever it costs; then
 //! each side takes on the square of destination or stops, whichever is better for it.
 //!
-//! | item | what it answers |
+//! | item | result |
 //! |---|---|
-//! | [`values_of`] | the value of any move by all three [`Definition`]s |
-//! | [`Opening::list`] | the iterative form with its list of gains, with and without pruning |
-//! | [`Opening::by_recursion`] | the recursive form |
-//! | [`Opening::by_bounds`] | the iterative form with two bounds in place of a list |
-//! | [`Opening::is_at_least`] | the threshold form: only whether a value is reached |
-//! | [`Opening::by_law`] | minimax over the legal captures |
+//! | [`move_values`] | the value of any move by all three [`SeeDefinition`]s |
+//! | [`ExchangeStart::list`] | the iterative form with its list of gains, with and without pruning |
+//! | [`ExchangeStart::swap_value_by_recursion`] | the recursive form |
+//! | [`ExchangeStart::swap_value_by_bounds`] | the iterative form with two bounds in place of a list |
+//! | [`ExchangeStart::see_ge`] | the threshold form: only whether a value is reached |
+//! | [`ExchangeStart::legal_minimax`] | minimax over the legal captures |
 //! | [`pseudo_legal_gain`] | what a side wins on a square if it may also decline |
 //! | [`order_captures`] | the legal captures in the order of a search, with statistics |
 //! | [`soma()`] | the line of exchanges that both sides would play over the whole board |
@@ -19,18 +19,18 @@
 //!
 //! ```
 //! use chess_rules::Position;
-//! use chess_rules::see::{Values, values_of};
+//! use chess_rules::see::{PieceValues, move_values};
 //!
 //! let position = Position::from_fen("rnb1k3/P1P5/8/8/8/8/8/4K3 w - -")?;
 //! let capture = position.find_move("cxb8=Q").ok_or("no such move")?;
-//! let found = values_of(&position, capture, Values::UNITS);
+//! let found = move_values(&position, capture, PieceValues::UNITS);
 //! assert_eq!((found.swap, found.swap_promo, found.legal), (7, 11, Some(11)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod definition;
-mod law;
-mod opening;
+mod exchange_start;
+mod legal;
 mod ordering;
 mod pseudo_legal;
 pub mod quiescence;
@@ -38,11 +38,11 @@ mod soma;
 mod swap;
 mod values;
 
-pub use definition::{ByDefinition, Definition, value_of, values_of};
-pub use law::LIMIT;
-pub use opening::Opening;
-pub use ordering::{Capture, Ordered, Statistics, order_captures};
-pub use pseudo_legal::{Taker, pseudo_legal_gain, pseudo_legal_value};
-pub use soma::{Exchange, soma};
+pub use definition::{SeeDefinition, ValuesByDefinition, move_value, move_values};
+pub use exchange_start::ExchangeStart;
+pub use legal::MAX_LEGAL_STATES;
+pub use ordering::{OrderedCaptures, OrderingStats, ValuedCapture, order_captures};
+pub use pseudo_legal::{NextCapturer, pseudo_legal_gain, pseudo_legal_value};
+pub use soma::{SomaExchange, soma};
 pub use swap::SwapList;
-pub use values::{Values, ValuesError};
+pub use values::{PieceValues, PieceValuesError};

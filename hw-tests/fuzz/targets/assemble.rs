@@ -29,7 +29,7 @@ fuzz_target!(|source: &[u8]| {
     }
     for module in found.modules.iter().filter(|_| !found.has_errors()) {
         // An ELF object does not keep the order of the source.
-        let module = Module { assembled: None, ..module.clone() };
+        let module = Module { source_order: None, ..module.clone() };
         assert_eq!(read_object(&write_object(&module), "fuzz"), Ok(module));
     }
 });

@@ -3,15 +3,15 @@
 
 use std::io::Cursor;
 
-use board_debugger::dap::{LaunchArguments, Launched, serve};
+use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
 use libfuzzer_sys::fuzz_target;
 
 mod debugged;
 mod frames_of;
 
-fn launch(_arguments: &LaunchArguments) -> Launched {
+fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
     let debugger = debugged::debugger();
-    Launched { debugger, message: None, runs: false, has_console: true }
+    LaunchedSession { debugger, message: None, runs: false, has_console: true }
 }
 
 fuzz_target!(|bytes: &[u8]| {

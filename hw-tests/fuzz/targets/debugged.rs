@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use board_debugger::{Debugger, ProgramFile, open_program};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 #[path = "scratch.rs"]
 mod scratch;
@@ -26,7 +26,7 @@ static PATH: LazyLock<PathBuf> = LazyLock::new(|| scratch::file("program.asm", P
 
 /// The program on a board, at its first instruction.
 pub(crate) fn debugger() -> Debugger {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let file = ProgramFile { path: PATH.clone(), ..ProgramFile::default() };
     let loaded = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
     open_program(&profile, loaded).unwrap_or_else(|error| panic!("{error}"))

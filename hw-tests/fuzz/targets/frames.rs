@@ -1,4 +1,5 @@
-//! Any bytes from a board: frames are told from noise, and whoever asks is answered or gives up.
+//! Any bytes from a board: the link separates frames from noise, and each request ends with a reply or
+//! an error.
 #![no_main]
 
 use std::time::Instant;
@@ -6,12 +7,13 @@ use std::time::Instant;
 use libfuzzer_sys::fuzz_target;
 use rcflash_link::Link;
 use rcflash_link::inspect::{self, AddressSpace};
-use rcflash_link::loader::{identify, enter_monitor};
+use rcflash_link::loader::{enter_monitor, identify};
 
-mod babbler;
+mod noisy_peer;
 
 fuzz_target!(|bytes: &[u8]| {
-    let line = babbler::Babbler { heard: bytes.iter().copied().collect(), now: Instant::now() };
+    let line =
+        noisy_peer::NoisyPeer { heard: bytes.iter().copied().collect(), now: Instant::now() };
     let mut link = Link::new(Box::new(line), 115_200);
     let _ = identify(&mut link);
     let _ = enter_monitor(&mut link);

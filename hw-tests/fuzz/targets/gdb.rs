@@ -3,7 +3,7 @@
 
 use std::io::{self, Cursor, Read, Write};
 
-use board_debugger::gdb::{Client, Stream, serve};
+use board_debugger::gdb::{GdbClient, GdbStream, serve};
 use libfuzzer_sys::fuzz_target;
 
 mod debugged;
@@ -26,8 +26,8 @@ impl Write for Script {
     }
 }
 
-impl Stream for Script {
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl GdbStream for Script {
+    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
 }
@@ -45,6 +45,6 @@ fn packed(lines: &[u8]) -> Vec<u8> {
 fuzz_target!(|bytes: &[u8]| {
     for input in [bytes.to_vec(), packed(bytes)] {
         let mut script = Script(Cursor::new(input));
-        let _ = serve(&mut debugged::debugger(), &mut Client::new(&mut script));
+        let _ = serve(&mut debugged::debugger(), &mut GdbClient::new(&mut script));
     }
 });

@@ -1,4 +1,4 @@
-//! Any bytes from whoever answers in place of a stock monitor: each dialogue ends.
+//! Any bytes in place of the replies of a stock monitor: each session ends.
 #![no_main]
 
 use std::sync::Arc;
@@ -6,36 +6,41 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
-use rcflash_monitors::{FlowChoice, Note, Order, Stage, Stock, Talk, Watch, deliver, probe};
+use rcflash_monitors::{
+    FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage, MonitorSession, StockMonitor,
+    load_hex, probe,
+};
 use tdlasm::image::{Image, Run};
 
-mod babbler;
+mod noisy_peer;
 
-struct Nobody;
+struct NoObserver;
 
-impl Watch for Nobody {
-    fn progress(&mut self, _stage: Stage, _done: usize, _of: usize) {}
-    fn note(&mut self, _note: Note) {}
+impl LoadObserver for NoObserver {
+    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _total: usize) {}
+    fn on_event(&mut self, _event: LoadEvent) {}
 }
 
-fn talk(heard: &[u8]) -> Talk {
-    let line = babbler::Babbler { heard: heard.iter().copied().collect(), now: Instant::now() };
-    Talk::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
+fn session(heard: &[u8]) -> MonitorSession {
+    let line =
+        noisy_peer::NoisyPeer { heard: heard.iter().copied().collect(), now: Instant::now() };
+    MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, heard)) = bytes.split_first() else { return };
     let stock = match first % 4 {
-        0 => Stock::Scm,
-        1 => Stock::Romwbw,
-        2 => Stock::Basic,
+        0 => StockMonitor::Scm,
+        1 => StockMonitor::Romwbw,
+        2 => StockMonitor::Basic,
         _ => {
-            let _ = probe(&mut talk(heard), &[9600]);
+            let _ = probe(&mut session(heard), &[9600]);
             return;
         }
     };
     let image = Image::new([Run { address: 0x9000, bytes: vec![0x5A; 40] }]);
-    let flow = FlowChoice::Auto;
-    let order = Order { image: &image, entry: None, verify: true, pace: None, flow };
-    let _ = deliver(stock, &mut talk(heard), &order, &mut Nobody);
+    let flow_control = FlowControlMode::Auto;
+    let request =
+        LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control };
+    let _ = load_hex(stock, &mut session(heard), &request, &mut NoObserver);
 });

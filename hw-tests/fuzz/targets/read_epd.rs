@@ -1,14 +1,14 @@
 //! Any text as positions (EPD, FEN, suites): each line is read or refused, and what is read can be
-//! written and its moves told.
+//! formatted and its moves generated.
 #![no_main]
 
 use chess_rules::Position;
-use chess_rules::epd::{Line, read};
+use chess_rules::epd::{EpdLine, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     for line in read(text) {
-        let Line::Position(entry) = line else { continue };
+        let EpdLine::Position(entry) = line else { continue };
         let again = Position::from_fen(&entry.position.to_string());
         assert_eq!(again.as_ref(), Ok(&entry.position));
         for m in entry.position.legal_captures() {

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hil_harness::disk::SimulatedDisk;
-use hil_harness::results::{FORMAT, Head, Log, Ready};
+use hil_harness::results::{BoardReady, RESULTS_FORMAT, ResultsWriter, RunHeader};
+use hil_testing::simulated_disk::SimulatedDisk;
 use libfuzzer_sys::fuzz_target;
 
-fn head() -> Head {
-    Head {
-        results: FORMAT,
+fn head() -> RunHeader {
+    RunHeader {
+        results: RESULTS_FORMAT,
         program: "a test".to_owned(),
         profile: "rc2014-classic".to_owned(),
         behaviour: "mended".to_owned(),
@@ -21,17 +21,18 @@ fn head() -> Head {
         seed: None,
         shard: None,
         faults: None,
+        boards: Vec::new(),
     }
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let path = Path::new("results");
     let disk = SimulatedDisk::new(1);
-    disk.put(path, bytes);
-    match Log::resume(&disk, path, &head(), Arc::new(Instant::now)) {
-        Ok((mut log, _)) => {
-            let ready = Ready { board: "a board".to_owned(), application: "one".to_owned() };
-            let _ = log.ready(ready);
+    disk.insert_synced(path, bytes);
+    match ResultsWriter::resume(&disk, path, &head(), Arc::new(Instant::now)) {
+        Ok((mut writer, _)) => {
+            let ready = BoardReady { board: "a board".to_owned(), application: "one".to_owned() };
+            let _ = writer.write_board(ready);
         }
         Err(_) => assert_eq!(disk.content(path).as_deref(), Some(bytes)),
     }

@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     let path = scratch::file("rig.toml", text.as_bytes());
     if let Ok(file) = RigFile::read(Some(&path)) {
         for name in ["bench", "attic", "shelf"] {
-            let _ = file.find(name);
+            let _ = file.resolve(name);
         }
     }
 });

@@ -9,14 +9,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use rcflash_transport::network::{Address, Protocol, RemotePort, Server};
 use rcflash_transport::Transport;
+use rcflash_transport::network::{NetworkAddress, Protocol, Rfc2217Port, Server};
 
 /// The longest that either may take to end.
 const PATIENCE: Duration = Duration::from_secs(8);
 const BAUD: u32 = 115_200;
 
-/// A port that says what it was told.
+/// A port that records its calls.
 #[derive(Default)]
 struct Echo(Vec<u8>);
 
@@ -43,15 +43,15 @@ fn server() -> SocketAddr {
     static AT: OnceLock<SocketAddr> = OnceLock::new();
     *AT.get_or_init(|| {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = Server::listen(any, Protocol::Rfc2217, BAUD).expect("a free port");
-        let at = server.address().expect("it listens");
+        let server = Server::bind(any, Protocol::Rfc2217, BAUD).expect("a free port");
+        let at = server.local_addr().expect("it listens");
         let open = || Ok::<Box<dyn Transport + Send>, io::Error>(Box::new(Echo::default()));
         std::thread::spawn(move || server.run(open, &AtomicBool::new(false), |_| {}));
         at
     })
 }
 
-/// Says this to the server, and hears it out.
+/// Sends the bytes to the server and reads its replies to the end.
 fn to_server(bytes: &[u8]) {
     let mut client = TcpStream::connect(server()).expect("it listens");
     client.set_read_timeout(Some(PATIENCE)).expect("a time");
@@ -65,7 +65,7 @@ fn to_server(bytes: &[u8]) {
     }
 }
 
-/// Has our client connect to one who says this and goes.
+/// Connects the client to a peer that sends the bytes and disconnects.
 fn to_client(bytes: &[u8]) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let at = listener.local_addr().expect("it listens");
@@ -77,8 +77,8 @@ fn to_client(bytes: &[u8]) {
             let _ = io::copy(&mut client, &mut io::sink());
         });
         let began = Instant::now();
-        let address = Address::parse(&format!("rfc2217://{at}")).expect("an address");
-        let port = RemotePort::open(&address.expect("of a server"), BAUD);
+        let address = NetworkAddress::parse(&format!("rfc2217://{at}")).expect("an address");
+        let port = Rfc2217Port::open(&address.expect("of a server"), BAUD);
         if let Ok(mut port) = port {
             let mut heard = [0; 256];
             while let Ok(1..) = port.read(&mut heard, Duration::from_millis(1)) {}

@@ -1,4 +1,4 @@
-//! A file for readers that want one.
+//! A temporary file for parsers that take a path.
 
 use std::path::PathBuf;
 

@@ -1,15 +1,15 @@
-//! The speed at which the simulated board runs: `cargo bench -p hw-tests`.
+//! Speed of the simulated board: `cargo bench -p hil-harness --bench board`.
 //!
-//! `emulation` counts T-states as items, so that items a second are emulated Hz; `positions` counts
-//! positions.
+//! `emulation` counts T-states as items, so that items per second are emulated Hz; `positions`
+//! counts positions.
 
 use board_simulator::board_spec;
 use board_simulator::{BoardModel, QueueLine};
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use firmware::profile::Profile;
-use hil_harness::live::{LiveBoard, Plan};
-use sargon_corpus::{SEED, generate};
+use firmware::profile::BoardProfile;
+use hil_harness::live::{BoardConfig, LiveBoard};
+use sargon_corpus::{CORPUS_SEED, generate};
 
 fn main() {
     divan::main();
@@ -18,8 +18,8 @@ fn main() {
 /// T-states in one sample.
 const SAMPLE: u64 = 10_000_000;
 
-fn classic() -> Profile {
-    Profile::named("rc2014-classic").expect("it ships")
+fn classic() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
 /// A loop of loads, arithmetic, stack and jumps: LD HL,8000h; loop: LD A,(HL); ADD A,L; LD (HL),A;
@@ -37,12 +37,12 @@ fn emulation(bencher: Bencher) {
 
 #[divan::bench]
 fn positions(bencher: Bencher) {
-    let mut rig =
-        LiveBoard::prepare(&Plan::simulated(classic())).unwrap_or_else(|error| panic!("{error}"));
-    let positions = generate(SEED, 50);
+    let mut live = LiveBoard::prepare(&BoardConfig::simulated(classic()))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let positions = generate(CORPUS_SEED, 50);
     bencher.counter(ItemsCount::new(positions.len())).bench_local(|| {
         for position in &positions {
-            rig.position(position).unwrap_or_else(|error| panic!("{error}"));
+            live.request_position(position).unwrap_or_else(|error| panic!("{error}"));
         }
     });
 }

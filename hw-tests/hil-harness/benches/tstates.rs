@@ -1,7 +1,8 @@
 //! T-states of the evaluator's routines: `cargo bench -p hil-harness --bench tstates`.
 //!
-//! Counted exactly on a bare processor, so the figures are the same on every computer, mended and
-//! as in 1978: XCHNG over the core space of attackers arrays, and whole positions over the corpus.
+//! Counts XCHNG over the core space of attackers arrays, and whole positions over the corpus, for
+//! the corrected and the original evaluator. The counts are exact, on a processor without board,
+//! and equal on every computer.
 
 use std::error::Error;
 
@@ -9,90 +10,90 @@ use board_debugger::profiling::routine_runner::{CallError, RoutineRunner};
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::exhaust::Space;
-use sargon_corpus::{Subject, shipped};
-use sargon_reference::{AttackersArray, Colour, Kind, Piece, Square};
+use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Square};
 
-/// Least, most, and what a mean needs.
+/// Statistics of the T-states of a routine.
 #[derive(Debug, Clone, Copy)]
-struct Times {
+struct TStateStats {
     calls: u64,
     sum: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
 }
 
-impl Default for Times {
+impl Default for TStateStats {
     fn default() -> Self {
-        Self { calls: 0, sum: 0, least: u64::MAX, most: 0 }
+        Self { calls: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
-impl Times {
+impl TStateStats {
     fn add(&mut self, t_states: u64) -> u64 {
         self.calls += 1;
         self.sum += t_states;
-        self.least = self.least.min(t_states);
-        self.most = self.most.max(t_states);
+        self.min = self.min.min(t_states);
+        self.max = self.max.max(t_states);
         t_states
     }
 
     fn row(&self, name: &str) {
         let mean = self.sum as f64 / self.calls.max(1) as f64;
-        let Self { calls, least, most, .. } = self;
-        println!("| {name} | {calls} | {least} | {mean:.1} | {most} |");
+        let Self { calls, min, max, .. } = self;
+        println!("| {name} | {calls} | {min} | {mean:.1} | {max} |");
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     for behaviour in Behaviour::ALL {
-        let profile = Profile::named("rc2014-classic")?;
+        let profile = BoardProfile::named("rc2014-classic")?;
         let evaluator = Evaluator { behaviour, own: None };
         let application = build_with(&profile, ProgramKind::Application, &evaluator)?;
         println!("\n{behaviour}: the application has {} bytes\n", application.bytes.len());
-        println!("| routine | calls | least | mean | most |\n|---|---|---|---|---|");
-        let mut bare = RoutineRunner::new(&application)?;
-        core_space(&mut bare)?.row("XCHNG, core space of arrays");
-        positions(&mut bare)?;
+        println!("| routine | calls | min | mean | max |\n|---|---|---|---|---|");
+        let mut runner = RoutineRunner::new(&application)?;
+        core_space(&mut runner)?.row("XCHNG, core space of arrays");
+        positions(&mut runner)?;
     }
     Ok(())
 }
 
-fn core_space(bare: &mut RoutineRunner) -> Result<Times, CallError> {
+fn core_space(runner: &mut RoutineRunner) -> Result<TStateStats, CallError> {
     let sections = Space::Core.sections();
-    let mut times = Times::default();
+    let mut times = TStateStats::default();
     let mut bytes = [0; 14];
     for attackers in &sections {
         bytes[..7].copy_from_slice(attackers);
         for defenders in &sections {
             bytes[7..].copy_from_slice(defenders);
             let array = AttackersArray::from_bytes(&bytes);
-            for kind in Kind::ALL {
+            for kind in PieceKind::ALL {
                 let piece = Piece { colour: Colour::Black, kind };
-                bare.set_piece(Some(piece))?;
-                bare.set_array(&array)?;
-                times.add(bare.call("XCHNG")?);
+                runner.set_piece(Some(piece))?;
+                runner.set_array(&array)?;
+                times.add(runner.call("XCHNG")?);
             }
         }
     }
     Ok(times)
 }
 
-/// PINFND, ATTACK on all 64 squares, empty ones too, and XCHNG on the occupied ones.
-fn positions(bare: &mut RoutineRunner) -> Result<(), Box<dyn Error>> {
-    let [mut pins, mut attack, mut exchange, mut whole] = [Times::default(); 4];
-    for case in shipped()? {
-        let Subject::Position { position, .. } = &case.subject else { continue };
-        bare.set_position(position)?;
-        let mut sum = pins.add(bare.call("PINFND")?);
+/// Counts PINFND, ATTACK on all 64 squares, and XCHNG on the occupied ones.
+fn positions(runner: &mut RoutineRunner) -> Result<(), Box<dyn Error>> {
+    let [mut pins, mut attack, mut exchange, mut whole] = [TStateStats::default(); 4];
+    for case in builtin_corpus()? {
+        let CaseInput::Position { position, .. } = &case.subject else { continue };
+        runner.set_position(position)?;
+        let mut sum = pins.add(runner.call("PINFND")?);
         for square in Square::all() {
             let piece = position.on(square);
-            bare.set_square(square, piece)?;
-            sum += bare.call("NEWLST")?;
-            sum += attack.add(bare.call("ATTACK")?);
+            runner.set_square(square, piece)?;
+            sum += runner.call("NEWLST")?;
+            sum += attack.add(runner.call("ATTACK")?);
             if piece.is_some() {
-                sum += exchange.add(bare.call("XCHNG")?);
+                sum += exchange.add(runner.call("XCHNG")?);
             }
         }
         whole.add(sum);

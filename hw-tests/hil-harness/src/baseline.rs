@@ -1,97 +1,97 @@
-//! Reads the earlier run against which a run is judged: a results file or `report.json`.
+//! Reads a baseline: the results file or `report.json` of an earlier run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cli_support::exit::{Failure, RIG, USAGE};
-use cli_support::files::read_within;
-use cli_support::text::Show;
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::files::read_limited;
+use cli_support::text::Escape;
 
-use crate::report::{Report, SCHEMA};
-use crate::results::{MARK, Record, ResultsError, read_records};
-use crate::runner::Earlier;
+use crate::report::{Report, SCHEMA_VERSION};
+use crate::results::{RESULTS_MAGIC, Record, ResultsError, read_records};
+use crate::runner::Baseline;
 
-/// The largest file that is read.
-const LIMIT: u64 = 1 << 30;
+const MAX_FILE_BYTES: u64 = 1 << 30;
 /// The first bytes of `report.json`.
-const REPORT_MARK: &[u8] = b"{\"schema\":";
+const REPORT_PREFIX: &[u8] = b"{\"schema\":";
 
-/// Error returned for a baseline.
+/// Error returned if a baseline can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The file can't be read.
-    #[error("can't read the baseline {}: {}", .0.shown(), .1)]
+    #[error("can't read the baseline {}: {}", .0.escaped(), .1)]
     Unreadable(PathBuf, io::Error),
-    /// It is neither a results file nor a report.
+    /// The file is neither a results file nor a report.
     #[error(
         "the baseline {} is neither a results file (--results) nor a report.json (--report-dir)",
-        .0.shown()
+        .0.escaped()
     )]
-    NotOurs(PathBuf),
-    /// A results file is damaged.
+    UnknownFormat(PathBuf),
+    /// The results file is corrupted.
     #[error("the baseline {}", .0)]
     Results(ResultsError),
-    /// A report is damaged, or of another version.
-    #[error("the baseline {}: {}", .0.shown(), .1)]
+    /// The report is corrupted, or of another version.
+    #[error("the baseline {}: {}", .0.escaped(), .1)]
     Report(PathBuf, String),
-    /// It is of an evaluator with another behaviour.
+    /// The baseline is of another evaluator behaviour.
     #[error(
         "the baseline {} is of --behaviour {}, and this run is of --behaviour {}",
-        .0.shown(), .1.shown(), .2
+        .0.escaped(), .1.escaped(), .2
     )]
     OtherBehaviour(PathBuf, String, String),
 }
 
-impl From<BaselineError> for Failure {
+impl From<BaselineError> for CommandError {
     fn from(error: BaselineError) -> Self {
-        use BaselineError::{NotOurs, OtherBehaviour};
-        let is_usage = matches!(error, NotOurs(_) | OtherBehaviour(..));
-        Self::new(if is_usage { USAGE } else { RIG }, error)
+        use BaselineError::{OtherBehaviour, UnknownFormat};
+        let is_usage = matches!(error, UnknownFormat(_) | OtherBehaviour(..));
+        Self::new(if is_usage { USAGE } else { ENVIRONMENT }, error)
     }
 }
 
 /// Reads a results file or a `report.json`.
 ///
 /// # Errors
-/// It can't be read, is neither, is damaged, or is of another behaviour.
-pub fn read(path: &Path, behaviour: &str) -> Result<Earlier, BaselineError> {
-    let bytes = std::fs::File::open(path).and_then(|file| read_within(file, LIMIT));
+/// Returns an error if the file can't be read, is neither, is corrupted, or is of another
+/// behaviour.
+pub fn read(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
+    let bytes = std::fs::File::open(path).and_then(|file| read_limited(file, MAX_FILE_BYTES));
     let bytes = bytes.map_err(|error| BaselineError::Unreadable(path.to_owned(), error))?;
-    let earlier = parse(path, &bytes)?;
-    if earlier.behaviour != behaviour {
-        let there = earlier.behaviour;
-        return Err(BaselineError::OtherBehaviour(path.to_owned(), there, behaviour.to_owned()));
+    let baseline = parse(path, &bytes)?;
+    if baseline.behaviour != behaviour {
+        let (path, behaviour) = (path.to_owned(), behaviour.to_owned());
+        return Err(BaselineError::OtherBehaviour(path, baseline.behaviour, behaviour));
     }
-    Ok(earlier)
+    Ok(baseline)
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Earlier, BaselineError> {
-    let mut earlier = Earlier::of(path);
-    if bytes.starts_with(MARK) {
+fn parse(path: &Path, bytes: &[u8]) -> Result<Baseline, BaselineError> {
+    let mut baseline = Baseline::for_file(path);
+    if bytes.starts_with(RESULTS_MAGIC) {
         for record in read_records(path, bytes).map_err(BaselineError::Results)? {
             match record {
-                Record::Head(head) => earlier.behaviour = head.behaviour,
-                Record::Case(result) => earlier.add(*result),
-                Record::Ready(_) | Record::Passed(_) | Record::End(_) => {}
+                Record::Head(head) => baseline.behaviour = head.behaviour,
+                Record::Case(result) => baseline.add(*result),
+                Record::Ready(_) | Record::Progress(_) | Record::End(_) => {}
             }
         }
-    } else if bytes.starts_with(REPORT_MARK) {
+    } else if bytes.starts_with(REPORT_PREFIX) {
         let failed = |problem| BaselineError::Report(path.to_owned(), problem);
-        let report = report(bytes).map_err(failed)?;
-        earlier.behaviour = report.run.behaviour;
-        report.cases.into_iter().for_each(|result| earlier.add(result));
+        let report = parse_report(bytes).map_err(failed)?;
+        baseline.behaviour = report.run.behaviour;
+        report.cases.into_iter().for_each(|result| baseline.add(result));
     } else {
-        return Err(BaselineError::NotOurs(path.to_owned()));
+        return Err(BaselineError::UnknownFormat(path.to_owned()));
     }
-    Ok(earlier)
+    Ok(baseline)
 }
 
 /// Reads a `report.json` of this version.
-fn report(bytes: &[u8]) -> Result<Report, String> {
+fn parse_report(bytes: &[u8]) -> Result<Report, String> {
     let value: serde_json::Value =
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if value["schema"] != SCHEMA {
-        return Err(format!("its schema is {}, and this program reads {SCHEMA}", value["schema"]));
+    if value["schema"] != SCHEMA_VERSION {
+        return Err(format!("unsupported schema {}: expected {SCHEMA_VERSION}", value["schema"]));
     }
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_files_are_rejected() {
         let path = Path::new("some");
         for bytes in [&b""[..], b"{}", b"<testsuites name=\"hw-tests\">"] {
-            let error = parse(path, bytes).expect_err("it is neither");
-            assert!(matches!(error, BaselineError::NotOurs(_)), "{error}");
+            let error = parse(path, bytes).expect_err("unknown format");
+            assert!(matches!(error, BaselineError::UnknownFormat(_)), "{error}");
         }
         for bytes in [&b"{\"schema\":2}"[..], b"{\"schema\":1}", b"{\"schema\":1,"] {
-            let error = parse(path, bytes).expect_err("it is damaged");
+            let error = parse(path, bytes).expect_err("corrupted");
             assert!(matches!(error, BaselineError::Report(..)), "{error}");
         }
         let torn = b"{\"head\":{\"results\":2,\"program\":\"x\"}}\n";

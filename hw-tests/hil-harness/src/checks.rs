@@ -1,65 +1,65 @@
-//! The checks of CHECKS as the reference has them: what the board should answer for a position, and
-//! the CRC-32 over it (docs/PROTOCOL.md, "26h CHECKS").
+//! The replies that the reference expects for a position, and their CRC-32 (docs/PROTOCOL.md, "26h
+//! CHECKS").
 
-use firmware_wire::{CheckedPosition, Pin, PointsReply, PositionEnd, SquareRecord, crc32, danger};
+use firmware_wire::{Pin, PointsReply, PositionEnd, PositionWithMove, SquareRecord, crc32, danger};
 
-use crate::answers::Observation;
-use crate::compare::{Standard, all_statuses, royals, status_of};
-use sargon_analysis::{Account, Prizes};
+use crate::compare::{Criteria, all_statuses, royals, status_of};
+use crate::responses::PositionResponse;
+use sargon_analysis::{Prizes, ScoreAdjustment};
 use sargon_corpus::encode;
-use sargon_reference::{Colour, Examination, Position, Square, Verdict, examine_as};
+use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evaluate_as};
 
-/// The right answers to both questions about a position, and their check.
+/// The expected replies to POSITION and POINTS for one position, and their CRC-32.
 #[derive(Debug, Clone)]
-pub(crate) struct Expected {
-    /// The last move that the host chooses for POINTS.
+pub(crate) struct ExpectedPosition {
+    /// The last move that POINTS assumes: who moved, and to where.
     pub(crate) last_move: (Colour, Option<Square>),
-    /// The position as CHECKS takes it.
-    pub(crate) request: CheckedPosition,
-    /// The answer to POSITION, without T-states.
-    pub(crate) observation: Observation,
-    /// The answer to POINTS.
+    /// The position as in a CHECKS request.
+    pub(crate) request: PositionWithMove,
+    /// The reply to POSITION, without T-states.
+    pub(crate) response: PositionResponse,
+    /// The reply to POINTS.
     pub(crate) points: PointsReply,
-    /// The CRC-32 over both.
-    pub(crate) check: u32,
+    /// The CRC-32 of both.
+    pub(crate) crc: u32,
 }
 
-impl Expected {
-    /// Examines a position by the reference.
-    pub(crate) fn new(position: &Position, standard: Standard) -> Self {
-        let examination = examine_as(position, standard.behaviour);
-        let verdicts = &examination.verdicts;
+impl ExpectedPosition {
+    /// Evaluates a position with the reference.
+    pub(crate) fn new(position: &Position, criteria: Criteria) -> Self {
+        let evaluation = evaluate_as(position, criteria.behaviour);
+        let verdicts = &evaluation.squares;
         let (mover, moved) = last_move(position, verdicts);
-        let request = CheckedPosition {
+        let request = PositionWithMove {
             squares: encode::squares(position),
-            mover: encode::colour(mover),
-            moved: moved.map_or(0, encode::square),
+            side_moved: encode::colour(mover),
+            moved_to: moved.map_or(0, encode::square),
         };
         let residues = verdicts.iter().map(|v| (v.square, v.piece, v.outcome.residue));
-        let status = all_statuses(verdicts) & standard.status;
-        let points = reply(&Prizes::gather(mover, moved, residues), status);
-        let observation = observation(position, &examination, standard.status);
-        let check = check(&observation, &points);
-        Self { last_move: (mover, moved), request, observation, points, check }
+        let status = all_statuses(verdicts) & criteria.status_mask;
+        let points = points_reply(&Prizes::gather(mover, moved, residues), status);
+        let response = position_response(position, &evaluation, criteria.status_mask);
+        let crc = position_crc(&response, &points);
+        Self { last_move: (mover, moved), request, response, points, crc }
     }
 }
 
-/// The answer to POSITION.
-fn observation(position: &Position, examination: &Examination, mask: u8) -> Observation {
-    let Examination { verdicts, pins_left, .. } = examination;
+/// Returns the expected reply to POSITION.
+fn position_response(position: &Position, evaluation: &Evaluation, mask: u8) -> PositionResponse {
+    let Evaluation { squares: verdicts, final_pin_list, .. } = evaluation;
     let end = PositionEnd {
-        parts: 0, // the check does not have it
+        parts: 0, // not part of the CRC
         squares: count(verdicts.len()),
         status: all_statuses(verdicts) & mask,
         royals: royals(position),
-        pins: pins_left.iter().map(|&(square, step)| Pin { square, step }).collect(),
+        pins: final_pin_list.iter().map(|&(square, step)| Pin { square, step }).collect(),
         points: None,
     };
-    let squares = verdicts.iter().map(|verdict| record(verdict, mask)).collect();
-    Observation { squares, end, t_states: None }
+    let squares = verdicts.iter().map(|verdict| square_record(verdict, mask)).collect();
+    PositionResponse { squares, end, t_states: None }
 }
 
-fn record(verdict: &Verdict, mask: u8) -> SquareRecord {
+fn square_record(verdict: &SquareResult, mask: u8) -> SquareRecord {
     SquareRecord {
         square: encode::square(verdict.square),
         piece: encode::piece(verdict.piece),
@@ -69,9 +69,9 @@ fn record(verdict: &Verdict, mask: u8) -> SquareRecord {
     }
 }
 
-/// The answer to POINTS.
-fn reply(prizes: &Prizes, status: u8) -> PointsReply {
-    let account = |account: Account| [account.lost, account.won];
+/// Returns the expected reply to POINTS.
+fn points_reply(prizes: &Prizes, status: u8) -> PointsReply {
+    let account = |account: ScoreAdjustment| [account.lost, account.won];
     PointsReply {
         lost: prizes.lost,
         prizes: [prizes.first, prizes.second],
@@ -83,14 +83,14 @@ fn reply(prizes: &Prizes, status: u8) -> PointsReply {
     }
 }
 
-/// The CRC-32 over the answers in the order of the protocol.
-pub(crate) fn check(observation: &Observation, points: &PointsReply) -> u32 {
+/// Returns the CRC-32 over both replies, in the byte order of the protocol.
+pub(crate) fn position_crc(response: &PositionResponse, points: &PointsReply) -> u32 {
     let mut bytes = Vec::new();
-    for one in &observation.squares {
+    for one in &response.squares {
         bytes.extend(one.array);
         bytes.extend([one.square, one.piece, one.status, one.residue]);
     }
-    let PositionEnd { squares, status, royals, pins, .. } = &observation.end;
+    let PositionEnd { squares, status, royals, pins, .. } = &response.end;
     bytes.extend([*squares, *status]);
     bytes.extend(royals);
     bytes.push(count(pins.len()));
@@ -104,18 +104,21 @@ pub(crate) fn check(observation: &Observation, points: &PointsReply) -> u32 {
     crc32(&bytes)
 }
 
-/// A number of squares or pins as the board has it.
+/// Returns a number of squares or pins as a byte of the protocol.
 fn count(number: usize) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-/// The move to take for the last one: who made it, and where it ended. That is not known, or the
-/// mover's first or last square that has a residue, or its last of all: the number of pieces
-/// decides, so that a corpus has all of these.
-pub(crate) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, Option<Square>) {
+/// Chooses the last move that POINTS assumes: who moved, and to where. The square is unknown, or
+/// the mover's first or last one with a residue, or its last one. The number of pieces decides, so
+/// that a corpus has all four kinds.
+pub(crate) fn last_move(
+    position: &Position,
+    verdicts: &[SquareResult],
+) -> (Colour, Option<Square>) {
     let mover = position.to_move.other();
     let mut own = verdicts.iter().filter(|verdict| verdict.piece.colour == mover);
-    let is_lost = |verdict: &&Verdict| verdict.outcome.residue > 0;
+    let is_lost = |verdict: &&SquareResult| verdict.outcome.residue > 0;
     let chosen = match verdicts.len() % 4 {
         0 => None,
         1 => own.find(is_lost),
@@ -128,15 +131,15 @@ pub(crate) fn last_move(position: &Position, verdicts: &[Verdict]) -> (Colour, O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::{Subject, shipped};
-    use sargon_reference::examine;
+    use sargon_corpus::{CaseInput, builtin_corpus};
+    use sargon_reference::evaluate;
 
     #[test]
     fn last_moves_of_all_four_kinds_are_chosen_by_the_number_of_pieces() {
         let mut kinds = [0; 4];
-        for case in shipped().expect("the corpus") {
-            let Subject::Position { position, .. } = &case.subject else { continue };
-            let (_, verdicts) = examine(position);
+        for case in builtin_corpus().expect("the corpus") {
+            let CaseInput::Position { position, .. } = &case.subject else { continue };
+            let (_, verdicts) = evaluate(position);
             let (mover, moved) = last_move(position, &verdicts);
             assert_ne!(mover, position.to_move);
             let own: Vec<_> = verdicts.iter().filter(|at| at.piece.colour == mover).collect();
@@ -152,6 +155,9 @@ mod tests {
             }
             kinds[verdicts.len() % 4] += i32::from(last.is_some() && last_of_all != last);
         }
-        assert!(kinds.iter().all(|count| *count > 0), "each can be told from others: {kinds:?}");
+        assert!(
+            kinds.iter().all(|count| *count > 0),
+            "each kind differs from the others: {kinds:?}"
+        );
     }
 }

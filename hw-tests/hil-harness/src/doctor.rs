@@ -1,5 +1,4 @@
-//! Examines a rig step by step, from the port to the board's clock, and says what to do about what
-//! is wrong.
+//! Checks a rig step by step, from the port to the board's clock, and advises on each problem.
 
 use std::time::Duration;
 
@@ -8,186 +7,196 @@ use rcflash_link::loader;
 use rcflash_link::{Link, LinkError, RecentTraffic};
 use rcflash_transport::port::OpenError;
 
-use crate::board::{Board, BoardError, Choice, Outfit};
-use crate::live::{LiveBoard, Plan, SetupError};
+use crate::board::{Board, BoardError, BoardKind, PowerUpConfig};
+use crate::live::{BoardConfig, LiveBoard, SetupError};
 use board_simulator::{Pace, Probe};
 
-/// The extent to which the clock may be from the profile's: crystals are better, but adapters take
-/// time.
+/// Allowed relative deviation from the profile's clock. Crystals are better; the margin covers the
+/// latency of adapters.
 const CLOCK_TOLERANCE: f64 = 0.02;
-/// Some two seconds of work whose T-states do not depend on the line.
-const WORK: ExhaustRequest =
+/// A request that keeps the board busy for about two seconds, with T-states independent of the
+/// line.
+const CLOCK_TEST_REQUEST: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 20, defenders: 0, piece: 0x02, count: 4000, crc: 0 };
 
-/// State in which an item was found.
+/// The status of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// As it should be.
+pub enum CheckStatus {
+    /// No problem.
     Good,
-    /// Not so.
+    /// A problem.
     Bad,
-    /// It can't be known from here.
+    /// Not applicable, or not measurable on this board.
     Unknown,
 }
 
-/// The finding about one thing.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The item checked.
-    pub what: &'static str,
-    /// The state.
-    pub state: State,
-    /// The observation; of a bad one, also what to do.
-    pub told: String,
+pub struct CheckResult {
+    /// Name of the check.
+    pub name: &'static str,
+    /// The status.
+    pub status: CheckStatus,
+    /// What was found; for a problem, also what to do.
+    pub message: String,
 }
 
-/// Gathers findings.
-struct Chart<'a>(&'a mut dyn FnMut(Finding));
+struct CheckReporter<'a>(&'a mut dyn FnMut(CheckResult));
 
-impl Chart<'_> {
-    fn note(&mut self, what: &'static str, state: State, told: impl ToString) {
-        (self.0)(Finding { what, state, told: told.to_string() });
+impl CheckReporter<'_> {
+    fn report(&mut self, name: &'static str, status: CheckStatus, message: impl ToString) {
+        (self.0)(CheckResult { name, status, message: message.to_string() });
     }
 }
 
-/// Examines the rig of a plan, and gives each finding to `tell` as soon as it is known. What rests
-/// on something bad is left out.
-pub fn examine(plan: &Plan, tell: &mut dyn FnMut(Finding)) {
-    let mut chart = Chart(tell);
-    if !greet(plan, &mut chart) {
+/// Checks the rig of a config, and calls `on_result` after each check. Checks that depend on a
+/// failed one are left out.
+pub fn check_rig(config: &BoardConfig, on_result: &mut dyn FnMut(CheckResult)) {
+    let mut reporter = CheckReporter(on_result);
+    if !check_connection(config, &mut reporter) {
         return;
     }
-    match LiveBoard::prepare(plan) {
+    match LiveBoard::prepare(config) {
         Ok(mut live) => {
-            chart.note("ROM", State::Good, "the monitor is of this program's build");
-            let told = format!("{} was loaded, checked and started", live.application);
-            chart.note("application", State::Good, told);
-            clock(plan, &mut live, &mut chart);
-            line(&live, &mut chart);
+            reporter.report("ROM", CheckStatus::Good, "the monitor is of this program's build");
+            let message = format!("{} was loaded, verified and started", live.application);
+            reporter.report("application", CheckStatus::Good, message);
+            check_clock(config, &mut live, &mut reporter);
+            check_line(&live, &mut reporter);
         }
-        Err(error @ SetupError::StaleMonitor(..)) => chart.note("ROM", State::Bad, error),
-        Err(error) => chart.note("application", State::Bad, error),
+        Err(error @ SetupError::StaleMonitor(..)) => {
+            reporter.report("ROM", CheckStatus::Bad, error)
+        }
+        Err(error) => reporter.report("application", CheckStatus::Bad, error),
     }
 }
 
-/// Opens the line and asks who is there.
-fn greet(plan: &Plan, chart: &mut Chart) -> bool {
-    let profile = &plan.profile;
-    let outfit = Outfit { profile, monitor: &[], probe: Probe::default() };
+/// Opens the port and identifies the program on the board. Returns `false` if that failed.
+fn check_connection(config: &BoardConfig, reporter: &mut CheckReporter) -> bool {
+    let profile = &config.profile;
+    let power_up = PowerUpConfig { profile, monitor: &[], probe: Probe::default() };
     // The simulated boards are powered up with their monitor when the rig is prepared.
-    if !matches!(plan.board, Choice::Serial(_)) {
-        chart.note("port", State::Unknown, "this board has none of its own");
+    if !matches!(config.board, BoardKind::Serial(_)) {
+        reporter.report("port", CheckStatus::Unknown, "not applicable: not a serial board");
         return true;
     }
-    let opened = plan.board.power_up(outfit).and_then(|mut board: Box<dyn Board>| board.open());
+    let opened = config.board.power_up(power_up).and_then(|mut board: Box<dyn Board>| board.open());
     let line = match opened {
         Ok(line) => line,
         Err(error) => {
-            blame(error, chart);
+            report_open_error(error, reporter);
             return false;
         }
     };
-    chart.note("port", State::Good, line.name());
-    chart.note("permission", State::Good, "this user may open it");
-    chart.note("lock", State::Good, "nobody else uses it");
+    reporter.report("port", CheckStatus::Good, line.name());
+    reporter.report("permission", CheckStatus::Good, "this user may open it");
+    reporter.report("lock", CheckStatus::Good, "no other process uses it");
     if line.capabilities().flow_control {
-        let told = "the host stops when the board says so by RTS; whether the cable has that wire shows under load";
-        chart.note("flow control", State::Good, told);
+        let message = "the host stops when the board releases RTS; whether the cable has that \
+                       wire shows only under load";
+        reporter.report("flow control", CheckStatus::Good, message);
     } else {
-        let told =
-            "the line has no such wires; the host never sends more than the board has room for";
-        chart.note("flow control", State::Unknown, told);
+        let message = "no RTS/CTS on this line; the window protocol limits what the host sends";
+        reporter.report("flow control", CheckStatus::Unknown, message);
     }
-    answers(Link::new(line, profile.uart.baud), profile.uart.baud, chart)
+    check_baud(Link::new(line, profile.uart.baud), profile.uart.baud, reporter)
 }
 
-/// Says which of the first three things keeps a line from being opened.
-fn blame(error: BoardError, chart: &mut Chart) {
-    let what = match &error {
-        BoardError::Open(OpenError::Permission(_)) => "permission",
+/// Reports an error on opening the port under the check that it fails.
+fn report_open_error(error: BoardError, reporter: &mut CheckReporter) {
+    let name = match &error {
+        BoardError::Open(OpenError::PermissionDenied(_)) => "permission",
         BoardError::Open(OpenError::Busy(..) | OpenError::Locked(..)) => "lock",
         _ => "port",
     };
-    chart.note(what, State::Bad, error);
+    reporter.report(name, CheckStatus::Bad, error);
 }
 
-/// Whether a frame comes back at the profile's speed.
-fn answers(mut link: Link, baud: u32, chart: &mut Chart) -> bool {
+/// Returns `true` if a frame is received at the profile's baud rate.
+fn check_baud(mut link: Link, baud: u32, reporter: &mut CheckReporter) -> bool {
     match loader::identify(&mut link) {
         Ok(identity) => {
-            chart.note("baud", State::Good, format!("{baud}: {identity} answers"));
+            reporter.report("baud", CheckStatus::Good, format!("{baud}: {identity} replied"));
             true
         }
         Err(
-            LinkError::Timeout { recent_traffic: overheard, .. }
-            | LinkError::Corrupted { recent_traffic: overheard, .. },
+            LinkError::Timeout { recent_traffic: traffic, .. }
+            | LinkError::Corrupted { recent_traffic: traffic, .. },
         ) => {
-            chart.note("baud", State::Bad, advice(&overheard, baud));
+            reporter.report("baud", CheckStatus::Bad, advice(&traffic, baud));
             false
         }
         Err(error) => {
-            chart.note("baud", State::Bad, error);
+            reporter.report("baud", CheckStatus::Bad, error);
             false
         }
     }
 }
 
-/// Returns advice for a board that does not answer.
-fn advice(overheard: &RecentTraffic, baud: u32) -> String {
-    if overheard.received.is_empty() {
-        return "nothing comes back: see that the board has power, that TX and RX are not swapped, and that \
-                our monitor is in its ROM (`rcflash image`); then press its reset button"
+/// Returns advice for a board that does not reply.
+fn advice(traffic: &RecentTraffic, baud: u32) -> String {
+    if traffic.received.is_empty() {
+        return "nothing was received: check that the board has power, that TX and RX are not swapped, \
+                and that this project's monitor is in its ROM (`rcflash image`); then press its reset button"
             .to_owned();
     }
     format!(
-        "something comes back at {baud} baud, but no frame: another program may be in the ROM (`rcflash monitor` \
-         shows it, `rcflash write --via` loads through it), or the board's speed is another; {overheard}"
+        "bytes were received at {baud} baud, but no frame: another program may be in the ROM \
+         (`rcflash monitor` shows it, `rcflash write --via` loads through it), or the board has \
+         another baud rate; {traffic}"
     )
 }
 
-/// Measures the clock by work whose T-states are known from the simulated board.
-fn clock(plan: &Plan, live: &mut LiveBoard, chart: &mut Chart) {
-    let is_free = matches!(plan.board, Choice::Simulated { pace: Pace::Free, .. });
+/// Measures the clock by a request whose T-states are known from the simulated board.
+fn check_clock(config: &BoardConfig, live: &mut LiveBoard, reporter: &mut CheckReporter) {
+    let is_free = matches!(config.board, BoardKind::Simulated { pace: Pace::Free, .. });
     if is_free || live.application.capabilities & capability::EXHAUST == 0 {
-        return chart.note(
+        return reporter.report(
             "clock",
-            State::Unknown,
-            "this board is held to none, or can't be measured",
+            CheckStatus::Unknown,
+            "not applicable: no fixed clock, or not measurable",
         );
     }
-    let direct = Choice::Direct { rom: None };
-    let model = Plan { board: direct, recording: None, faults: None, host: None, ..plan.clone() };
-    let expected = LiveBoard::prepare(&model).and_then(|mut model| Ok(time_of(&mut model)?));
-    let (expected, measured) = match (expected, time_of(live)) {
-        (Ok(expected), Ok(measured)) => (expected, measured),
-        (Err(error), _) => return chart.note("clock", State::Bad, error),
-        (_, Err(error)) => return chart.note("clock", State::Bad, error),
+    let in_process = BoardKind::InProcess { rom: None };
+    let model = BoardConfig {
+        board: in_process,
+        recording: None,
+        fault_seed: None,
+        stock_monitor: None,
+        ..config.clone()
     };
-    let profile = plan.profile.clock_hz as f64;
+    let expected =
+        LiveBoard::prepare(&model).and_then(|mut model| Ok(measure_clock_test(&mut model)?));
+    let (expected, measured) = match (expected, measure_clock_test(live)) {
+        (Ok(expected), Ok(measured)) => (expected, measured),
+        (Err(error), _) => return reporter.report("clock", CheckStatus::Bad, error),
+        (_, Err(error)) => return reporter.report("clock", CheckStatus::Bad, error),
+    };
+    let profile = config.profile.clock_hz as f64;
     let hertz = profile * expected.as_secs_f64() / measured.as_secs_f64();
-    let told = format!("{:.3} MHz; the profile says {:.4}", hertz / 1e6, profile / 1e6);
+    let message = format!("{:.3} MHz; {:.4} in the profile", hertz / 1e6, profile / 1e6);
     if (hertz / profile - 1.0).abs() <= CLOCK_TOLERANCE {
-        return chart.note("clock", State::Good, told);
+        return reporter.report("clock", CheckStatus::Good, message);
     }
     let advice =
-        format!("{told}: choose the profile of the board by --board, or change its clock_hz");
-    chart.note("clock", State::Bad, advice);
+        format!("{message}: choose the profile of the board by --board, or change its clock_hz");
+    reporter.report("clock", CheckStatus::Bad, advice);
 }
 
-/// Returns the board's time for the work, by the clock of the line.
-fn time_of(live: &mut LiveBoard) -> Result<Duration, LinkError> {
-    let began = live.now();
-    live.exhaust(WORK)?;
-    Ok(live.now().saturating_duration_since(began))
+/// Returns the duration of the request, by the clock of the line.
+fn measure_clock_test(live: &mut LiveBoard) -> Result<Duration, LinkError> {
+    let started = live.now();
+    live.request_exhaust(CLOCK_TEST_REQUEST)?;
+    Ok(live.now().saturating_duration_since(started))
 }
 
-/// Statistics of the line meanwhile.
-fn line(live: &LiveBoard, chart: &mut Chart) {
+/// Reports the retries of all checks.
+fn check_line(live: &LiveBoard, reporter: &mut CheckReporter) {
     let stats = live.stats();
-    let told = format!("{} requests, {} repeated", stats.requests, stats.total_retries());
+    let message = format!("{} requests, {} retries", stats.requests, stats.total_retries());
     if stats.total_retries() == 0 {
-        return chart.note("line", State::Good, told);
+        return reporter.report("line", CheckStatus::Good, message);
     }
-    let told = format!("{told}: a shorter cable and a common ground help, or a slower line");
-    chart.note("line", State::Bad, told);
+    let message = format!("{message}: use a shorter cable, a common ground, or a lower baud rate");
+    reporter.report("line", CheckStatus::Bad, message);
 }

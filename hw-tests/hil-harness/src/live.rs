@@ -1,25 +1,29 @@
-//! A board ready to be questioned, with the application loaded, verified and running.
+//! A connected board on which the application is loaded, verified and running.
+//!
+//! [`LiveBoard::prepare`] builds the programs, powers the board up and starts the application. Then
+//! [`LiveBoard::submit`] sends a request and [`LiveBoard::next_reply`] receives the replies;
+//! [`LiveBoard::recover`] restarts a board that was lost.
 
-mod ask;
-mod hosted;
-mod load;
+mod instrumentation;
+mod pipeline;
 mod programs;
 mod recover;
-mod under_way;
-mod watch;
+mod requests;
+mod stock_monitor;
+mod utilization;
 
-pub use hosted::top;
-pub use load::{Limit, LineLoad, Load};
+pub use pipeline::CaseReply;
 pub use recover::Recovery;
-pub use under_way::CaseReply;
+pub use stock_monitor::end_address;
+pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cli_support::exit::{Failure, RIG, USAGE};
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use firmware::build::BuildError;
 use firmware::evaluator::{self, Behaviour as Built, Evaluator};
-use firmware::profile::{Profile, UartKind};
+use firmware::profile::{BoardProfile, UartKind};
 use firmware_wire::{Identity, status};
 use rcflash_link::flash::FlashError;
 use rcflash_link::loader::LoadError;
@@ -29,84 +33,90 @@ use rcflash_transport::time::{Duration, Instant};
 use tdlasm::link::LinkedLine;
 
 use crate::board::{
-    Board, BoardError, Choice, FaultCounts, FaultyBoard, Outfit, Ready, RecordedBoard, Recording,
+    Board, BoardError, BoardKind, FaultCounts, FaultyBoard, PowerUpConfig, RecordOptions,
+    RecordedBoard, RunningApplication,
 };
-use crate::compare::Standard;
-use crate::disk::{Disk, SystemDisk};
+use crate::compare::Criteria;
+use crate::file_system::{FileSystem, OsFileSystem};
 use board_simulator::{Pace, Probe};
-use firmware::code::CodeMap;
-use load::Mark;
+use firmware::code_map::CodeMap;
+use instrumentation::EvaluatorProbe;
 pub use programs::Programs;
-pub use rcflash_monitors::Host;
+pub use rcflash_monitors::HostMonitor;
 use sargon_corpus::encode;
 use sargon_reference::Behaviour;
-use watch::Watch;
+use utilization::CounterSnapshot;
 
-/// The time for which a simulated board's line is looked for.
-const RECONNECT: Duration = Duration::from_secs(3);
+/// How long to wait for a simulated board's port to reappear.
+const DEFAULT_RECONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A plan for a board.
+/// Which board to prepare, with which programs and options.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// The profile of the board.
-    pub profile: Profile,
-    /// Which board it is.
-    pub board: Choice,
-    /// The evaluator in the application.
+pub struct BoardConfig {
+    /// Hardware of the board.
+    pub profile: BoardProfile,
+    /// How the board is simulated or connected.
+    pub board: BoardKind,
+    /// The evaluator to build into the application.
     pub evaluator: Evaluator,
-    /// The application to load, if not the one built here: its address and bytes.
+    /// Address and bytes of an application to load instead of the one built here.
     pub application: Option<(u16, Vec<u8>)>,
-    /// Whether the application goes to flash instead of RAM.
+    /// Writes the application to flash instead of RAM.
     pub in_flash: bool,
-    /// Whether a monitor of another build will do.
+    /// Accepts a monitor of another build.
     pub any_monitor: bool,
-    /// The monitor through which the application gets to a board that keeps it.
-    pub host: Option<Host>,
-    /// The time to wait for a port that has gone to come back.
-    pub reconnect: Duration,
-    /// Shows a person what happens meanwhile.
-    pub note: fn(&str),
-    /// The place to write down all that passes over the line.
-    pub recording: Option<Recording>,
-    /// The seed of faults to be made on the line.
-    pub faults: Option<u64>,
-    /// Whether every byte is asked for, also of positions whose checks would do.
-    pub full: bool,
-    /// Whether XCHNG is watched from call to call, where the board can be looked into.
-    pub watch_exchanges: bool,
-    /// Ends every wait when set.
-    pub stop: Option<Arc<AtomicBool>>,
+    /// The stock monitor in the board's ROM, through which the application is loaded; `None` if
+    /// this project's monitor is there.
+    pub stock_monitor: Option<HostMonitor>,
+    /// How long to wait for a disconnected port.
+    pub reconnect_timeout: Duration,
+    /// Called with messages for the user.
+    pub on_notice: fn(&str),
+    /// Where to record all line traffic.
+    pub recording: Option<RecordOptions>,
+    /// Injects faults into the line, from this seed.
+    pub fault_seed: Option<u64>,
+    /// Requests every byte of each position. Otherwise only a CRC, and the bytes on a mismatch.
+    pub full_responses: bool,
+    /// Records each call of NEXTAD by XCHNG, on a simulated board.
+    pub record_exchange_calls: bool,
+    /// Set to end every wait.
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
-impl Plan {
-    /// Whether there may be several boards of this plan at once: they are simulated, at no speed of
-    /// their own, and nothing is noted or disturbed on their lines.
-    fn is_repeatable(&self) -> bool {
+impl BoardConfig {
+    /// Returns `true` if several boards of this config can run at once: they are simulated at full
+    /// speed, without transcript or faults.
+    fn can_run_several(&self) -> bool {
         let is_free = matches!(
             self.board,
-            Choice::Direct { .. } | Choice::Simulated { pace: Pace::Free, .. }
+            BoardKind::InProcess { .. } | BoardKind::Simulated { pace: Pace::Free, .. }
         );
-        is_free && self.recording.is_none() && self.faults.is_none()
+        is_free && self.recording.is_none() && self.fault_seed.is_none()
     }
 
-    fn power_up(&self, programs: &Programs, watch: &Watch) -> Result<Box<dyn Board>, BoardError> {
+    fn power_up(
+        &self,
+        programs: &Programs,
+        probe: &EvaluatorProbe,
+    ) -> Result<Box<dyn Board>, BoardError> {
         let profile = &self.profile;
-        let probe = watch.probe(self.watch_exchanges);
-        self.board.power_up(Outfit { profile, monitor: &programs.monitor.bytes, probe })
+        let probe = probe.probe(self.record_exchange_calls);
+        self.board.power_up(PowerUpConfig { profile, monitor: &programs.monitor.bytes, probe })
     }
 
-    /// The board on a line with faults and a transcript, where these are wanted. What is recorded
-    /// is what the faults leave, so that a replay needs none.
-    fn disturbed_and_recorded(
+    /// Adds fault injection and transcript to a board, as configured. The transcript has the
+    /// traffic with the faults, so a replay needs no fault injection.
+    fn wrap(
         &self,
         mut board: Box<dyn Board>,
-        disk: &dyn Disk,
+        disk: &dyn FileSystem,
     ) -> Result<Box<dyn Board>, BoardError> {
-        if let Some(seed) = self.faults {
+        if let Some(seed) = self.fault_seed {
             board = Box::new(FaultyBoard::new(board, seed));
         }
         if let Some(recording) = &self.recording {
-            let heading = recording.heading(board.name(), &self.profile.name, self.full);
+            let heading = recording.header(board.name(), &self.profile.name, self.full_responses);
             board = Box::new(RecordedBoard::new(board, disk, recording, &heading)?);
         }
         Ok(board)
@@ -114,40 +124,39 @@ impl Plan {
 
     fn link(&self, board: &mut dyn Board) -> Result<Link, BoardError> {
         let mut link = Link::new(board.open()?, self.profile.uart.baud);
-        link.set_timeout_scale(board.slowness());
-        if let Some(stop) = &self.stop {
+        link.set_timeout_scale(board.slowdown_factor());
+        if let Some(stop) = &self.cancel {
             link.set_stop(Arc::clone(stop));
         }
         Ok(link)
     }
 
-    /// Reaches the board, on a line with a transcript where one is wanted, and leaves alone what
-    /// runs there. The link is to be dropped first.
+    /// Connects without resetting the board or loading anything. Drop the link before the board.
     ///
     /// # Errors
-    /// The board can't be reached.
-    pub fn reach(&self, monitor: &[u8]) -> Result<(Box<dyn Board>, Link), BoardError> {
-        let outfit = Outfit { profile: &self.profile, monitor, probe: Probe::default() };
+    /// Returns an error if the board can't be powered up or its port can't be opened.
+    pub fn connect(&self, monitor: &[u8]) -> Result<(Box<dyn Board>, Link), BoardError> {
+        let outfit = PowerUpConfig { profile: &self.profile, monitor, probe: Probe::default() };
         let board = self.board.power_up(outfit)?;
-        let mut board = self.disturbed_and_recorded(board, &SystemDisk)?;
+        let mut board = self.wrap(board, &OsFileSystem)?;
         let link = self.link(&mut *board)?;
         Ok((board, link))
     }
 
-    /// The same plan for a board with the other serial chip.
+    /// Returns this config for a board with the other serial chip.
     fn with_other_chip(&self) -> Self {
-        let mut plan = self.clone();
-        plan.profile.uart.kind = match plan.profile.uart.kind {
+        let mut config = self.clone();
+        config.profile.uart.kind = match config.profile.uart.kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
         };
-        plan
+        config
     }
 
-    /// The simulated board with what is built here.
+    /// Creates the config of a simulated board with the built-in programs.
     #[must_use]
-    pub fn simulated(profile: Profile) -> Self {
-        let board = Choice::Simulated { rom: None, pace: Pace::Free };
+    pub fn simulated(profile: BoardProfile) -> Self {
+        let board = BoardKind::Simulated { rom: None, pace: Pace::Free };
         let evaluator = Evaluator::default();
         Self {
             profile,
@@ -156,195 +165,195 @@ impl Plan {
             application: None,
             in_flash: false,
             any_monitor: false,
-            host: None,
-            reconnect: RECONNECT,
-            note: |_| {},
+            stock_monitor: None,
+            reconnect_timeout: DEFAULT_RECONNECT_TIMEOUT,
+            on_notice: |_| {},
             recording: None,
-            faults: None,
-            full: false,
-            watch_exchanges: false,
-            stop: None,
+            fault_seed: None,
+            full_responses: false,
+            record_exchange_calls: false,
+            cancel: None,
         }
     }
 }
 
-/// Error returned when no board is ready.
+/// Error returned if a board can't be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The images could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The board can't be reached.
+    /// The board can't be powered up or connected.
     #[error(transparent)]
     Board(#[from] BoardError),
-    /// The application is not on the board.
+    /// The application could not be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It is not in the board's flash.
+    /// The application could not be written to flash.
     #[error(transparent)]
     Flash(#[from] FlashError),
     /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The board's own monitor did not take or start the application.
+    /// The stock monitor did not load or start the application.
     #[error(transparent)]
-    Host(#[from] LoaderError),
-    /// This project's monitor is in the ROM of a board that was to have another one.
-    #[error("{0} is in this board's ROM: leave --via out")]
+    MonitorLoad(#[from] LoaderError),
+    /// This project's monitor is in the ROM instead of a stock monitor.
+    #[error("{0} is in this board's ROM: run again without --via")]
     OwnMonitor(Box<Identity>),
-    /// Another monitor is in the ROM than this project's.
+    /// A stock monitor is in the ROM instead of this project's monitor.
     #[error(
-        "{port}: {who} answers, not this project's monitor; {first}`hw-tests run --via {host} --port {port}` loads the \
-         evaluator through it"
+        "{port}: found {monitor} instead of this project's monitor; to load through it, \
+         {first_step}run `hw-tests run --via {via} --port {port}`"
     )]
     StockMonitor {
-        /// The board as the user named it.
+        /// The port, as the user named it.
         port: String,
-        /// The monitor's name and version.
-        who: String,
-        /// The name for --via.
-        host: &'static str,
-        /// The step that comes before it.
-        first: &'static str,
+        /// Name and version of the monitor.
+        monitor: String,
+        /// Its value of `--via`.
+        via: &'static str,
+        /// What to do on the board before; empty if nothing.
+        first_step: &'static str,
     },
-    /// The application was started and says nothing.
+    /// The application was started but does not reply.
     #[error(
-        "the application was started, but does not answer, neither with the driver of the 68B50 nor with the SIO's: \
-         press reset there, and see that the serial chip has the ports of a profile (--board)"
+        "the application was started but does not reply with the 68B50 or the SIO driver: \
+         press the board's reset button, and check that --board matches its serial chip and ports"
     )]
-    Mute,
-    /// The monitor did not come back after the application had left.
-    #[error("the board's own monitor ({0}) does not come back: press reset there")]
-    Gone(&'static str),
-    /// Another monitor than the one of this program is in the ROM.
+    NoReply,
+    /// The stock monitor did not reappear after the application was left.
+    #[error("the board's monitor ({0}) did not reappear: press the board's reset button")]
+    MonitorNotBack(&'static str),
+    /// A monitor of another build is in the ROM.
     #[error(
-        "the ROM holds another monitor ({0}) than this program's (build {1:08X}); put the current one into \
-         the ROM (`rcflash image`), or accept any with --any-monitor"
+        "the monitor in ROM is {0}, expected build {1:08X}: program the current image \
+         (`rcflash image`), or pass --any-monitor"
     )]
     StaleMonitor(Box<Identity>, u32),
-    /// Something else than what was loaded answers.
-    #[error("{0} answers instead of the application that was loaded")]
+    /// Another program than the loaded application replied.
+    #[error("{0} replied instead of the application that was loaded")]
     WrongApplication(Box<Identity>),
-    /// It behaves in another way than the reference that was asked for.
-    #[error("{0} behaves in the way of --behaviour {1}; say so, that the reference does the same")]
+    /// The application's behaviour is not that of the reference.
+    #[error("{0} implements --behaviour {1}: pass that option, so that the reference matches")]
     OtherBehaviour(Box<Identity>, Built),
 }
 
-impl From<SetupError> for Failure {
+impl From<SetupError> for CommandError {
     fn from(error: SetupError) -> Self {
         match error {
             SetupError::Build(error) => error.into(),
             SetupError::Load(error) => error.into(),
             SetupError::Flash(error) => error.into(),
             SetupError::Board(
-                error @ (BoardError::NoMachine(..) | BoardError::NoTranscript(_)),
+                error @ (BoardError::UnknownMachine(..) | BoardError::NotATranscript(_)),
             ) => Self::new(USAGE, error),
             SetupError::Link(error) => error.into(),
-            SetupError::Host(error) => error.into(),
-            other => Self::new(RIG, other),
+            SetupError::MonitorLoad(error) => error.into(),
+            other => Self::new(ENVIRONMENT, other),
         }
     }
 }
 
-/// A board that answers.
+/// A board on which the application is running.
 pub struct LiveBoard {
     link: Link,
     clock_hz: u64,
-    /// The program that runs on it.
+    /// The identity of the application.
     pub application: Identity,
-    /// The routines of the user's own in it.
-    pub own: Vec<&'static str>,
+    /// Labels of the evaluator's routines that the user has overridden.
+    pub overrides: Vec<&'static str>,
     behaviour: Behaviour,
-    watch: Watch,
-    began: Mark,
-    /// The count of the board's waits when it was last asked.
+    probe: EvaluatorProbe,
+    baseline_counters: CounterSnapshot,
+    /// The board's count of waits at the last [`Self::record_waits`].
     waits: Option<u32>,
-    plan: Plan,
+    config: BoardConfig,
     programs: Arc<Programs>,
-    /// Dropped last: the line goes before the board does.
+    /// Dropped after `link`, whose line it owns.
     board: Box<dyn Board>,
 }
 
 impl LiveBoard {
-    /// Builds the programs, reaches the board, loads the application and starts it.
+    /// Builds the programs, connects to the board, loads the application and starts it.
     ///
     /// # Errors
-    /// The step that failed.
-    pub fn prepare(plan: &Plan) -> Result<Self, SetupError> {
-        let prepare = |plan: &Plan| {
-            let programs = Arc::new(Programs::build(plan)?);
-            Self::prepare_with(plan, programs, &SystemDisk, |board| board)
+    /// Returns the error of the step that failed.
+    pub fn prepare(config: &BoardConfig) -> Result<Self, SetupError> {
+        let prepare = |config: &BoardConfig| {
+            let programs = Arc::new(Programs::build(config)?);
+            Self::prepare_with(config, programs, &OsFileSystem, |board| board)
         };
-        match prepare(plan) {
-            // Kits with a stock monitor have either chip at the same ports.
-            Err(SetupError::Mute) => {
-                let other = plan.with_other_chip();
+        match prepare(config) {
+            // Kits with a stock monitor have either serial chip at the same ports.
+            Err(SetupError::NoReply) => {
+                let other = config.with_other_chip();
                 let chip = other.profile.uart.kind;
-                (plan.note)(&format!("no answer; trying the driver of the {chip}"));
+                (config.on_notice)(&format!("no reply; trying the driver of the {chip}"));
                 prepare(&other)
             }
             other => other,
         }
     }
 
-    /// Prepares up to `most` boards that are alike, or one if there can't be several of the plan.
+    /// Prepares `max` equal boards, or one if the config allows no more.
     ///
     /// # Errors
-    /// The step that failed.
-    pub fn prepare_several(plan: &Plan, most: usize) -> Result<Vec<Self>, SetupError> {
-        let first = Self::prepare(plan)?;
-        let more = if plan.is_repeatable() { most.saturating_sub(1) } else { 0 };
+    /// Returns the error of the step that failed.
+    pub fn prepare_pool(config: &BoardConfig, max: usize) -> Result<Vec<Self>, SetupError> {
+        let first = Self::prepare(config)?;
+        let more = if config.can_run_several() { max.saturating_sub(1) } else { 0 };
         let programs = Arc::clone(&first.programs);
-        let another = |_| Self::prepare_with(plan, Arc::clone(&programs), &SystemDisk, |it| it);
+        let another = |_| Self::prepare_with(config, Arc::clone(&programs), &OsFileSystem, |it| it);
         std::iter::once(Ok(first)).chain((0..more).map(another)).collect()
     }
 
-    /// The same with programs that are built, with files on this disk, and with a line that `wrap`
-    /// may stand in.
+    /// Like [`Self::prepare`], with given programs and file system. `wrap` may replace the board,
+    /// for example by a test double around it.
     ///
     /// # Errors
-    /// The step that failed.
+    /// Returns the error of the step that failed.
     pub fn prepare_with(
-        plan: &Plan,
+        config: &BoardConfig,
         programs: Arc<Programs>,
-        disk: &dyn Disk,
+        disk: &dyn FileSystem,
         wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
     ) -> Result<Self, SetupError> {
-        let watch = Watch::new(&programs.application.program);
-        let board = wrap(plan.power_up(&programs, &watch)?);
-        let mut board = plan.disturbed_and_recorded(board, disk)?;
-        let mut link = plan.link(&mut *board)?;
-        let ready = programs.make_ready(plan, &mut *board, &mut link)?;
+        let probe = EvaluatorProbe::new(&programs.application.program);
+        let board = wrap(config.power_up(&programs, &probe)?);
+        let mut board = config.wrap(board, disk)?;
+        let mut link = config.link(&mut *board)?;
+        let ready = programs.prepare_board(config, &mut *board, &mut link)?;
         link.set_seq(ready.seq);
         link.set_window(ready.application.window);
-        Ok(Self::over(board, link, ready, watch, programs, plan))
+        Ok(Self::from_parts(board, link, ready, probe, programs, config))
     }
 
-    fn over(
+    fn from_parts(
         board: Box<dyn Board>,
         link: Link,
-        ready: Ready,
-        watch: Watch,
+        ready: RunningApplication,
+        probe: EvaluatorProbe,
         programs: Arc<Programs>,
-        plan: &Plan,
+        config: &BoardConfig,
     ) -> Self {
         let is_own = |routine: &&str| ready.own.iter().any(|own| own == routine);
         let own = evaluator::ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own);
         let mut live = Self {
             link,
-            clock_hz: plan.profile.clock_hz,
-            own: own.collect(),
+            clock_hz: config.profile.clock_hz,
+            overrides: own.collect(),
             behaviour: encode::behaviour(programs::behaviour(&ready.application)),
             application: ready.application,
-            watch,
-            began: Mark::default(),
+            probe,
+            baseline_counters: CounterSnapshot::default(),
             waits: None,
-            plan: plan.clone(),
+            config: config.clone(),
             programs,
             board,
         };
-        live.note_waits();
-        live.began = live.mark();
+        live.record_waits();
+        live.baseline_counters = live.counters();
         live
     }
 
@@ -354,54 +363,56 @@ impl LiveBoard {
         self.behaviour
     }
 
-    /// Returns the standard for its replies. Of an evaluator that is all ours every status bit
-    /// counts, also those that it never sets. Beside routines of the user's own only a bit counts
-    /// that ours alone set.
+    /// Returns the criteria for its replies. All status bits of the built-in evaluator are
+    /// compared, also those that it never sets. If routines are overridden, only bits are compared
+    /// that none of them sets.
     #[must_use]
-    pub fn standard(&self) -> Standard {
-        if self.own.is_empty() {
-            return Standard { behaviour: self.behaviour, status: u8::MAX };
+    pub fn criteria(&self) -> Criteria {
+        if self.overrides.is_empty() {
+            return Criteria { behaviour: self.behaviour, status_mask: u8::MAX };
         }
-        let are_ours = |routines: [&str; 2]| !self.own.iter().any(|own| routines.contains(own));
-        let short = if are_ours(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
-        let overflow = if are_ours(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };
-        Standard { behaviour: self.behaviour, status: short | overflow }
+        let are_built_in =
+            |routines: [&str; 2]| !self.overrides.iter().any(|own| routines.contains(own));
+        let short = if are_built_in(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
+        let overflow = if are_built_in(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };
+        Criteria { behaviour: self.behaviour, status_mask: short | overflow }
     }
 
-    /// The traffic of the line.
+    /// Returns the traffic counters of the line.
     #[must_use]
     pub fn stats(&self) -> LinkStats {
         self.link.stats()
     }
 
-    /// Returns the board's program counter, by its own word or by its instruments, told by
-    /// the symbols of the programs built here.
-    pub fn whereabouts(&mut self) -> String {
-        let told = self.link.locate().ok().flatten();
-        let seen = || self.board.instruments().map(|board| board.program_counter());
-        let silent = told.map_or("; it takes no interrupts", |_| "");
-        match told.or_else(seen) {
-            Some(at) => format!("the program counter was at {}{silent}", self.place(at)),
-            None => "asked where its program is, it says nothing: it takes no interrupts, or it hears nothing"
+    /// Returns the board's program counter as text, with the nearest symbol of the programs built
+    /// here. The board reports it itself, or the simulator does.
+    pub fn describe_program_counter(&mut self) -> String {
+        let reported = self.link.locate().ok().flatten();
+        let simulated = || self.board.instrumentation().map(|board| board.program_counter());
+        let note = reported.map_or("; interrupts are disabled", |_| "");
+        match reported.or_else(simulated) {
+            Some(at) => format!("the program counter was at {}{note}", self.describe_address(at)),
+            None => "no reply to the program counter query: interrupts are disabled, or the line to the \
+                     board is dead"
                 .to_owned(),
         }
     }
 
-    /// An address with its label and line.
-    fn place(&self, at: u16) -> String {
+    /// Returns an address with its label and source line.
+    fn describe_address(&self, at: u16) -> String {
         let code = CodeMap::new(&[&self.programs.application, &self.programs.monitor]);
         let place = |line: &LinkedLine| format!(" ({}:{})", line.place.file, line.place.line);
         let line = code.line_at(at).map_or(String::new(), place);
-        format!("{at:04X}H, {}{line}", code.name_of(at))
+        format!("{at:04X}H, {}{line}", code.address_name(at))
     }
 
-    /// The faults made on the line so far, where some are made.
+    /// Returns the faults injected so far; `None` without fault injection.
     #[must_use]
     pub fn faults(&self) -> Option<FaultCounts> {
-        self.board.faults()
+        self.board.fault_counts()
     }
 
-    /// The time by the clock of the line.
+    /// Returns the time by the clock of the line.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.link.now()
@@ -413,11 +424,10 @@ impl LiveBoard {
         self.board.name()
     }
 
-    /// Returns the board's time at work since power came on, where its T-states can be
-    /// counted.
+    /// Returns the simulated time since power-up; `None` for a board that is not simulated here.
     #[must_use]
     pub fn board_time(&self) -> Option<Duration> {
-        let clock = self.board.instruments()?.clock();
+        let clock = self.board.instrumentation()?.clock();
         Some(Duration::from_secs_f64(clock as f64 / self.clock_hz.max(1) as f64))
     }
 }

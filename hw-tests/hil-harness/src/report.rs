@@ -1,214 +1,218 @@
-//! The report of a run: on the terminal a table by tag, the cases that did not pass, and a summary;
-//! in files all of it.
+//! The report of a run. The terminal shows a table by tag, the cases that did not pass and a
+//! summary; the report files have everything.
 
 mod boards;
 mod facts;
 mod files;
-mod gather;
-mod inspect;
+mod follow_up;
 mod junit;
-mod limit;
 mod markdown;
 mod model;
 mod page;
+mod worst_results;
 
-pub use boards::{BoardRow, table as boards_table};
-pub use files::{WriteError, prepare_folder, write};
-pub use gather::Gathered;
-pub use inspect::{Inspection, Options, command_line};
-pub use model::{Board, Report, SCHEMA};
+pub use boards::{BoardSummary, boards_table};
+pub use files::{WriteError, prepare_folder, write_files};
+pub use follow_up::{FollowUp, FollowUpOptions, command_line};
+pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
+pub use worst_results::WorstResults;
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::time::Duration;
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use firmware_wire::status;
 use rcflash_link::LinkStats;
 
-use crate::runner::{CaseResult, Compared, Conclusion, Counts, Course, RunEnd, Verdict, shortfall};
+use crate::runner::{
+    BaselineStatus, CaseResult, Conclusion, RunEnd, RunSummary, Verdict, VerdictCounts,
+    incomplete_counts,
+};
 
-/// Differences shown for one case.
-const DIFFERENCES_SHOWN: usize = 6;
-/// Cases shown that did not pass.
-const CASES_SHOWN: usize = 20;
-/// Cases shown for each status bit.
-const FLAGS_SHOWN: usize = 100;
-/// Status bits, and what is said of the squares that have them.
+/// Most differences shown for a case.
+const MAX_DIFFERENCES_SHOWN: usize = 6;
+/// Most cases shown that did not pass.
+const MAX_CASES_SHOWN: usize = 20;
+/// Most cases shown for each status bit.
+const MAX_FLAGGED_CASES_SHOWN: usize = 100;
+/// Status bits, with the text for squares that have them.
 const FLAGS: [(u8, &str); 2] = [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")];
 
-/// Totals of a run, gathered case by case: they do not grow with the number of cases.
+/// Totals of a run. Their size does not depend on the number of cases.
 #[derive(Debug, Clone, Default)]
-pub struct Overview {
-    all: Counts,
-    news: Counts,
-    /// With a baseline: cases that are known, new, and mended.
+pub struct RunTotals {
+    all: VerdictCounts,
+    with_known_passing: VerdictCounts,
+    /// With a baseline: the numbers of known, new and fixed cases.
     compared: Option<[u64; 3]>,
-    by_tag: BTreeMap<String, Counts>,
-    flags: [Lines; FLAGS.len()],
-    troubles: Lines,
-    options: Options,
-    inspection: Option<Inspection>,
+    by_tag: BTreeMap<String, VerdictCounts>,
+    flags: [LimitedList; FLAGS.len()],
+    problems: LimitedList,
+    options: FollowUpOptions,
+    follow_up: Option<FollowUp>,
 }
 
-/// The first lines of a list.
+/// The first lines of a list, and how many lines there are.
 #[derive(Debug, Clone, Default)]
-struct Lines {
+struct LimitedList {
     shown: String,
     count: usize,
 }
 
-impl Lines {
-    fn add(&mut self, most: usize, line: impl FnOnce() -> String) {
+impl LimitedList {
+    fn add(&mut self, limit: usize, line: impl FnOnce() -> String) {
         self.count += 1;
-        if self.count <= most {
+        if self.count <= limit {
             self.shown += &line();
         }
     }
 
-    fn show(&self, most: usize) -> String {
-        match self.count.checked_sub(most + 1) {
+    fn show(&self, limit: usize) -> String {
+        match self.count.checked_sub(limit + 1) {
             Some(more) => format!("{}... and {} more\n", self.shown, more + 1),
             None => self.shown.clone(),
         }
     }
 }
 
-impl Overview {
-    /// An overview of no results yet; its commands have these options.
+impl RunTotals {
+    /// Creates the totals of no results. The follow-up commands get these options.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: FollowUpOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
-    /// Takes one more result in.
-    pub fn add(&mut self, result: &CaseResult, compared: Option<Compared>) {
+    /// Adds a result.
+    pub fn add(&mut self, result: &CaseResult, compared: Option<BaselineStatus>) {
         self.all.add(result);
-        self.news.add_news(result);
-        self.note_comparison(compared);
+        self.with_known_passing.add_excluding_known(result);
+        self.count_comparison(compared);
         for tag in &result.tags {
             self.by_tag.entry(tag.clone()).or_default().add(result);
         }
         for (lines, (bit, what)) in self.flags.iter_mut().zip(FLAGS) {
             let squares: Vec<_> = result.flagged(bit).collect();
             if !squares.is_empty() {
-                let id = result.id.shown();
-                lines.add(FLAGS_SHOWN, || format!("{what} {id}: {}\n", squares.join(" ").shown()));
+                let id = result.id.escaped();
+                lines.add(MAX_FLAGGED_CASES_SHOWN, || {
+                    format!("{what} {id}: {}\n", squares.join(" ").escaped())
+                });
             }
         }
         if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
-            self.troubles.add(CASES_SHOWN, || trouble(result));
+            self.problems.add(MAX_CASES_SHOWN, || problem_text(result));
         }
-        if !result.known && !self.inspection.as_ref().is_some_and(Inspection::has_square) {
-            let found = Inspection::of(result, &self.options);
+        if !result.known && !self.follow_up.as_ref().is_some_and(FollowUp::has_square) {
+            let found = FollowUp::for_case(result, &self.options);
             let is_better =
-                self.inspection.is_none() || found.as_ref().is_some_and(Inspection::has_square);
+                self.follow_up.is_none() || found.as_ref().is_some_and(FollowUp::has_square);
             if is_better {
-                self.inspection = found;
+                self.follow_up = found;
             }
         }
     }
 
-    fn note_comparison(&mut self, compared: Option<Compared>) {
+    fn count_comparison(&mut self, compared: Option<BaselineStatus>) {
         let Some(compared) = compared else { return };
-        let [known, new, mended] = self.compared.get_or_insert_default();
+        let [known, new, fixed] = self.compared.get_or_insert_default();
         match compared {
-            Compared::Quiet => {}
-            Compared::Known => *known += 1,
-            Compared::New => *new += 1,
-            Compared::Mended => *mended += 1,
+            BaselineStatus::Unremarkable => {}
+            BaselineStatus::Known => *known += 1,
+            BaselineStatus::New => *new += 1,
+            BaselineStatus::Fixed => *fixed += 1,
         }
     }
 
-    /// All verdicts, with those that are known from the baseline as passes.
+    /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
     #[must_use]
-    pub fn news(&self) -> Counts {
-        self.news
+    pub fn counts_with_known_passing(&self) -> VerdictCounts {
+        self.with_known_passing
     }
 
-    /// The line on the baseline; nothing if there is none.
+    /// Returns the line on the baseline; empty if there is none.
     #[must_use]
     pub fn comparison(&self) -> String {
         self.compared.map_or(String::new(), |counts| format!("baseline: {}\n", compared(counts)))
     }
 
-    /// All verdicts.
+    /// Returns the counts of all verdicts.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> VerdictCounts {
         self.all
     }
 
-    /// The table: a row for each tag, and one for all.
+    /// Returns the table with a row for each tag and one for all cases.
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::word));
+        let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
         line(&mut text, "", head);
         for (tag, counts) in &self.by_tag {
-            row(&mut text, &tag.shown(), *counts);
+            row(&mut text, &tag.escaped(), *counts);
         }
         row(&mut text, "all", self.all);
         text
     }
 
-    /// The squares whose arrays overflowed, and those whose counts were wrong, case by case;
-    /// nothing if there are none.
+    /// Returns the squares whose arrays overflowed and those whose counts were too high, by case;
+    /// empty if there are none.
     #[must_use]
     pub fn flags(&self) -> String {
-        self.flags.iter().map(|lines| lines.show(FLAGS_SHOWN)).collect()
+        self.flags.iter().map(|lines| lines.show(MAX_FLAGGED_CASES_SHOWN)).collect()
     }
 
-    /// The commands that look into the first wrong residue on a square, or else into the first
-    /// wrong answer.
+    /// Returns the follow-up commands for the first wrong residue on a square, or else for the
+    /// first failed case.
     #[must_use]
-    pub fn inspection(&self) -> Option<&Inspection> {
-        self.inspection.as_ref()
+    pub fn follow_up(&self) -> Option<&FollowUp> {
+        self.follow_up.as_ref()
     }
 
-    /// The cases that failed or had no answer, with what was wrong.
+    /// Returns the cases that did not pass, with what was wrong.
     #[must_use]
-    pub fn troubles(&self) -> String {
-        self.troubles.show(CASES_SHOWN)
+    pub fn problems_text(&self) -> String {
+        self.problems.show(MAX_CASES_SHOWN)
     }
 }
 
-/// The numbers of cases that are known from a baseline, new, and mended.
-fn compared([known, new, mended]: [u64; 3]) -> String {
-    format!("{known} known, {new} new, {mended} no longer there")
+/// Formats the numbers of known, new and fixed cases.
+fn compared([known, new, fixed]: [u64; 3]) -> String {
+    format!("{known} known, {new} new, {fixed} fixed")
 }
 
-/// The last lines after a wrong answer: the commands that look into it.
+/// Returns the lines with the follow-up commands for a failed case.
 #[must_use]
-pub fn advice(inspection: &Inspection) -> String {
-    let mut text = format!("to look into {}:\n", inspection.case.shown());
-    for command in &inspection.commands {
-        let _ = writeln!(text, "    {}", command.shown());
+pub fn follow_up_text(follow_up: &FollowUp) -> String {
+    let mut text = format!("to look into {}:\n", follow_up.case.escaped());
+    for command in &follow_up.commands {
+        let _ = writeln!(text, "    {}", command.escaped());
     }
     text
 }
 
-/// A case that did not pass.
-fn trouble(result: &CaseResult) -> String {
-    let fen = result.fen.as_deref().unwrap_or("").shown();
+/// Returns the lines on a case that did not pass.
+fn problem_text(result: &CaseResult) -> String {
+    let fen = result.fen.as_deref().unwrap_or("").escaped();
     let known = if result.known { " (known)" } else { "" };
-    let mut text = format!("{}{known} {} {fen}\n", result.verdict, result.id.shown());
-    if let Some(why) = &result.why {
-        let _ = writeln!(text, "    {}", why.shown());
+    let mut text = format!("{}{known} {} {fen}\n", result.verdict, result.id.escaped());
+    if let Some(why) = &result.reason {
+        let _ = writeln!(text, "    {}", why.escaped());
     }
     if let Some(fault) = &result.fault {
-        let _ = writeln!(text, "    at fault: {}", fault.to_string().shown());
+        let _ = writeln!(text, "    at fault: {}", fault.to_string().escaped());
     }
-    for difference in result.differences.iter().take(DIFFERENCES_SHOWN) {
-        let _ = writeln!(text, "    {}", difference.to_string().shown());
+    for difference in result.differences.iter().take(MAX_DIFFERENCES_SHOWN) {
+        let _ = writeln!(text, "    {}", difference.to_string().escaped());
     }
-    if let Some(more) = result.differences.len().checked_sub(DIFFERENCES_SHOWN + 1) {
+    if let Some(more) = result.differences.len().checked_sub(MAX_DIFFERENCES_SHOWN + 1) {
         let _ = writeln!(text, "    ... and {} more differences", more + 1);
     }
     text
 }
 
-fn row(text: &mut String, name: &str, counts: Counts) {
-    let verdicts = Verdict::ALL.map(|verdict| counts.with(verdict));
+fn row(text: &mut String, name: &str, counts: VerdictCounts) {
+    let verdicts = Verdict::ALL.map(|verdict| counts.get(verdict));
     line(text, name, [counts.cases, counts.squares].into_iter().chain(verdicts));
 }
 
@@ -222,7 +226,7 @@ fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Disp
 
 /// Returns the reason for an incomplete run; `None` if all cases were run.
 #[must_use]
-pub fn incomplete(ended: &RunEnd) -> Option<String> {
+pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
     match ended {
         RunEnd::Complete => None,
         RunEnd::Interrupted => Some("interrupted".to_owned()),
@@ -232,43 +236,44 @@ pub fn incomplete(ended: &RunEnd) -> Option<String> {
     }
 }
 
-/// The last lines: what came of it, and how board and line fared. The counts are those of all
-/// verdicts, and those in which what is known from the baseline is taken for a pass.
+/// Returns the last lines: the conclusion, and statistics of board and line. The counts are those
+/// of all verdicts, and those with failures known from the baseline counted as passes.
 #[must_use]
-pub fn summary(
-    [counts, news]: [Counts; 2],
-    course: &Course,
+pub fn summary_text(
+    [counts, with_known_passing]: [VerdictCounts; 2],
+    course: &RunSummary,
     stats: LinkStats,
     took: Duration,
 ) -> String {
-    let why = incomplete(&course.ended);
-    let conclusion = Conclusion::of(news, why.is_some());
+    let why = incomplete_reason(&course.ended);
+    let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
     let why = match why {
-        None if conclusion == Conclusion::Incomplete => format!(": {}", shortfall(news)),
-        why => why.map_or(String::new(), |why| format!(": {}", why.shown())),
+        None if conclusion == Conclusion::Incomplete => {
+            format!(": {}", incomplete_counts(with_known_passing))
+        }
+        why => why.map_or(String::new(), |why| format!(": {}", why.escaped())),
     };
     let verdict = format!("{conclusion}{why}");
-    let Counts { pass, cases, squares, .. } = counts;
+    let VerdictCounts { pass, cases, squares, .. } = counts;
     let seconds = took.as_secs_f64();
     let mut text = format!(
         "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s\n"
     );
-    if let Some(why) = course.last_restart.as_deref().map(Show::shown) {
-        let _ =
-            writeln!(text, "board: started again {} times, at last because {why}", course.restarts);
+    if let Some(why) = course.last_restart.as_deref().map(Escape::escaped) {
+        let _ = writeln!(text, "board: restarted {} times, last because {why}", course.restarts);
     }
-    if course.losses > 0 {
-        let _ = writeln!(text, "board: lost and found again {} times", course.losses);
+    if course.reconnects > 0 {
+        let _ = writeln!(text, "board: lost and reconnected {} times", course.reconnects);
     }
-    text + &line_quality(stats)
+    text + &line_statistics_text(stats)
 }
 
 /// Returns the statistics of the line as a line of text.
 #[must_use]
-pub fn line_quality(stats: LinkStats) -> String {
+pub fn line_statistics_text(stats: LinkStats) -> String {
     format!(
-        "line: {} requests, {} repeated ({} without answer, {} damaged there, {} overruns, {} replies \
-         missing), {} frames damaged here, {} bytes out, {} in\n",
+        "line: {} requests, {} retries ({} timeouts, {} corrupted at the board, {} overruns, {} \
+         missing replies), {} frames corrupted at the host, {} bytes out, {} in\n",
         stats.requests,
         stats.total_retries(),
         stats.retries.timeout,
@@ -284,14 +289,14 @@ pub fn line_quality(stats: LinkStats) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::{Case, Stated, Subject};
-    use sargon_reference::{AttackersArray, Colour, Kind, Piece};
+    use sargon_corpus::{Case, CaseInput, DocumentedResult};
+    use sargon_reference::{AttackersArray, Colour, Piece, PieceKind};
 
     fn case(verdict: Verdict) -> CaseResult {
-        let subject = Subject::Array {
-            piece: Piece { colour: Colour::White, kind: Kind::Pawn },
+        let subject = CaseInput::Array {
+            piece: Piece { colour: Colour::White, kind: PieceKind::Pawn },
             array: AttackersArray::default(),
-            expected: Stated { residue: 0, short: false },
+            expected: DocumentedResult { residue: 0, short: false },
             printed: None,
         };
         let tags = vec!["play".to_owned()];
@@ -299,17 +304,22 @@ mod tests {
     }
 
     fn verdict(results: &[CaseResult], ended: RunEnd) -> String {
-        let course = Course { ended, ..Course::default() };
-        summary([Counts::of(results); 2], &course, LinkStats::default(), Duration::ZERO)
+        let course = RunSummary { ended, ..RunSummary::default() };
+        summary_text(
+            [VerdictCounts::from_results(results); 2],
+            &course,
+            LinkStats::default(),
+            Duration::ZERO,
+        )
     }
 
     #[test]
     fn every_verdict_is_counted_once_and_only_passes_make_a_pass() {
         let all = Verdict::ALL.map(case);
-        let counts = Counts::of(&all);
+        let counts = VerdictCounts::from_results(&all);
         assert!(counts.is_consistent());
         assert_eq!((counts.cases, counts.pass), (7, 1));
-        assert!(Verdict::ALL.iter().all(|verdict| counts.with(*verdict) == 1));
+        assert!(Verdict::ALL.iter().all(|verdict| counts.get(*verdict) == 1));
         assert!(verdict(&all[..1], RunEnd::Complete).starts_with("PASS"));
         for other in &all[1..] {
             let text = verdict(std::slice::from_ref(other), RunEnd::Complete);

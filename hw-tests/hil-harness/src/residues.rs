@@ -1,63 +1,67 @@
-//! Residues by board and reference as entries of JSON, for the command `residues` and for reports.
+//! Residues of board and reference as JSON, for `hw-tests residues` and for reports.
 
 use firmware_wire::SquareRecord;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::Observation;
+use crate::responses::PositionResponse;
 use sargon_corpus::encode;
-use sargon_reference::{AttackersArray, Behaviour, Piece, Position, Verdict, examine_as};
+use sargon_reference::{AttackersArray, Behaviour, Piece, Position, SquareResult, evaluate_as};
 
-/// The answers of board and reference about a position.
+/// The results of board and reference for a position.
 #[derive(Debug, Serialize)]
-pub struct Found {
-    /// Pinned pieces by the board.
+pub struct PositionEntry {
+    /// The pinned pieces that the board found.
     pub pins: Vec<PinEntry>,
-    /// The occupied squares, a1 to h1 first.
+    /// The occupied squares, from a1 to h1, then the next rank.
     pub squares: Vec<SquareEntry>,
 }
 
 /// A pinned piece.
 #[derive(Debug, Serialize)]
 pub struct PinEntry {
-    /// Its square.
+    /// Name of its square.
     pub square: String,
-    /// The step of the pin on a board of ten squares a row, outwards from the royal piece.
+    /// The step of the pin on a board with rows of ten squares, outwards from the royal piece.
     pub step: i8,
 }
 
-/// One occupied square.
+/// The results for one occupied square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SquareEntry {
-    /// Its name; `array` for an exchange that was asked for by itself.
+    /// Name of the square; `array` for a single exchange.
     pub square: String,
-    /// The piece: a letter of FEN.
+    /// The piece, as a letter of FEN.
     pub piece: char,
-    /// The attackers array by the board: White's count and six bytes, then Black's.
+    /// The board's attackers array: White's count and six bytes, then Black's.
     pub array: [u8; 14],
-    /// The same by the reference, where it differs.
+    /// The reference's attackers array, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_array: Option<[u8; 14]>,
-    /// The residue by the board.
+    /// The board's residue.
     pub board: u8,
-    /// The residue by the reference.
+    /// The reference's residue.
     pub reference: Option<u8>,
-    /// Status bits by the board: 1 overflow, 2 short.
+    /// The board's status bits: 1 overflow, 2 short.
     pub status: u8,
-    /// T-states of ATTACK and XCHNG; null where the board can't count them.
+    /// T-states of ATTACK and XCHNG; null if the board is not simulated.
     pub t_states: Option<u64>,
 }
 
-/// Puts the findings of board and reference side by side.
+/// Returns the results of board and reference for a position.
 #[must_use]
-pub fn found(position: &Position, behaviour: Behaviour, seen: &Observation) -> Found {
+pub fn position_entry(
+    position: &Position,
+    behaviour: Behaviour,
+    seen: &PositionResponse,
+) -> PositionEntry {
     let pins = seen.end.pins.iter();
     let pins = pins.map(|pin| PinEntry { square: name(pin.square), step: pin.step });
-    let squares = squares(&examine_as(position, behaviour).verdicts, seen);
-    Found { pins: pins.collect(), squares }
+    let squares = square_entries(&evaluate_as(position, behaviour).squares, seen);
+    PositionEntry { pins: pins.collect(), squares }
 }
 
-/// Makes an entry of an exchange that was asked for by itself.
-pub(crate) fn exchange(
+/// Returns the entry of a single exchange.
+pub(crate) fn exchange_entry(
     piece: Piece,
     array: &AttackersArray,
     reference: u8,
@@ -75,10 +79,13 @@ pub(crate) fn exchange(
     }
 }
 
-/// The occupied squares by the board, each with the reference's verdict on it.
-pub(crate) fn squares(verdicts: &[Verdict], seen: &Observation) -> Vec<SquareEntry> {
+/// Returns the board's results for the occupied squares, each with the reference's.
+pub(crate) fn square_entries(
+    verdicts: &[SquareResult],
+    seen: &PositionResponse,
+) -> Vec<SquareEntry> {
     let entry = |(index, record): (usize, &SquareRecord)| {
-        let is_here = |verdict: &&Verdict| encode::square(verdict.square) == record.square;
+        let is_here = |verdict: &&SquareResult| encode::square(verdict.square) == record.square;
         let verdict = verdicts.iter().find(is_here);
         SquareEntry {
             square: name(record.square),

@@ -4,28 +4,28 @@ use std::path::{Path, PathBuf};
 
 use board_debugger::profiling::{Coverage, CoverageWorkload, FileCoverage, coverage_table};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, RIG, WRONG};
-use cli_support::files::write_whole;
-use firmware::code::CodeMap;
-use firmware::profile::Profile;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
+use cli_support::files::write_atomic;
+use firmware::code_map::CodeMap;
+use firmware::profile::BoardProfile;
 use sargon_corpus as corpus;
 use serde_json::json;
 
 use super::workload::Workload;
 use cli_support::output::{json_line, print};
 
-/// Percent of our own lines that must have run.
-const LEAST: f64 = 98.0;
+/// Minimum line coverage of the built-in programs, in percent.
+const MIN_LINE_COVERAGE_PERCENT: f64 = 98.0;
 
 #[derive(Args)]
 pub(super) struct CoverageArgs {
     /// A simulated board's profile; may be given again
     #[arg(long, value_name = "PROFILE", default_values = ["rc2014-classic", "rc2014-zed"])]
     board: Vec<String>,
-    /// Only every so many cases of the corpus, for a quick look
+    /// Run only every NUMBERth case of the corpus, for a quick look
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     every: std::num::NonZeroUsize,
-    /// Fail unless so many percent of the lines have run; 98 of our own programs, 0 of another one
+    /// Minimum line coverage; the default is 98 for the built-in programs and 0 for others
     #[arg(long, value_name = "PERCENT")]
     least: Option<f64>,
     /// Write a tracefile for genhtml and editors, and the sources to a folder of its name that ends
@@ -39,15 +39,17 @@ pub(super) struct CoverageArgs {
     workload: Workload,
 }
 
-pub(super) fn coverage(args: &CoverageArgs) -> Outcome {
-    let profiles: Result<Vec<_>, _> = args.board.iter().map(|name| Profile::named(name)).collect();
+pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
+    let profiles: Result<Vec<_>, _> =
+        args.board.iter().map(|name| BoardProfile::named(name)).collect();
     let profiles = profiles?;
     let mut least = args.least.unwrap_or(0.0);
     let CoverageWorkload { coverage, code } = match run_program(args, &profiles)? {
         Some(workout) => workout,
         None => {
-            least = args.least.unwrap_or(LEAST);
-            let cases = corpus::shipped().map_err(|error| Failure::new(RIG, error))?;
+            least = args.least.unwrap_or(MIN_LINE_COVERAGE_PERCENT);
+            let cases =
+                corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
             let cases: Vec<_> = cases.into_iter().step_by(args.every.get()).collect();
             CoverageWorkload::run(&profiles, &cases)?
         }
@@ -65,7 +67,7 @@ pub(super) fn coverage(args: &CoverageArgs) -> Outcome {
     if total.percent() < least {
         let percent = total.percent();
         let problem = format!("{percent:.1} % of the lines have run, not {least} %");
-        return Err(Failure::new(WRONG, problem));
+        return Err(CommandError::new(FAILED, problem));
     }
     Ok(0)
 }
@@ -73,8 +75,8 @@ pub(super) fn coverage(args: &CoverageArgs) -> Outcome {
 /// The coverage of the user's program on each of the boards, if there is one.
 fn run_program(
     args: &CoverageArgs,
-    profiles: &[Profile],
-) -> Result<Option<CoverageWorkload>, Failure> {
+    profiles: &[BoardProfile],
+) -> Result<Option<CoverageWorkload>, CommandError> {
     let mut workout = CoverageWorkload { coverage: Coverage::default(), code: Vec::new() };
     for profile in profiles {
         let Some((meter, code)) = args.workload.run(profile)? else { return Ok(None) };
@@ -86,9 +88,9 @@ fn run_program(
 
 /// Writes a tracefile. Its sources must be files, and ours are carried in the program: they are
 /// written beside it.
-fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), Failure> {
+fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), CommandError> {
     let failed = |path: &Path, error: std::io::Error| {
-        Failure::new(RIG, format!("can't write {}: {error}", path.display()))
+        CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.display()))
     };
     let folder = file.with_extension("sources");
     let own = |name: &str| code.iter().find_map(|one| one.path(name)).map(Path::to_owned);
@@ -102,12 +104,12 @@ fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), 
                 let path = folder.join(name);
                 let text = code.iter().map(|map| map.text(&one.file)).find(|text| !text.is_empty());
                 let text = text.unwrap_or_default().join("\n") + "\n";
-                write_whole(&path, text.as_bytes()).map_err(|error| failed(&path, error))?;
+                write_atomic(&path, text.as_bytes()).map_err(|error| failed(&path, error))?;
                 std::fs::canonicalize(&path).map_err(|error| failed(&path, error))?
             }
         };
         paths.insert(one.file.clone(), path.display().to_string());
     }
     let text = coverage.lcov(|name| paths.get(name).cloned().unwrap_or_else(|| name.to_owned()));
-    write_whole(file, text.as_bytes()).map_err(|error| failed(file, error))
+    write_atomic(file, text.as_bytes()).map_err(|error| failed(file, error))
 }

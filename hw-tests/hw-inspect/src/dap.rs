@@ -2,39 +2,39 @@
 
 use std::io;
 
-use board_debugger::dap::{self, LaunchArguments, Launched};
+use board_debugger::dap::{self, LaunchArguments, LaunchedSession};
 use board_debugger::{ShouldStop, open_at_exchange, open_program};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, RIG};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use firmware::evaluator::Evaluator;
 
-use super::session::{ExchangeTarget, ProgramArgs, StartedSession, definition};
+use super::session::{ExchangeTarget, ProgramArgs, StartedSession, parse_define};
 use super::target::TargetArgs;
 use sargon_corpus::args::parse_position;
-use sargon_corpus::args::square_name;
+use sargon_corpus::args::parse_square;
 
-/// Seconds of the board's time within which it must come to the call.
-const WITHIN: f64 = 10.0;
+/// Seconds of board time within which the call must be reached.
+const TIMEOUT_SECONDS: f64 = 10.0;
 
 #[derive(Args)]
 pub(super) struct DapArgs {}
 
-pub(super) fn serve(_args: &DapArgs) -> Outcome {
+pub(super) fn serve(_args: &DapArgs) -> CommandResult {
     let input = io::BufReader::new(io::stdin());
     let mut output = io::stdout().lock();
     dap::serve(input, &mut output, &launch)
-        .map_err(|error| Failure::new(RIG, format!("the client: {error}")))?;
+        .map_err(|error| CommandError::new(ENVIRONMENT, format!("the client: {error}")))?;
     Ok(0)
 }
 
 /// The session that the arguments of `launch` ask for.
-fn launch(arguments: &LaunchArguments, ask: ShouldStop<'_>) -> Result<Launched, String> {
+fn launch(arguments: &LaunchArguments, ask: ShouldStop<'_>) -> Result<LaunchedSession, String> {
     let begun = match (&arguments.program, &arguments.fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
         (Some(program), None) => launch_program(arguments, program)?,
         (None, _) => launch_position(arguments, ask)?,
     };
-    Ok(Launched {
+    Ok(LaunchedSession {
         runs: begun.is_program && arguments.stop_on_entry == Some(false),
         has_console: begun.is_program,
         debugger: begun.debugger,
@@ -51,14 +51,14 @@ fn line(arguments: &LaunchArguments) -> TargetArgs {
     TargetArgs { port, rig, mame, record, replay, ..TargetArgs::default() }
 }
 
-fn text(failure: Failure) -> String {
+fn text(failure: CommandError) -> String {
     failure.message
 }
 
 fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedSession, String> {
     let (line, board) = (line(arguments), arguments.board.as_deref());
     let profile = &line.profile(board).map_err(text)?;
-    let define: Result<_, String> = arguments.define.iter().map(|one| definition(one)).collect();
+    let define: Result<_, String> = arguments.define.iter().map(|one| parse_define(one)).collect();
     let program_args = ProgramArgs {
         layout: arguments.layout.as_ref().map(Into::into),
         define: define?,
@@ -67,8 +67,8 @@ fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedS
         entry: arguments.entry.clone(),
     };
     let loaded = program_args.file(program).load(profile).map_err(|error| error.to_string())?;
-    if line.has_line() {
-        return StartedSession::open_program_on_target(line.reach(board).map_err(text)?, loaded)
+    if line.uses_kernel() {
+        return StartedSession::open_program_on_target(line.connect(board).map_err(text)?, loaded)
             .map_err(text);
     }
     let debugger = open_program(profile, loaded).map_err(|error| error.to_string())?;
@@ -82,15 +82,15 @@ fn launch_position(
     let (line, board) = (line(arguments), arguments.board.as_deref());
     let missing = "launch needs \"fen\", a position, and \"square\", such as e4; or \"program\"";
     let fen = arguments.fen.as_deref().ok_or(missing)?;
-    let square = square_name(arguments.square.as_deref().ok_or(missing)?)?;
+    let square = parse_square(arguments.square.as_deref().ok_or(missing)?)?;
     let behaviour = arguments.behaviour.as_deref().unwrap_or("mended").parse()?;
     let own = arguments.sargon_dir.as_ref().map(Into::into);
     let evaluator = Evaluator { behaviour, own };
     let position = parse_position(fen)?;
-    let within = arguments.within.unwrap_or(WITHIN);
-    let begun = if line.has_line() {
+    let within = arguments.within.unwrap_or(TIMEOUT_SECONDS);
+    let begun = if line.uses_kernel() {
         let wanted = ExchangeTarget { evaluator, position, square, within };
-        wanted.on_board(line.reach(board).map_err(text)?, ask).map_err(text)?
+        wanted.on_board(line.connect(board).map_err(text)?, ask).map_err(text)?
     } else {
         let profile = line.profile(board).map_err(text)?;
         let session = open_at_exchange(&profile, &evaluator, &position, square, within, ask);

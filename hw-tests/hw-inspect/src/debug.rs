@@ -6,21 +6,21 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board_debugger::commands::{CommandOutcome, execute, report};
+use board_debugger::commands::{CommandOutcome, execute, outcome_text};
 use board_debugger::view::View;
 use board_debugger::{Debugger, HaltReason};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
 
 use super::session::SessionArgs;
 use cli_support::files::read_input as read;
-use cli_support::interrupt::interruption;
+use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 use terminal::{ConsoleSink, show};
 
-/// Size of the screen that is printed where there is no terminal.
-const COLUMNS: u16 = 110;
-const ROWS: u16 = 40;
+/// Size of the screen that is printed if standard output is not a terminal.
+const SCREEN_COLUMNS: u16 = 110;
+const SCREEN_ROWS: u16 = 40;
 
 #[derive(Args)]
 pub(super) struct DebugArgs {
@@ -29,16 +29,15 @@ pub(super) struct DebugArgs {
     /// Set a breakpoint: PLACE [if X] [hits N], as the command `break` takes it; may be given again
     #[arg(long, value_name = "PLACE")]
     r#break: Vec<String>,
-    /// Run the commands of this file, one a line, and print what comes of each; - is standard input
+    /// Run the commands of this file, one a line, and print their output; - is standard input
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// The place where the board's line goes: to a pane, or to a pseudo-terminal for another
-    /// program
+    /// Connect the board's serial line to a pane, or to a pseudo-terminal for another program
     #[arg(long, value_name = "WHERE", default_value = "pane", conflicts_with = "script")]
     console: ConsoleTarget,
 }
 
-/// Destination of the board's line.
+/// Destinations of the board's serial line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ConsoleTarget {
     /// A pane of the debugger
@@ -47,13 +46,13 @@ enum ConsoleTarget {
     Pty,
 }
 
-pub(super) fn debug(args: &DebugArgs) -> Outcome {
-    let stop = interruption()?;
-    let mut begun = args.session.begin(&stop)?;
+pub(super) fn debug(args: &DebugArgs) -> CommandResult {
+    let stop = install_handler()?;
+    let mut begun = args.session.start(&stop)?;
     for place in &args.r#break {
         let line = format!("break {place}");
         execute(&mut begun.debugger, &line, &mut |_| true)
-            .map_err(|problem| Failure::new(USAGE, format!("--break {place}: {problem}")))?;
+            .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
     if let Some(script) = &args.script {
         if let Some(message) = &begun.message {
@@ -61,12 +60,12 @@ pub(super) fn debug(args: &DebugArgs) -> Outcome {
         }
         return run_script(&mut begun.debugger, script, args.session.within, &stop);
     }
-    let code = begun.code();
+    let code = begun.exit_code();
     let explanation = begun.message.clone();
     let view = View::new(begun.debugger, begun.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        print(&view.text(COLUMNS, ROWS))?;
-        return explanation.map_or(Ok(0), |message| Err(Failure::new(code, message)));
+        print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
+        return explanation.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
     }
     match args.console {
         ConsoleTarget::Pane => open(view),
@@ -75,28 +74,33 @@ pub(super) fn debug(args: &DebugArgs) -> Outcome {
 }
 
 /// Shows a debugger on the terminal until a key ends it.
-pub(super) fn open(view: View) -> Outcome {
+pub(super) fn open(view: View) -> CommandResult {
     open_with(view, ConsoleSink::pane())
 }
 
-fn open_with(mut view: View, mut console: ConsoleSink) -> Outcome {
+fn open_with(mut view: View, mut console: ConsoleSink) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
     let outcome = show(&mut terminal, &mut view, &mut console);
     ratatui::try_restore().map_err(failed)?;
     outcome.map_err(failed)
 }
 
-fn failed(error: io::Error) -> Failure {
-    Failure::new(RIG, format!("the terminal: {error}"))
+fn failed(error: io::Error) -> CommandError {
+    CommandError::new(ENVIRONMENT, format!("the terminal: {error}"))
 }
 
 /// Runs the commands of a script. Each motion may take as long as `--within` says, so that a script
 /// always ends.
-fn run_script(debugger: &mut Debugger, script: &Path, within: f64, stop: &AtomicBool) -> Outcome {
+fn run_script(
+    debugger: &mut Debugger,
+    script: &Path,
+    within: f64,
+    stop: &AtomicBool,
+) -> CommandResult {
     let text = if script.as_os_str() == "-" {
         let mut text = String::new();
         let read = io::stdin().lock().read_to_string(&mut text);
-        read.map_err(|error| Failure::new(RIG, format!("standard input: {error}")))?;
+        read.map_err(|error| CommandError::new(ENVIRONMENT, format!("standard input: {error}")))?;
         text
     } else {
         String::from_utf8_lossy(&read(script)?).into_owned()
@@ -106,7 +110,7 @@ fn run_script(debugger: &mut Debugger, script: &Path, within: f64, stop: &Atomic
         let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
         let ask = &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
         let done = execute(debugger, line, ask).map_err(|problem| {
-            Failure::new(USAGE, format!("{}:{number}: {problem}", script.display()))
+            CommandError::new(USAGE, format!("{}:{number}: {problem}", script.display()))
         })?;
         if stop.load(Ordering::Relaxed) {
             return Ok(INTERRUPTED);
@@ -114,7 +118,7 @@ fn run_script(debugger: &mut Debugger, script: &Path, within: f64, stop: &Atomic
         if done == CommandOutcome::Quit {
             break;
         }
-        let mut said = report(debugger, &done);
+        let mut said = outcome_text(debugger, &done);
         if done == CommandOutcome::Halted(HaltReason::Paused) {
             said += &format!(", after {within} s of the board's time (--within)");
         }

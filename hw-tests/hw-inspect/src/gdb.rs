@@ -3,9 +3,9 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 
-use board_debugger::gdb::{Client, SessionEnd, accept_connections, serve};
+use board_debugger::gdb::{GdbClient, SessionEnd, accept_connections, serve};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, RIG, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 
 use super::session::SessionArgs;
 use cli_support::output::print;
@@ -14,43 +14,49 @@ use cli_support::output::print;
 pub(super) struct GdbArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// The place to wait for gdb; port 0 takes a free one
+    /// Address on which to wait for gdb; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3333")]
     listen: SocketAddr,
-    /// Listen on an address that other computers reach: whoever connects controls the board
+    /// Allow an address that other computers can reach; every client can control the board
     #[arg(long)]
     allow_remote: bool,
 }
 
-pub(super) fn gdb(args: &GdbArgs) -> Outcome {
+pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     if !args.listen.ip().is_loopback() && !args.allow_remote {
         let problem = format!(
             "{} can be reached by other computers, and whoever connects controls the board; \
              add --allow-remote if that is meant",
             args.listen
         );
-        return Err(Failure::new(USAGE, problem));
+        return Err(CommandError::new(USAGE, problem));
     }
-    let mut begun = args.session.begin(&AtomicBool::new(false))?;
+    let mut begun = args.session.start(&AtomicBool::new(false))?;
     if let Some(message) = &begun.message {
-        cli_support::tell!("{message}");
+        cli_support::eprint_message!("{message}");
     }
-    let failed = |error| Failure::new(RIG, format!("{}: {error}", args.listen));
+    let failed = |error| CommandError::new(ENVIRONMENT, format!("{}: {error}", args.listen));
     let listener = TcpListener::bind(args.listen).map_err(failed)?;
     print(&format!("{}\n", listener.local_addr().map_err(failed)?))?;
-    cli_support::tell!("waiting for gdb; `kill` in gdb ends this, `detach` waits for the next");
-    let refused = |peer| cli_support::tell!("{peer} is refused, since another gdb is connected");
+    cli_support::eprint_message!(
+        "waiting for gdb; `kill` in gdb ends this, `detach` waits for the next"
+    );
+    let refused =
+        |peer| cli_support::eprint_message!("{peer} is refused, since another gdb is connected");
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;
     for visitor in accept_connections {
         let mut visitor = visitor.map_err(failed)?;
         let peer = visitor.peer;
-        cli_support::tell!("{peer} is connected");
-        let mut client = Client::new(&mut visitor.stream);
+        cli_support::eprint_message!("{peer} is connected");
+        let mut client = GdbClient::new(&mut visitor.stream);
         match serve(&mut begun.debugger, &mut client) {
             Ok(SessionEnd::Killed) => return Ok(0),
-            Ok(SessionEnd::Detached) => cli_support::tell!("{peer} has gone"),
-            Err(error) => cli_support::tell!("{peer}: {error}"),
+            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has gone"),
+            Err(error) => cli_support::eprint_message!("{peer}: {error}"),
         }
     }
-    Err(Failure::new(RIG, format!("{}: no more connections can be accepted", args.listen)))
+    Err(CommandError::new(
+        ENVIRONMENT,
+        format!("{}: no more connections can be accepted", args.listen),
+    ))
 }

@@ -16,10 +16,10 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::{BUG, conclude};
+use cli_support::exit::{BUG, report_result};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
-/// Looks into Z80 code on a simulated board: debugger, profile, coverage.
+/// Debugger, profiler and coverage for Z80 code on a simulated or real board.
 #[derive(Parser)]
 #[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
@@ -28,12 +28,12 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 all right, 1 wrong residue or too little covered, 2 usage, 3 file or port failed,
-4 nothing selected, 70 a bug of this program, 130 interrupted.";
+Exit codes: 0 success, 1 wrong residue or too little coverage, 2 invalid command line, 3 file or
+port failed, 4 nothing selected, 70 a bug in this program, 130 interrupted.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show where the T-states of the Z80 code go over positions, by routine and line
+    /// Profile Z80 code: T-states by routine and line
     #[command(after_help = "\
 Time in HALT and interrupt service that nobody called are the board's own. A line that a macro \
 call makes is the call.
@@ -46,8 +46,7 @@ Examples:
   hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
   hw-inspect profile --program prog.asm --run 2           a program of your own, for two seconds")]
     Profile(profile::ProfileArgs),
-    /// Show which lines and branches of the Z80 code run over the corpus and all requests, refused
-    /// ones too
+    /// Measure the line and branch coverage of the Z80 code by the corpus and all requests
     #[command(after_help = "\
 Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its \
 instructions have, be it in
@@ -58,7 +57,7 @@ Examples:
   hw-inspect coverage --every 20 --board rc2014-classic   a quick look
   hw-inspect coverage --lcov cover.info                   for genhtml and editors")]
     Coverage(coverage::CoverageArgs),
-    /// Find the first thing that is wrong in a wrong residue, and open the debugger there
+    /// Find the first fault that leads to a wrong residue, and open the debugger there
     #[command(after_help = "\
 The case runs on a simulated board beside the reference: the first entry of the attackers array, \
 booking or residue that
@@ -68,8 +67,7 @@ Examples:
   hw-inspect why byte.figure4
   hw-inspect why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Why(why::WhyArgs),
-    /// Serve gdb at the call that made a residue, or at a program's first instruction, on a
-    /// simulated board
+    /// Run a gdb server at the call that computed a residue, or at a program's first instruction
     #[command(after_help = "\
 For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with \
 --target=z80-unknown-elf. Stepping back and
@@ -80,8 +78,7 @@ Example:
   (in another terminal:)
   z80-unknown-elf-gdb -ex 'target remote 127.0.0.1:3333'")]
     Gdb(gdb::GdbArgs),
-    /// Debug the evaluator at the call that made a residue, or any program: source, registers,
-    /// forward and back
+    /// Debug the evaluator at the call that computed a residue, or any program, forward and back
     #[command(after_help = "\
 Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to \
 breakpoints; ? lists keys and
@@ -92,7 +89,7 @@ Examples:
   hw-inspect debug prog.asm                               assembled, and put on the board
   hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
     Debug(debug::DebugArgs),
-    /// Be the debug adapter of an editor: the Debug Adapter Protocol on standard input and output
+    /// Run the debug adapter (DAP) on standard input and output
     #[command(after_help = "\
 Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as \
 the options of the other
@@ -101,7 +98,7 @@ commands (docs/DEBUGGING.md).
 Example:
   hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
     Dap(dap::DapArgs),
-    /// Print a script that completes commands in a shell
+    /// Print a shell completion script
     #[command(after_help = CompletionsArgs::examples("hw-inspect"))]
     Completions(CompletionsArgs),
     /// Make manual pages
@@ -116,7 +113,7 @@ fn main() -> ExitCode {
 
 /// Parses the command line, runs its command, and returns the exit code.
 fn run() -> ExitCode {
-    let cli = match manual::parse::<Cli>(Cli::command()) {
+    let cli = match manual::parse_args::<Cli>(Cli::command()) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
@@ -127,10 +124,10 @@ fn run() -> ExitCode {
         Command::Gdb(args) => gdb::gdb(&args),
         Command::Debug(args) => debug::debug(&args),
         Command::Dap(args) => dap::serve(&args),
-        Command::Completions(args) => manual::completions(&args, Cli::command()),
-        Command::Man(args) => manual::man(&args, Cli::command()),
+        Command::Completions(args) => manual::print_completions(&args, Cli::command()),
+        Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
     };
-    conclude("hw-inspect", outcome)
+    report_result("hw-inspect", outcome)
 }
 
 #[cfg(test)]
@@ -140,6 +137,6 @@ mod tests {
     #[test]
     fn every_command_has_help_and_an_example() {
         Cli::command().debug_assert();
-        assert_eq!(cli_support::manual::gaps(&Cli::command()), [""; 0]);
+        assert_eq!(cli_support::manual::missing_help(&Cli::command()), [""; 0]);
     }
 }

@@ -1,19 +1,19 @@
 //! `hw-tests profile`: where the T-states of the Z80 code go.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use board_debugger::Machine;
 use board_debugger::profiling::{
-    RoutineTime, StepCounter, annotated, callgrind, compared_table, line_table, lines,
-    routine_table, routines, speedscope, svg,
+    RoutineTime, StepCounter, annotated_source, comparison_table, flame_graph_svg, line_table,
+    line_times, routine_table, routine_times, to_callgrind, to_speedscope,
 };
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, RIG, USAGE};
-use cli_support::files::write_whole;
-use firmware::code::CodeMap;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::files::write_atomic;
+use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use serde_json::json;
@@ -22,10 +22,10 @@ use super::sampling::Sampling;
 use super::target::TargetArgs;
 use super::workload::Workload;
 use cli_support::output::{json_line, print};
-use sargon_corpus::args::{Named, PositionArgs};
+use sargon_corpus::args::{NamedPosition, PositionArgs};
 
-/// T-states that the board may take for a position before it is taken for lost.
-const PATIENCE: u64 = 20_000_000;
+/// Maximum T-states of a position.
+const MAX_POSITION_T_STATES: u64 = 20_000_000;
 
 #[derive(Args)]
 pub(super) struct ProfileArgs {
@@ -33,51 +33,51 @@ pub(super) struct ProfileArgs {
     positions: PositionArgs,
     #[command(flatten)]
     workload: Workload,
-    /// The board's profile; rc2014-classic if nothing names another
+    /// The board's profile; the default is that of the rig file, or rc2014-classic
     #[arg(long, value_name = "PROFILE")]
     board: Option<String>,
     #[command(flatten)]
     line: TargetArgs,
-    /// The number of samples to take on a board at the end of a line
+    /// Samples to take on a real board
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     samples: u64,
     /// The evaluator's behaviour
     #[arg(long, value_name = "mended|1978|fast", default_value_t)]
     behaviour: Behaviour,
-    /// Measure this behaviour, too, and show the routines of both beside each other
+    /// Also measure this behaviour, and compare the routines of both
     #[arg(
         long,
         value_name = "mended|1978|fast",
         conflicts_with_all = ["way", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
     )]
     against: Option<Behaviour>,
-    /// The number of lines to show, those with most T-states
+    /// Show this number of lines, those with the most T-states
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     lines: usize,
     /// Show the listing of a file instead, such as xchng.asm, with the T-states and runs of each
     /// line; may be given again
     #[arg(long, value_name = "FILE", conflicts_with = "way")]
     annotate: Vec<String>,
-    /// Write a flame graph: who called whom, and for how long
-    #[arg(long, value_name = "FILE.svg", conflicts_with = "way")]
+    /// Write a flame graph of calls
+    #[arg(long, help_heading = "Output", value_name = "FILE.svg", conflicts_with = "way")]
     flame: Option<PathBuf>,
     /// Write a profile for speedscope (speedscope.app)
-    #[arg(long, value_name = "FILE.json", conflicts_with = "way")]
+    #[arg(long, help_heading = "Output", value_name = "FILE.json", conflicts_with = "way")]
     speedscope: Option<PathBuf>,
     /// Write a profile for KCachegrind and callgrind_annotate
-    #[arg(long, value_name = "FILE", conflicts_with = "way")]
+    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with = "way")]
     callgrind: Option<PathBuf>,
     /// Print all routines and lines as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
-pub(super) fn profile(args: &ProfileArgs) -> Outcome {
+pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     let profile = args.line.profile(args.board.as_deref())?;
     if args.workload.is_some() && !args.positions.is_empty() {
-        return Err(Failure::new(USAGE, "--program runs a program; leave the positions out"));
+        return Err(CommandError::new(USAGE, "--program runs a program; leave the positions out"));
     }
-    if args.line.has_line() {
+    if args.line.uses_kernel() {
         return sample(args, &profile);
     }
     if let Some(against) = args.against {
@@ -91,8 +91,8 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
         }
         None => {
             let positions = positions.insert(args.positions.read(false)?);
-            let mut bench = Bench::new(&profile, args.behaviour)?;
-            positions.each(false, |named| bench.examine(named))?;
+            let mut bench = BehaviourProfiler::new(&profile, args.behaviour)?;
+            positions.for_each(false, |named| bench.examine(named))?;
             let title = format!("{} positions on {}", positions.count(), profile.name);
             Measured { meter: bench.meter, code: bench.code, title }
         }
@@ -102,28 +102,28 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     }
     let title = format!("{title}, T-states");
     if let Some(file) = &args.flame {
-        write(file, &svg(meter.calls(), &code, &title))?;
+        write(file, &flame_graph_svg(meter.calls(), &code, &title))?;
     }
     if let Some(file) = &args.speedscope {
-        write(file, &json_line(&speedscope(&meter, &code, &title))?)?;
+        write(file, &json_line(&to_speedscope(&meter, &code, &title))?)?;
     }
     if let Some(file) = &args.callgrind {
-        write(file, &callgrind(&meter, &code, &title))?;
+        write(file, &to_callgrind(&meter, &code, &title))?;
     }
-    print(&shown(args, &meter, &code)?)?;
-    positions.map_or(Ok(0), |positions| positions.conclude(Ok(0)))
+    print(&report(args, &meter, &code)?)?;
+    positions.map_or(Ok(0), |positions| positions.finish(Ok(0)))
 }
 
 /// Takes samples on a board at the end of a line.
-fn sample(args: &ProfileArgs, profile: &Profile) -> Outcome {
+fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     let sampling = Sampling { wanted: args.samples, json: args.json };
     let board = args.board.as_deref();
     if let Some(program) = args.workload.load(profile)? {
-        return sampling.program(args.line.reach(board)?, program, args.workload.input());
+        return sampling.program(args.line.connect(board)?, program, args.workload.input());
     }
     let positions = args.positions.read(false)?;
     let evaluator = Evaluator { behaviour: args.behaviour, own: None };
-    sampling.evaluator(args.line.reach(board)?, &evaluator, &positions)
+    sampling.evaluator(args.line.connect(board)?, &evaluator, &positions)
 }
 
 /// The measurements.
@@ -134,11 +134,12 @@ struct Measured {
 }
 
 /// Measures two behaviours over the same positions.
-fn compare(args: &ProfileArgs, profile: &Profile, against: Behaviour) -> Outcome {
+fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> CommandResult {
     let positions = args.positions.read(false)?;
     let both = [args.behaviour, against];
-    let [mut first, mut second] = [Bench::new(profile, both[0])?, Bench::new(profile, both[1])?];
-    positions.each(false, |named| {
+    let [mut first, mut second] =
+        [BehaviourProfiler::new(profile, both[0])?, BehaviourProfiler::new(profile, both[1])?];
+    positions.for_each(false, |named| {
         first.examine(named)?;
         second.examine(named)
     })?;
@@ -149,67 +150,70 @@ fn compare(args: &ProfileArgs, profile: &Profile, against: Behaviour) -> Outcome
         print(&json_line(&[of(0), of(1)])?)?;
     } else {
         let calls = positions.count();
-        print(&compared_table(names.each_ref().map(String::as_str), &times, calls))?;
+        print(&comparison_table(names.each_ref().map(String::as_str), &times, calls))?;
     }
-    positions.conclude(Ok(0))
+    positions.finish(Ok(0))
 }
 
 /// An application that answers positions and is measured.
-struct Bench {
+struct BehaviourProfiler {
     machine: Machine,
     meter: StepCounter,
     code: CodeMap,
 }
 
-impl Bench {
-    fn new(profile: &Profile, behaviour: Behaviour) -> Result<Self, Failure> {
+impl BehaviourProfiler {
+    fn new(profile: &BoardProfile, behaviour: Behaviour) -> Result<Self, CommandError> {
         let evaluator = Evaluator { behaviour, own: None };
         let machine = Machine::with_application(profile, &evaluator)?;
         let code = machine.code();
         Ok(Self { machine, meter: StepCounter::new(&code), code })
     }
 
-    fn examine(&mut self, named: &Named) -> Result<(), Failure> {
+    fn examine(&mut self, named: &NamedPosition) -> Result<(), CommandError> {
         let Self { machine, meter, .. } = self;
         machine.send(&Request::Position { squares: encode::squares(&named.position) });
-        if meter.run(&mut machine.board, PATIENCE) && !machine.replies().is_empty() {
+        if meter.run(&mut machine.board, MAX_POSITION_T_STATES)
+            && !machine.take_replies().is_empty()
+        {
             return Ok(());
         }
-        Err(Failure::new(RIG, format!("{}: the board does not answer", named.id)))
+        Err(CommandError::new(ENVIRONMENT, format!("{}: the board does not answer", named.id)))
     }
 
     fn routines(&self) -> Vec<RoutineTime> {
-        routines(&self.meter, &self.code)
+        routine_times(&self.meter, &self.code)
     }
 }
 
 /// The text for standard output.
-fn shown(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<String, Failure> {
-    let routines = routines(meter, code);
-    let lines = lines(meter, code);
+fn report(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<String, CommandError> {
+    let routines = routine_times(meter, code);
+    let lines = line_times(meter, code);
     if args.json {
         return json_line(&json!({ "routines": routines, "lines": lines }));
     }
     if !args.annotate.is_empty() {
         let files: Vec<String> =
-            args.annotate.iter().map(|file| annotated(file, meter, code)).collect();
+            args.annotate.iter().map(|file| annotated_source(file, meter, code)).collect();
         return Ok(files.join("\n"));
     }
     Ok(format!("{}\n{}", routine_table(&routines), line_table(&lines, args.lines, code)))
 }
 
-fn check_file(code: &CodeMap, file: &str) -> Result<(), Failure> {
+fn check_file(code: &CodeMap, file: &str) -> Result<(), CommandError> {
     if !code.text(file).is_empty() {
         return Ok(());
     }
     let known = code.files().join(", ");
-    Err(Failure::new(
+    Err(CommandError::new(
         USAGE,
-        format!("no program on the board is made of {file}; there are {known}"),
+        format!("no program on the board has the source file {file}; known files: {known}"),
     ))
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(file, text.as_bytes())
-        .map_err(|error| Failure::new(RIG, format!("can't write {}: {error}", file.shown())))
+fn write(file: &Path, text: &str) -> Result<(), CommandError> {
+    write_atomic(file, text.as_bytes()).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", file.escaped()))
+    })
 }

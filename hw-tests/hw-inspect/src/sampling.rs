@@ -2,27 +2,28 @@
 
 use board_debugger::profiling::{SampledRoutine, Samples, sample_table};
 use board_debugger::{Debugger, LoadedProgram, open_position_on_target, open_program_on_target};
-use cli_support::exit::{Failure, Outcome, RIG};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware::evaluator::Evaluator;
-use firmware_wire::{Decoder, Event, REPLY, Request, kind};
-use sargon_corpus::args::Positions;
+use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
+use sargon_corpus::args::PositionList;
 use sargon_corpus::encode;
 use sargon_reference::Position;
 use serde_json::json;
 
-use super::target::{TargetConnection, board_failure};
+use super::target::{TargetConnection, target_error};
 
-/// Positions that are sent together: what the board's window takes.
+/// Positions in flight: the size of the board's window.
 const POSITIONS_PER_REQUEST: usize = 8;
-/// Rounds in which the board had answered before it was first stopped, after which it is given up.
+/// Consecutive rounds in which the board had replied before it was stopped, after which sampling is
+/// given up.
 const MAX_EMPTY_ROUNDS: u32 = 20;
 const TOO_FAST: &str = "the board answers before it can be stopped: it does not keep to its clock \
                         (`hw-tests sim` does without --free)";
-/// Samples of so many positions after which the board is taken for lost.
+/// Samples per position after which the board is considered stuck.
 const MAX_SAMPLES_PER_POSITION: usize = 2_000;
 
-/// The wishes for samples.
+/// Options of sampling.
 pub(super) struct Sampling {
     /// The number wanted.
     pub(super) wanted: u64,
@@ -37,14 +38,16 @@ impl Sampling {
         reached: TargetConnection,
         program: LoadedProgram,
         input: &[u8],
-    ) -> Outcome {
+    ) -> CommandResult {
         let TargetConnection { profile, kernel } = reached;
         let mut debugger =
-            open_program_on_target(&profile, program, kernel).map_err(board_failure)?;
+            open_program_on_target(&profile, program, kernel).map_err(target_error)?;
         let _ = debugger.send(input); // the board is held in no past
         let mut samples = Samples::default();
         while samples.count() < self.wanted {
-            samples.take(&mut debugger).map_err(|problem| Failure::new(RIG, problem))?;
+            samples
+                .take_sample(&mut debugger)
+                .map_err(|problem| CommandError::new(ENVIRONMENT, problem))?;
         }
         self.show(&samples.routines(debugger.code()))
     }
@@ -54,18 +57,18 @@ impl Sampling {
         &self,
         reached: TargetConnection,
         evaluator: &Evaluator,
-        positions: &Positions,
-    ) -> Outcome {
+        positions: &PositionList,
+    ) -> CommandResult {
         let mut all = Vec::new();
-        positions.each(false, |named| {
+        positions.for_each(false, |named| {
             all.push(named.position.clone());
             Ok(())
         })?;
-        let Some(first) = all.first() else { return positions.conclude(Ok(0)) };
+        let Some(first) = all.first() else { return positions.finish(Ok(0)) };
         let TargetConnection { profile, kernel } = reached;
         let ask = &mut |_: &mut Debugger| false;
         let begun = open_position_on_target(&profile, evaluator, first, kernel, ask);
-        let mut debugger = begun.map_err(board_failure)?;
+        let mut debugger = begun.map_err(target_error)?;
         let mut samples = Samples::default();
         // The first request is on its way already.
         self.work(&mut debugger, &mut samples, 1)?;
@@ -80,11 +83,11 @@ impl Sampling {
             self.work(&mut debugger, &mut samples, POSITIONS_PER_REQUEST)?;
             in_vain = if samples.count() == before { in_vain + 1 } else { 0 };
             if in_vain == MAX_EMPTY_ROUNDS {
-                return Err(Failure::new(RIG, TOO_FAST));
+                return Err(CommandError::new(ENVIRONMENT, TOO_FAST));
             }
         }
         self.show(&samples.routines(debugger.code()))?;
-        positions.conclude(Ok(0))
+        positions.finish(Ok(0))
     }
 
     /// Takes samples until so many positions are answered.
@@ -93,12 +96,14 @@ impl Sampling {
         debugger: &mut Debugger,
         samples: &mut Samples,
         positions: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let from = debugger.output().len();
         for _ in 0..MAX_SAMPLES_PER_POSITION {
             let before = samples.clone();
-            samples.take(debugger).map_err(|problem| Failure::new(RIG, problem))?;
-            if answered(&debugger.output()[from..]) >= positions {
+            samples
+                .take_sample(debugger)
+                .map_err(|problem| CommandError::new(ENVIRONMENT, problem))?;
+            if count_replies(&debugger.output()[from..]) >= positions {
                 // By then it had nothing to do.
                 *samples = before;
                 return Ok(());
@@ -107,10 +112,10 @@ impl Sampling {
                 return Ok(());
             }
         }
-        Err(Failure::new(RIG, "the board does not answer"))
+        Err(CommandError::new(ENVIRONMENT, "the board does not answer"))
     }
 
-    fn show(&self, routines: &[SampledRoutine]) -> Outcome {
+    fn show(&self, routines: &[SampledRoutine]) -> CommandResult {
         if self.json {
             print(&json_line(&json!({ "routines": routines }))?)?;
         } else {
@@ -125,12 +130,12 @@ fn request(position: &Position) -> Vec<u8> {
     request.frame(1).expect("it fits a frame").encode()
 }
 
-/// The number of positions whose answers have ended.
-fn answered(heard: &[u8]) -> usize {
+/// Returns the number of positions with a complete reply.
+fn count_replies(heard: &[u8]) -> usize {
     let mut decoder = Decoder::default();
-    let is_end = |event: &Event| match event {
-        Event::Frame(frame) => frame.kind == kind::POSITION_END + REPLY,
-        Event::Damaged(_) => false,
+    let is_end = |event: &DecoderEvent| match event {
+        DecoderEvent::Frame(frame) => frame.kind == kind::POSITION_END + REPLY_BIT,
+        DecoderEvent::Invalid(_) => false,
     };
     heard.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
 }

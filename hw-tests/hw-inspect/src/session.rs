@@ -9,32 +9,31 @@ use board_debugger::{
     run_to_exchange,
 };
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, RIG, USAGE, WRONG};
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_reference::{Position, Square};
 
-use super::target::{TargetArgs, TargetConnection, board_failure};
+use super::target::{TargetArgs, TargetConnection, target_error};
 
-use sargon_corpus::args::square_name;
+use sargon_corpus::args::parse_square;
 use sargon_corpus::args::{parse_position, position};
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
-    /// A position, in FEN with 4 or 6 fields; or a program: source (.asm), ELF (.elf) or Intel HEX
+    /// A position in FEN with 4 or 6 fields, or a program: source (.asm), ELF (.elf) or Intel HEX
     /// (.hex)
     #[arg(value_name = "FEN|PROGRAM")]
     target: String,
-    /// The square of the position, such as e4; the board is stopped at XCHNG for it
-    #[arg(value_name = "SQUARE", value_parser = square_name)]
+    /// A square of the position, such as e4; the board stops at its call of XCHNG
+    #[arg(value_name = "SQUARE", value_parser = parse_square)]
     square: Option<Square>,
-    /// The board's profile; rc2014-classic if nothing names another
+    /// The board's profile; the default is that of the rig file, or rc2014-classic
     #[arg(long, value_name = "PROFILE")]
     board: Option<String>,
     #[command(flatten)]
     line: TargetArgs,
-    /// Seconds of the board's time within which the board must come to XCHNG; then it is stopped
-    /// where it is
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    /// Time limit for reaching XCHNG, in seconds of board time; then the board stops where it is
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
     pub(super) within: f64,
     /// The evaluator's behaviour
     #[arg(long, value_name = "mended|1978|fast", default_value_t)]
@@ -46,24 +45,24 @@ pub(super) struct SessionArgs {
     program: ProgramArgs,
 }
 
-/// Method of putting the user's program on the board.
+/// How a user's program is loaded.
 #[derive(Args, Default)]
 pub(super) struct ProgramArgs {
-    /// A program's layout file (TOML); without it `.PROG.` begins where the board's RAM does
-    #[arg(long, value_name = "FILE")]
+    /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
+    #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) layout: Option<PathBuf>,
     /// Define a symbol before a program's first line
-    #[arg(long, value_name = "NAME=VALUE", value_parser = definition)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Program")]
     pub(super) define: Vec<(String, u16)>,
-    /// Look for inserted files in this folder too
-    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    /// Also search this folder for included files
+    #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Program")]
     pub(super) include: Vec<PathBuf>,
-    /// The symbols of a program that has none, `VALUE NAME` a line; without it the file beside it
-    /// that ends in .sym
-    #[arg(long, value_name = "FILE")]
+    /// Symbols of a program without any, one `VALUE NAME` a line; the default is the file of the
+    /// same name with the extension .sym
+    #[arg(long, value_name = "FILE", help_heading = "Program")]
     pub(super) symbols: Option<PathBuf>,
-    /// The place where a program is entered: a label or a number
-    #[arg(long, value_name = "ADDRESS")]
+    /// Entry point of a program: a label or a number
+    #[arg(long, value_name = "ADDRESS", help_heading = "Program")]
     pub(super) entry: Option<String>,
 }
 
@@ -81,65 +80,65 @@ impl ProgramArgs {
     }
 }
 
-/// A board to look into.
+/// A session with a board that is ready for inspection.
 pub(super) struct StartedSession {
     pub(super) debugger: Debugger,
-    /// Reason for its last stop.
+    /// Whether the requested call was reached.
     pub(super) outcome: EntryOutcome,
-    /// A sentence about a board that is not where it was asked to stop.
+    /// A message for the user if the board is not at the requested call.
     pub(super) message: Option<String>,
-    /// Whether it runs a program of the user's, whose line carries text for people.
+    /// Whether it runs a user's program, whose serial line carries text.
     pub(super) is_program: bool,
 }
 
 impl StartedSession {
-    /// The exit code of a session that can't be watched: 1 if the program did not come to the call,
-    /// 4 if there is no such call.
-    pub(super) fn code(&self) -> u8 {
+    /// Returns the exit code of a session without interaction: 1 if the call was not reached in
+    /// time, 4 if there is no such call.
+    pub(super) fn exit_code(&self) -> u8 {
         match &self.outcome {
             EntryOutcome::Reached => 0,
-            EntryOutcome::NotCalled(_) => NOTHING,
-            EntryOutcome::TimedOut(_) => WRONG,
+            EntryOutcome::NotCalled(_) => NOTHING_SELECTED,
+            EntryOutcome::TimedOut(_) => FAILED,
             EntryOutcome::Interrupted => cli_support::exit::INTERRUPTED,
-            EntryOutcome::Failed(_) => RIG,
+            EntryOutcome::Failed(_) => ENVIRONMENT,
         }
     }
 }
 
 impl SessionArgs {
-    /// The board at the call, or about to run the program's first instruction. `stop` breaks off a
-    /// way that takes long.
-    pub(super) fn begin(&self, stop: &AtomicBool) -> Result<StartedSession, Failure> {
+    /// Starts a session at the call, or at the program's first instruction. `stop` interrupts the
+    /// run to it.
+    pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
         let Some(square) = self.square else { return self.program() };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
         let ask: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
         let wanted = ExchangeTarget { evaluator, position, square, within: self.within };
-        if self.line.has_line() {
-            return wanted.on_board(self.line.reach(board)?, ask);
+        if self.line.uses_kernel() {
+            return wanted.on_board(self.line.connect(board)?, ask);
         }
         let ExchangeTarget { evaluator, position, .. } = &wanted;
         let profile = self.line.profile(board)?;
         let session = open_at_exchange(&profile, evaluator, position, square, self.within, ask);
-        Ok(StartedSession::from(session.map_err(failure)?))
+        Ok(StartedSession::from(session.map_err(session_error)?))
     }
 
-    fn program(&self) -> Result<StartedSession, Failure> {
+    fn program(&self) -> Result<StartedSession, CommandError> {
         if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
             let problem = "a position needs a square, such as e4, after it";
-            return Err(Failure::new(USAGE, problem));
+            return Err(CommandError::new(USAGE, problem));
         }
         let board = self.board.as_deref();
         let profile = self.line.profile(board)?;
-        let program = self.program.file(&self.target).load(&profile).map_err(program_failure)?;
+        let program = self.program.file(&self.target).load(&profile).map_err(program_error)?;
         if !program.warnings.is_empty() {
             eprint!("{}", program.warnings);
         }
-        if self.line.has_line() {
-            return StartedSession::open_program_on_target(self.line.reach(board)?, program);
+        if self.line.uses_kernel() {
+            return StartedSession::open_program_on_target(self.line.connect(board)?, program);
         }
-        Ok(StartedSession::program(open_program(&profile, program).map_err(program_failure)?))
+        Ok(StartedSession::program(open_program(&profile, program).map_err(program_error)?))
     }
 }
 
@@ -158,12 +157,12 @@ impl ExchangeTarget {
         &self,
         reached: TargetConnection,
         ask: ShouldStop<'_>,
-    ) -> Result<StartedSession, Failure> {
+    ) -> Result<StartedSession, CommandError> {
         let TargetConnection { profile, kernel } = reached;
         let Self { evaluator, position, square, within } = self;
         let debugger = open_position_on_target(&profile, evaluator, position, kernel, &mut *ask);
-        let session = run_to_exchange(debugger.map_err(board_failure)?, *square, *within, ask);
-        Ok(StartedSession::from(session.map_err(failure)?))
+        let session = run_to_exchange(debugger.map_err(target_error)?, *square, *within, ask);
+        Ok(StartedSession::from(session.map_err(session_error)?))
     }
 }
 
@@ -172,10 +171,10 @@ impl StartedSession {
     pub(super) fn open_program_on_target(
         reached: TargetConnection,
         program: LoadedProgram,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let TargetConnection { profile, kernel } = reached;
         let debugger = open_program_on_target(&profile, program, kernel);
-        Ok(Self::program(debugger.map_err(board_failure)?))
+        Ok(Self::program(debugger.map_err(target_error)?))
     }
 
     /// A program of the user's at its first instruction.
@@ -193,28 +192,28 @@ impl From<DebugSession> for StartedSession {
 }
 
 /// An error that keeps a session from beginning, with its exit code.
-pub(super) fn failure(error: SessionError) -> Failure {
+pub(super) fn session_error(error: SessionError) -> CommandError {
     match error {
         SessionError::Build(error) => error.into(),
-        SessionError::NoLabel(_) => Failure::new(RIG, error),
+        SessionError::NoLabel(_) => CommandError::new(ENVIRONMENT, error),
     }
 }
 
 /// An error of a program, with its exit code: 3 for files that can't be read, 2 for what was asked
 /// for wrongly, 1 for what is wrong in the program.
-pub(super) fn program_failure(error: ProgramError) -> Failure {
+pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
-        ProgramError::Read(..) => Failure::new(RIG, error),
-        ProgramError::Kind(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
-            Failure::new(USAGE, error)
+        ProgramError::Read(..) => CommandError::new(ENVIRONMENT, error),
+        ProgramError::UnknownFileType(_) | ProgramError::NoEntry(_) | ProgramError::Project(_) => {
+            CommandError::new(USAGE, error)
         }
-        _ => Failure::new(WRONG, error),
+        _ => CommandError::new(FAILED, error),
     }
 }
 
 /// `NAME` or `NAME=VALUE`; without a value it is 1.
-pub(super) fn definition(text: &str) -> Result<(String, u16), String> {
+pub(super) fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = board_debugger::parse_number(value.trim());
     let number = number.ok_or_else(|| format!("'{value}' is no number; it is like 12 or 1FH"))?;
@@ -224,7 +223,7 @@ pub(super) fn definition(text: &str) -> Result<(String, u16), String> {
 }
 
 /// A time of the board's, longer than nothing.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
     seconds.ok_or_else(|| "it is a number of seconds above 0".to_owned())
 }

@@ -8,24 +8,24 @@ use board_debugger::commands::Pane;
 use board_debugger::view::View;
 use board_debugger::{Debugger, Diagnosis, FirstFault, diagnose};
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, Outcome, RIG, WRONG};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
 
 use super::debug::open;
-use super::session::{failure, seconds};
+use super::session::{parse_seconds, session_error};
 use cli_support::files::read_input as read;
-use cli_support::interrupt::interruption;
+use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 
-/// Rows of instructions and calls that are printed where there is no terminal.
-const ROWS: usize = 6;
+/// Rows of instructions and calls that are printed if standard output is not a terminal.
+const PRINTED_ROWS: usize = 6;
 
 #[derive(Args)]
 pub(super) struct WhyArgs {
-    /// The case, by the name that `hw-tests run` gives it; or a position, in FEN
+    /// A case, by its name in `hw-tests run`, or a position in FEN
     #[arg(value_name = "CASE|FEN")]
     case: String,
     /// Take the case from these positions (EPD) instead of the built-in corpus; may be given again
@@ -40,48 +40,48 @@ pub(super) struct WhyArgs {
     /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
     #[arg(long, value_name = "DIR")]
     sargon_dir: Option<PathBuf>,
-    /// Seconds of the board's time that each exchange may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    /// Time limit for each exchange, in seconds of board time
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
     within: f64,
 }
 
-pub(super) fn run(args: &WhyArgs) -> Outcome {
-    let case = find(args)?;
-    let stop = interruption()?;
+pub(super) fn run(args: &WhyArgs) -> CommandResult {
+    let case = find_case(args)?;
+    let stop = install_handler()?;
     let evaluator = Evaluator { behaviour: args.behaviour, own: args.sargon_dir.clone() };
-    let profile = Profile::named(&args.board)?;
+    let profile = BoardProfile::named(&args.board)?;
     let ask: board_debugger::ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
-    let Diagnosis { debugger, finding } =
-        diagnose(&profile, &evaluator, &case, args.within, ask).map_err(failure)?;
+    let Diagnosis { debugger, fault: finding } =
+        diagnose(&profile, &evaluator, &case, args.within, ask).map_err(session_error)?;
     let explained = finding.message();
-    if finding == FirstFault::Nothing {
+    if finding == FirstFault::NoFault {
         print(&format!("{}: {explained}\n", case.id))?;
         return Ok(0);
     }
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
         return open(View::new(debugger, Some(explained)));
     }
-    print(&format!("{}: {explained}\n{}", case.id, place(&debugger)))?;
-    Err(Failure::new(WRONG, format!("{}: {explained}", case.id)))
+    print(&format!("{}: {explained}\n{}", case.id, location(&debugger)))?;
+    Err(CommandError::new(FAILED, format!("{}: {explained}", case.id)))
 }
 
 /// Location of the fault, for a reader without a terminal.
-fn place(debugger: &Debugger) -> String {
+fn location(debugger: &Debugger) -> String {
     let at = debugger.registers().pc;
     let panes = [Pane::Calls, Pane::Code(at), Pane::Array];
     let lines = panes.iter().flat_map(|pane| {
-        let lines = pane.lines(debugger, ROWS);
-        lines.into_iter().take(ROWS).map(|line| format!("  {line}\n"))
+        let lines = pane.lines(debugger, PRINTED_ROWS);
+        lines.into_iter().take(PRINTED_ROWS).map(|line| format!("  {line}\n"))
     });
     lines.collect()
 }
 
 /// The case of a name, or the one of a FEN.
-fn find(args: &WhyArgs) -> Result<Case, Failure> {
+fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     if args.case.contains('/') {
         let cases = corpus::parse_positions("FEN", &args.case);
-        let cases = cases.map_err(|error| Failure::new(cli_support::exit::USAGE, error))?;
-        let none = || Failure::new(NOTHING, "the FEN is empty");
+        let cases = cases.map_err(|error| CommandError::new(cli_support::exit::USAGE, error))?;
+        let none = || CommandError::new(NOTHING_SELECTED, "the FEN is empty");
         return cases.into_iter().next().ok_or_else(none);
     }
     let mut cases = Vec::new();
@@ -89,14 +89,14 @@ fn find(args: &WhyArgs) -> Result<Case, Failure> {
         let text = String::from_utf8_lossy(&read(path)?).into_owned();
         let name = path.display().to_string();
         let some = corpus::parse_positions(&name, &text);
-        cases.extend(some.map_err(|error| Failure::new(RIG, error))?);
+        cases.extend(some.map_err(|error| CommandError::new(ENVIRONMENT, error))?);
     }
     if args.corpus.is_empty() {
-        cases = corpus::shipped().map_err(|error| Failure::new(RIG, error))?;
+        cases = corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     }
     let found = cases.into_iter().find(|case| case.id == args.case);
     found.ok_or_else(|| {
         let problem = format!("there is no case '{}'; `hw-tests run --list` lists them", args.case);
-        Failure::new(NOTHING, problem)
+        CommandError::new(NOTHING_SELECTED, problem)
     })
 }

@@ -1,27 +1,39 @@
-//! A program of the user's that is measured instead of ours.
+//! A user's program that is measured instead of the evaluator.
 
 use std::path::PathBuf;
 
-use board_debugger::commands::unescaped;
+use board_debugger::commands::unescape;
 use board_debugger::profiling::StepCounter;
 use board_debugger::{LoadedProgram, board_with_program};
 use clap::Args;
-use cli_support::exit::Failure;
-use firmware::code::CodeMap;
-use firmware::profile::Profile;
+use cli_support::exit::CommandError;
+use firmware::code_map::CodeMap;
+use firmware::profile::BoardProfile;
 
-use super::session::{ProgramArgs, program_failure, seconds};
+use super::session::{ProgramArgs, parse_seconds, program_error};
 
 #[derive(Args)]
 pub(super) struct Workload {
-    /// Measure this program instead: source (.asm), ELF (.elf) or Intel HEX (.hex)
-    #[arg(long, value_name = "FILE")]
+    /// Measure this program instead of the evaluator: source (.asm), ELF (.elf) or Intel HEX (.hex)
+    #[arg(long, value_name = "FILE", help_heading = "Program")]
     program: Option<PathBuf>,
-    /// Seconds of the board's time for which a program runs, unless it waits in HALT before
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    /// Run the program for this time, in seconds of board time, or until it waits in HALT
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 1.0,
+        value_parser = parse_seconds,
+        help_heading = "Program"
+    )]
     run: f64,
-    /// Text that the program receives over its line, with \r, \n and \xHH in it
-    #[arg(long, value_name = "TEXT", requires = "program", value_parser = unescaped)]
+    /// Text to send to the program, with the escapes \r, \n and \xHH
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "program",
+        value_parser = unescape,
+        help_heading = "Program"
+    )]
     send: Option<std::vec::Vec<u8>>,
     #[command(flatten)]
     how: ProgramArgs,
@@ -29,9 +41,12 @@ pub(super) struct Workload {
 
 impl Workload {
     /// Runs the program, if there is one, with a meter.
-    pub(super) fn run(&self, profile: &Profile) -> Result<Option<(StepCounter, CodeMap)>, Failure> {
+    pub(super) fn run(
+        &self,
+        profile: &BoardProfile,
+    ) -> Result<Option<(StepCounter, CodeMap)>, CommandError> {
         let Some(program) = self.load(profile)? else { return Ok(None) };
-        let (mut board, code) = board_with_program(profile, program).map_err(program_failure)?;
+        let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut meter = StepCounter::new(&code);
         let t_states = self.run * profile.clock_hz as f64;
@@ -40,9 +55,12 @@ impl Workload {
     }
 
     /// The program, if there is one.
-    pub(super) fn load(&self, profile: &Profile) -> Result<Option<LoadedProgram>, Failure> {
+    pub(super) fn load(
+        &self,
+        profile: &BoardProfile,
+    ) -> Result<Option<LoadedProgram>, CommandError> {
         let Some(path) = &self.program else { return Ok(None) };
-        let program = self.how.file(path).load(profile).map_err(program_failure)?;
+        let program = self.how.file(path).load(profile).map_err(program_error)?;
         eprint!("{}", program.warnings);
         Ok(Some(program))
     }

@@ -26,7 +26,7 @@ mod swap;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::conclude;
+use cli_support::exit::report_result;
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 
@@ -238,7 +238,7 @@ Examples:
 
 /// Parses the command line, runs its command, and returns the exit code.
 pub(crate) fn main() -> ExitCode {
-    let cli = match manual::parse::<Cli>(groups::grouped(Cli::command())) {
+    let cli = match manual::parse_args::<Cli>(groups::grouped(Cli::command())) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
@@ -266,10 +266,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Sim(args) => simulator::serve(&args),
         Command::StandIn(args) => standin::serve(&args),
         Command::Corpus(args) => corpus::corpus(&args),
-        Command::Completions(args) => manual::completions(&args, Cli::command()),
-        Command::Man(args) => manual::man(&args, Cli::command()),
+        Command::Completions(args) => manual::print_completions(&args, Cli::command()),
+        Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
     };
-    conclude("hw-tests", outcome)
+    report_result("hw-tests", outcome)
 }
 
 #[cfg(test)]
@@ -279,6 +279,6 @@ mod tests {
     #[test]
     fn every_command_has_help_and_an_example() {
         Cli::command().debug_assert();
-        assert_eq!(cli_support::manual::gaps(&Cli::command()), [""; 0]);
+        assert_eq!(cli_support::manual::missing_help(&Cli::command()), [""; 0]);
     }
 }

@@ -1,31 +1,32 @@
-//! Differences between the program of 1978 and the mended one, and the faults that cause them.
+//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that cause
+//! them.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use sargon_reference::{Behaviour, Examination, Piece, Position, Square, Verdict, examine_as};
+use sargon_reference::{Behaviour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as};
 
-/// A fault of the program of 1978 (`sargon-src/README.md`, "As in 1978").
+/// A bug of the program of 1978 (`sargon-src/README.md`, "As in 1978").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fault {
-    /// A piece is filed behind a queen without standing there, or not although it does.
+pub enum OriginalBug {
+    /// A piece is filed as if behind a queen when it is not, or the reverse.
     Flag,
-    /// A piece was pushed out of the array, or into what lies behind a section.
+    /// A piece was pushed out of the array, or into the bytes after a section.
     Overflow,
-    /// An exchange went on beyond a section, or ended at an empty low half.
+    /// An exchange read beyond a section, or ended at an empty low half.
     Walk,
-    /// The pin list had been changed by a square before this one.
+    /// An earlier square had changed the pin list.
     Pins,
 }
 
-impl Fault {
-    /// All faults.
+impl OriginalBug {
+    /// All bugs.
     pub const ALL: [Self; 4] = [Self::Flag, Self::Overflow, Self::Walk, Self::Pins];
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for OriginalBug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Flag => "flag",
@@ -36,41 +37,42 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The findings of one behaviour on a square.
+/// The result of one behaviour on a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Answer {
+pub struct SquareOutcome {
     /// The residue.
     pub residue: u8,
-    /// A piece found no room.
+    /// The array had no room for a piece.
     pub overflow: bool,
-    /// A count promised more than the exchange found.
+    /// A count exceeds the pieces in its section.
     pub short: bool,
 }
 
-/// The findings of both behaviours on a square.
+/// The results of both behaviours on a square.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
+pub struct BehaviourDiff {
     /// The square.
     pub square: Square,
     /// The piece on it.
     pub piece: Piece,
-    /// With faults mended.
-    pub mended: Answer,
-    /// The findings with the faults of 1978.
-    pub printed: Answer,
+    /// The outcome with the bugs corrected.
+    pub corrected: SquareOutcome,
+    /// The outcome with the bugs of 1978.
+    pub original: SquareOutcome,
     /// Whether the attackers arrays differ.
     pub arrays_differ: bool,
-    /// The faults that show on this square.
-    pub faults: Vec<Fault>,
+    /// The bugs that show on this square.
+    pub bugs: Vec<OriginalBug>,
 }
 
-impl Comparison {
-    /// Whether there is something to tell: residues that differ, an overflow, or a count that is
-    /// wrong.
+impl BehaviourDiff {
+    /// Returns `true` if the residues differ, or if there is an overflow or a wrong count.
     #[must_use]
-    pub fn is_remarkable(&self) -> bool {
-        let told = |word: Answer| word.overflow || word.short;
-        self.mended.residue != self.printed.residue || told(self.mended) || told(self.printed)
+    pub fn is_notable(&self) -> bool {
+        let is_flagged = |outcome: SquareOutcome| outcome.overflow || outcome.short;
+        self.corrected.residue != self.original.residue
+            || is_flagged(self.corrected)
+            || is_flagged(self.original)
     }
 }
 
@@ -81,64 +83,64 @@ impl Comparison {
 /// use sargon_analysis::behaviours;
 /// use sargon_reference::parse_fen;
 ///
-/// // So few pieces leave nothing for the faults of 1978 to spoil.
+/// // With so few pieces the bugs of 1978 have no effect.
 /// let position = parse_fen("4k3/8/8/3p4/8/8/8/3RK3 w - -")?;
 /// let compared = behaviours::compare(&position);
 /// assert_eq!(compared.len(), 4);
-/// assert!(compared.iter().all(|one| !one.is_remarkable()));
+/// assert!(compared.iter().all(|one| !one.is_notable()));
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
 #[must_use]
-pub fn compare(position: &Position) -> Vec<Comparison> {
-    let [mended, printed] =
-        [Behaviour::Mended, Behaviour::AsIn1978].map(|behaviour| examine_as(position, behaviour));
-    let Examination { verdicts, .. } = mended;
-    verdicts.iter().zip(&printed.verdicts).map(|(m, p)| of_square(m, p)).collect()
+pub fn compare(position: &Position) -> Vec<BehaviourDiff> {
+    let [corrected, original]: [Evaluation; 2] = [Behaviour::Corrected, Behaviour::Original]
+        .map(|behaviour| evaluate_as(position, behaviour));
+    let pairs = corrected.squares.iter().zip(&original.squares);
+    pairs.map(|(corrected, original)| diff_square(corrected, original)).collect()
 }
 
-fn of_square(mended: &Verdict, printed: &Verdict) -> Comparison {
-    let arrays_differ = mended.array != printed.array;
-    let mut faults = Vec::new();
-    let mut add = |fault, shows: bool| faults.extend(shows.then_some(fault));
-    add(Fault::Flag, printed.misfiled);
-    add(Fault::Overflow, printed.overflow);
-    add(Fault::Walk, printed.outcome.short);
-    add(Fault::Pins, arrays_differ && !printed.misfiled && !printed.overflow);
-    let square = mended.square;
-    let piece = mended.piece;
-    let [mended, printed] = [mended, printed].map(|verdict| Answer {
-        residue: verdict.outcome.residue,
-        overflow: verdict.overflow,
-        short: verdict.outcome.short,
+fn diff_square(corrected: &SquareResult, original: &SquareResult) -> BehaviourDiff {
+    let arrays_differ = corrected.array != original.array;
+    let mut bugs = Vec::new();
+    let mut add = |bug, shows: bool| bugs.extend(shows.then_some(bug));
+    add(OriginalBug::Flag, original.misfiled);
+    add(OriginalBug::Overflow, original.overflow);
+    add(OriginalBug::Walk, original.outcome.short);
+    add(OriginalBug::Pins, arrays_differ && !original.misfiled && !original.overflow);
+    let square = corrected.square;
+    let piece = corrected.piece;
+    let [corrected, original] = [corrected, original].map(|result| SquareOutcome {
+        residue: result.outcome.residue,
+        overflow: result.overflow,
+        short: result.outcome.short,
     });
-    Comparison { square, piece, mended, printed, arrays_differ, faults }
+    BehaviourDiff { square, piece, corrected, original, arrays_differ, bugs }
 }
 
-/// Counts over many positions.
+/// Statistics over many positions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct BehaviourStats {
     /// Positions.
     pub positions: usize,
     /// Occupied squares in them.
     pub squares: usize,
     /// Squares whose arrays differ.
     pub arrays: usize,
-    /// Squares whose residue is higher as in 1978.
+    /// Squares whose original residue is higher.
     pub higher: usize,
-    /// Squares whose residue is lower.
+    /// Squares whose original residue is lower.
     pub lower: usize,
-    /// Of the squares with another residue, those on which each fault shows, in the order of
-    /// [`Fault::ALL`].
-    pub faults: [usize; Fault::ALL.len()],
-    /// Squares where a piece found no room: mended, as in 1978.
+    /// Of the squares with another residue, those on which each bug shows, in the order of
+    /// [`OriginalBug::ALL`].
+    pub faults: [usize; OriginalBug::ALL.len()],
+    /// Squares whose array had no room for a piece: corrected, original.
     pub overflow: [usize; 2],
-    /// Squares where a count promised too much: mended, as in 1978.
+    /// Squares with a count that exceeds its section: corrected, original.
     pub short: [usize; 2],
 }
 
-impl Counts {
+impl BehaviourStats {
     /// Adds a position.
-    pub fn add(&mut self, compared: &[Comparison]) {
+    pub fn add(&mut self, compared: &[BehaviourDiff]) {
         self.positions += 1;
         self.squares += compared.len();
         for found in compared {
@@ -146,18 +148,18 @@ impl Counts {
         }
     }
 
-    fn add_square(&mut self, found: &Comparison) {
-        let words = [found.mended, found.printed];
+    fn add_square(&mut self, found: &BehaviourDiff) {
+        let outcomes = [found.corrected, found.original];
         self.arrays += usize::from(found.arrays_differ);
-        self.higher += usize::from(words[1].residue > words[0].residue);
-        self.lower += usize::from(words[1].residue < words[0].residue);
-        for (index, word) in words.iter().enumerate() {
-            self.overflow[index] += usize::from(word.overflow);
-            self.short[index] += usize::from(word.short);
+        self.higher += usize::from(outcomes[1].residue > outcomes[0].residue);
+        self.lower += usize::from(outcomes[1].residue < outcomes[0].residue);
+        for (index, outcome) in outcomes.iter().enumerate() {
+            self.overflow[index] += usize::from(outcome.overflow);
+            self.short[index] += usize::from(outcome.short);
         }
-        if words[0].residue != words[1].residue {
-            for (count, fault) in self.faults.iter_mut().zip(Fault::ALL) {
-                *count += usize::from(found.faults.contains(&fault));
+        if outcomes[0].residue != outcomes[1].residue {
+            for (count, bug) in self.faults.iter_mut().zip(OriginalBug::ALL) {
+                *count += usize::from(found.bugs.contains(&bug));
             }
         }
     }

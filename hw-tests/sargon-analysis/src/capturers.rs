@@ -1,23 +1,23 @@
 //! The pieces behind the entries of the attackers array, with their squares.
 
-use sargon_reference::{Bearer, Colour, Filing, Pin, Position, Square, bearers};
+use sargon_reference::{Capturer, Colour, FiledArray, Pin, Position, Square, capturers};
 
 /// Slots of a section.
 const SLOTS: usize = 6;
 
-/// The pieces that bear on a square, as the array has them.
+/// The attackers and defenders of a square in the order of the array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Capturers {
-    sides: [[Vec<Bearer>; SLOTS]; 2],
-    /// Those whose pins keep them from capturing here.
-    pub barred: Vec<Bearer>,
-    /// Those for which the array has no room.
-    pub left_out: Vec<Bearer>,
+pub struct ArrayCapturers {
+    sides: [[Vec<Capturer>; SLOTS]; 2],
+    /// Pieces whose pins keep them from capturing here.
+    pub barred: Vec<Capturer>,
+    /// Pieces for which the array has no room.
+    pub left_out: Vec<Capturer>,
 }
 
-impl Capturers {
-    /// The pieces of a side in the order in which they capture.
-    pub fn in_order(&self, colour: Colour) -> impl Iterator<Item = &Bearer> {
+impl ArrayCapturers {
+    /// Returns the pieces of a side in the order in which they capture.
+    pub fn in_order(&self, colour: Colour) -> impl Iterator<Item = &Capturer> {
         self.sides[colour as usize].iter().flatten()
     }
 }
@@ -27,32 +27,32 @@ impl Capturers {
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::capturers;
+/// use sargon_analysis::array_capturers;
 /// use sargon_reference::{Colour, Square, parse_fen};
 ///
 /// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
 /// let e4 = Square::named("e4").expect("a square of the board");
-/// let found = capturers(&position, e4, &[]);
+/// let found = array_capturers(&position, e4, &[]);
 /// let black: Vec<String> =
-///     found.in_order(Colour::Black).map(|bearer| bearer.square.to_string()).collect();
+///     found.in_order(Colour::Black).map(|capturer| capturer.square.to_string()).collect();
 /// assert_eq!(black, ["d5", "e7"]);
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
 #[must_use]
-pub fn capturers(position: &Position, target: Square, pins: &[Pin]) -> Capturers {
-    let mut found = Capturers::default();
-    let mut filing = Filing { array: Default::default(), overflow: false };
-    for bearer in bearers(position, target, pins) {
-        if !bearer.may_capture {
-            found.barred.push(bearer);
+pub fn array_capturers(position: &Position, target: Square, pins: &[Pin]) -> ArrayCapturers {
+    let mut found = ArrayCapturers::default();
+    let mut filing = FiledArray { array: Default::default(), overflow: false };
+    for capturer in capturers(position, target, pins) {
+        if !capturer.may_capture {
+            found.barred.push(capturer);
             continue;
         }
-        match filing.file(bearer.piece, bearer.behind_queen) {
+        match filing.insert(capturer.piece, capturer.behind_queen) {
             Some(entry) => {
-                let slot = &mut found.sides[bearer.piece.colour as usize][entry.slot];
-                slot.insert(if entry.comes_first { 0 } else { slot.len() }, bearer);
+                let slot = &mut found.sides[capturer.piece.colour as usize][entry.slot];
+                slot.insert(if entry.comes_first { 0 } else { slot.len() }, capturer);
             }
-            None => found.left_out.push(bearer),
+            None => found.left_out.push(capturer),
         }
     }
     found
@@ -77,7 +77,7 @@ mod tests {
             let pins = find_pins(&position);
             for (square, _) in position.pieces() {
                 let array = attackers(&position, square, &pins).array;
-                let found = capturers(&position, square, &pins);
+                let found = array_capturers(&position, square, &pins);
                 for colour in [Colour::White, Colour::Black] {
                     let values: Vec<u8> =
                         found.in_order(colour).map(|it| it.piece.kind.value()).collect();
@@ -88,11 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_finds_its_slot_full_comes_before_who_is_in_the_next() {
+    fn a_piece_from_a_full_slot_comes_first_in_the_next_slot() {
         // Three knights and a bishop: the third knight goes to the bishops' slot, first.
         let position = parse_fen("6k1/8/8/5N2/3p4/1N6/2N5/B5K1 w - -").expect("a position");
         let d4 = Square::named("d4").expect("a square");
-        let found = capturers(&position, d4, &[]);
+        let found = array_capturers(&position, d4, &[]);
         let squares: Vec<String> =
             found.in_order(Colour::White).map(|it| it.square.to_string()).collect();
         assert_eq!(squares.last().map(String::as_str), Some("a1"), "{squares:?}");

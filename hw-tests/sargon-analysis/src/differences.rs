@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::battle::{Battle, Rule, Rules};
-use super::boards;
+use super::convert;
+use super::exchange_rules::SquareExchange;
+use super::rules::{Rule, Rules};
 use sargon_reference::{Piece, Position, Square, find_pins};
 
 /// One attacked piece by three evaluators, in Sargon's points that its owner loses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
+pub struct EvaluatorDiff {
     /// Its square.
     pub square: Square,
     /// The piece.
@@ -27,8 +28,8 @@ pub struct Comparison {
     pub reasons: Vec<Vec<Rule>>,
 }
 
-impl Comparison {
-    /// Reasons in words; empty when there are none.
+impl EvaluatorDiff {
+    /// Returns the reasons as text; empty if there are none.
     #[must_use]
     pub fn reason(&self) -> String {
         let one =
@@ -37,46 +38,46 @@ impl Comparison {
     }
 }
 
-/// Compares the evaluators on every piece that somebody attacks, pins left aside; a1 to h1 first.
+/// Compares the evaluators on every piece that has an attacker, pinned or not; a1 to h1 first.
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::compare;
+/// use sargon_analysis::compare_evaluators;
 /// use sargon_reference::{Square, parse_fen};
 ///
 /// let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
-/// let compared = compare(&position);
+/// let compared = compare_evaluators(&position);
 /// let knight = compared.iter().find(|one| Some(one.square) == Square::named("e4"));
 /// assert_eq!(knight.map(|one| one.residue), Some(1));
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
 #[must_use]
-pub fn compare(position: &Position) -> Vec<Comparison> {
-    let pieces = boards::pieces(position);
+pub fn compare_evaluators(position: &Position) -> Vec<EvaluatorDiff> {
+    let pieces = convert::pieces(position);
     let pins = find_pins(position);
     let compared = position.pieces().filter_map(|(square, piece)| {
-        let battle = Battle::new(position, &pieces, &pins, square)?;
+        let battle = SquareExchange::new(position, &pieces, &pins, square)?;
         let [residue, minimax, swap] =
             [Rules::SARGON, Rules::SARGON.with(Rule::Stop), Rules::MODERN]
                 .map(|rules| battle.loss(rules).unwrap_or_default());
-        let reasons = if residue == swap { Vec::new() } else { battle.reasons() };
-        let comparison = Comparison { square, piece, residue, minimax, swap, reasons };
+        let reasons = if residue == swap { Vec::new() } else { battle.minimal_rule_changes() };
+        let comparison = EvaluatorDiff { square, piece, residue, minimax, swap, reasons };
         battle.is_attacked().then_some(comparison)
     });
     compared.collect()
 }
 
-/// Counts of squares on which one value is above another, and below it.
+/// The number of squares on which the residue is higher than another value, and lower.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct HigherLower {
     /// The residue is higher.
     pub higher: usize,
     /// The residue is lower.
     pub lower: usize,
 }
 
-impl Tally {
-    /// Both together.
+impl HigherLower {
+    /// Returns the sum of both.
     #[must_use]
     pub fn sum(self) -> usize {
         self.higher + self.lower
@@ -88,30 +89,30 @@ impl Tally {
     }
 }
 
-/// Counts over many squares.
+/// Statistics over many squares.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Positions looked at.
+pub struct EvaluatorStats {
+    /// Positions compared.
     pub positions: usize,
     /// Attacked pieces compared.
     pub attacked: usize,
     /// Attacked pieces on which all three evaluators agree.
     pub equal: usize,
     /// Residue against minimax on the same array: the stop rule alone.
-    pub minimax: Tally,
+    pub minimax: HigherLower,
     /// Residue against swap value.
-    pub swap: Tally,
+    pub swap: HigherLower,
     /// Residue against swap value, by reason.
-    pub reasons: BTreeMap<String, Tally>,
+    pub reasons: BTreeMap<String, HigherLower>,
 }
 
-impl Counts {
-    /// Counts the squares of one more position.
-    pub fn add(&mut self, compared: &[Comparison]) {
+impl EvaluatorStats {
+    /// Adds the squares of one more position.
+    pub fn add(&mut self, compared: &[EvaluatorDiff]) {
         self.positions += 1;
         self.attacked += compared.len();
         for comparison in compared {
-            let Comparison { residue, minimax, swap, .. } = *comparison;
+            let EvaluatorDiff { residue, minimax, swap, .. } = *comparison;
             self.equal += usize::from(residue == minimax && residue == swap);
             self.minimax.count(residue, minimax);
             self.swap.count(residue, swap);

@@ -1,12 +1,12 @@
-//! The pieces that XCHNG fetches one by one, and the state of the exchange before each: what a
-//! board shows that is watched from outside.
+//! The pieces that XCHNG fetches one by one, with the state of the exchange before each: what a
+//! debugger observes at the calls of NEXTAD.
 
-/// A call for the next piece of a side. The sides take turns, the attackers first.
+/// A fetch of a side's next piece. The sides take turns, the attackers first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fetch {
+pub struct PieceFetch {
     /// Points at stake before it.
     pub stake: u8,
-    /// The piece that is to capture; `None` before the first one.
+    /// The piece about to capture; `None` before the first one.
     pub attacker: Option<u8>,
     /// Points lost by the owner of the square so far.
     pub residue: i16,
@@ -14,23 +14,22 @@ pub struct Fetch {
     pub piece: u8,
 }
 
-/// Returns all calls for pieces in an exchange by the article's rule, and its residue: `stake` is
-/// what the piece is worth, the lists hold the values of attackers and defenders in the order in
-/// which they capture.
+/// Returns all fetches of an exchange by the article's rule, and its residue. `stake` is the value of
+/// the piece; the lists are the values of attackers and defenders in the order in which they capture.
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::fetches;
+/// use sargon_analysis::piece_fetches;
 ///
-/// // A pawn attacks a rook that nothing guards: it is fetched, then nobody of the other side.
-/// let (calls, residue) = fetches(5, &[1], &[]);
+/// // A pawn attacks an unguarded rook: the pawn is fetched, then no piece of the other side.
+/// let (calls, residue) = piece_fetches(5, &[1], &[]);
 /// assert_eq!(residue, 5);
 /// assert_eq!(calls.iter().map(|call| call.piece).collect::<Vec<_>>(), [1, 0]);
 /// ```
 #[must_use]
-pub fn fetches(stake: u8, attackers: &[u8], defenders: &[u8]) -> (Vec<Fetch>, i16) {
+pub fn piece_fetches(stake: u8, attackers: &[u8], defenders: &[u8]) -> (Vec<PieceFetch>, i16) {
     let mut exchange = Exchange {
-        state: Fetch { stake, attacker: None, residue: 0, piece: 0 },
+        state: PieceFetch { stake, attacker: None, residue: 0, piece: 0 },
         sides: [attackers.to_vec(), defenders.to_vec()].map(|side| side.into_iter()),
         fetches: Vec::new(),
     };
@@ -39,17 +38,17 @@ pub fn fetches(stake: u8, attackers: &[u8], defenders: &[u8]) -> (Vec<Fetch>, i1
 }
 
 struct Exchange {
-    state: Fetch,
-    /// The pieces left, the side first that is next to fetch.
+    state: PieceFetch,
+    /// The remaining pieces, first the side that fetches next.
     sides: [std::vec::IntoIter<u8>; 2],
-    fetches: Vec<Fetch>,
+    fetches: Vec<PieceFetch>,
 }
 
 impl Exchange {
     fn fetch(&mut self) -> Option<u8> {
         let piece = self.sides[0].next();
         self.sides.swap(0, 1);
-        self.fetches.push(Fetch { piece: piece.unwrap_or(0), ..self.state });
+        self.fetches.push(PieceFetch { piece: piece.unwrap_or(0), ..self.state });
         piece
     }
 
@@ -57,7 +56,7 @@ impl Exchange {
         let Some(mut attacker) = self.fetch() else { return };
         for sign in [1, -1].into_iter().cycle() {
             self.state.attacker = Some(attacker);
-            // Helpers need not be worth the capture alone: only the first is held against it.
+            // Only the first attacker's value is compared with the stake, not that of helpers.
             let is_too_dear = self.state.stake < attacker;
             let mut guard = self.fetch();
             while let (Some(value), true) = (guard, is_too_dear) {
@@ -79,11 +78,11 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace;
+    use crate::exchange_steps;
 
     #[test]
     fn the_pieces_of_the_articles_example_are_fetched_in_turn() {
-        let (fetches, residue) = fetches(3, &[3, 3, 3], &[1, 9]);
+        let (fetches, residue) = piece_fetches(3, &[3, 3, 3], &[1, 9]);
         let pieces: Vec<u8> = fetches.iter().map(|fetch| fetch.piece).collect();
         assert_eq!(pieces, [3, 1, 3, 9, 3, 0]);
         let before: Vec<_> = fetches.iter().map(|f| (f.stake, f.attacker, f.residue)).collect();
@@ -108,9 +107,9 @@ mod tests {
             .collect();
         for (attackers, defenders) in sides.iter().flat_map(|a| sides.iter().map(move |b| (a, b))) {
             for stake in [1, 3, 5, 9] {
-                let steps = trace(stake, attackers, defenders);
+                let steps = exchange_steps(stake, attackers, defenders);
                 let expected = steps.last().map_or(0, |step| step.residue);
-                let (_, residue) = fetches(stake, attackers, defenders);
+                let (_, residue) = piece_fetches(stake, attackers, defenders);
                 assert_eq!(residue, expected, "{stake} {attackers:?} {defenders:?}");
             }
         }

@@ -1,24 +1,41 @@
-//! Analysis of positions beyond residues: differences between evaluators with their reasons, the
-//! use of residues, second-order attacks, exchanges step by step.
+//! Analysis of chess positions beyond Sargon's residues: differences between evaluators and their
+//! causes, the scores that the program derives from residues, second-order attacks, and exchanges
+//! step by step.
+//!
+//! ```
+//! use sargon_analysis::compare_evaluators;
+//! use sargon_reference::{Square, parse_fen};
+//!
+//! let position = parse_fen("6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -")?;
+//! let compared = compare_evaluators(&position);
+//! let knight = compared.iter().find(|one| Some(one.square) == Square::named("e4"));
+//! assert_eq!(knight.map(|one| one.residue), Some(1));
+//! # Ok::<(), sargon_reference::FenError>(())
+//! ```
 
-mod after_move;
-mod battle;
 pub mod behaviours;
-pub mod boards;
+mod capture_order;
 mod capturers;
+pub mod convert;
 mod differences;
+mod exchange_rules;
 mod fetches;
-mod play;
+mod move_value;
 mod prizes;
-mod queue;
 mod relations;
+mod resolve;
+mod rules;
 mod trace;
 
-pub use after_move::{AfterMove, after_move};
-pub use battle::{Battle, Rule, Rules};
-pub use capturers::{Capturers, capturers};
-pub use differences::{Comparison, Counts, Tally, compare};
-pub use fetches::{Fetch, fetches};
-pub use prizes::{Account, Prizes};
-pub use relations::{Group, Relation, relations};
-pub use trace::{Action, Party, Step, kinds, revalued, takers, trace};
+pub use capturers::{ArrayCapturers, array_capturers};
+pub use differences::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
+pub use exchange_rules::SquareExchange;
+pub use fetches::{PieceFetch, piece_fetches};
+pub use move_value::{SargonMoveValue, sargon_move_value};
+pub use prizes::{Prizes, ScoreAdjustment};
+pub use relations::{Relation, RelationGroup, relations};
+pub use rules::{Rule, Rules};
+pub use trace::{
+    ExchangeSide, ExchangeStep, StepAction, capturer_kinds, capturing_pieces, exchange_steps,
+    with_values,
+};

@@ -21,23 +21,23 @@ pub struct Prizes {
     /// Whether the piece that has just moved is in danger: in the article whenever it has a
     /// residue.
     pub article_danger: bool,
-    /// In the program only when no square before it, from a1 on, has a higher one.
+    /// In the program of 1978 only if no square before it, from a1 on, has a higher one.
     pub book_danger: bool,
 }
 
-/// Losses and gains by one way of counting, in parts of a point.
+/// Losses and gains by one scoring rule, in fractions of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Account {
-    /// Taken off the score of the side that has just moved.
+pub struct ScoreAdjustment {
+    /// Subtracted from the score of the side that has just moved.
     pub lost: u8,
     /// Added to it.
     pub won: u8,
-    /// Parts in a point.
+    /// Fractions in a point: 4 for quarters, 2 for halves.
     pub parts: u8,
 }
 
-impl Account {
-    /// Won less lost, in points.
+impl ScoreAdjustment {
+    /// Returns won less lost, in points.
     #[must_use]
     pub fn balance(self) -> f64 {
         (f64::from(self.won) - f64::from(self.lost)) / f64::from(self.parts)
@@ -76,17 +76,17 @@ impl Prizes {
     /// Counts as the article does, in quarters of a point: the loss in full, three quarters of the
     /// second prize.
     #[must_use]
-    pub fn article(&self) -> Account {
+    pub fn article(&self) -> ScoreAdjustment {
         let second = if self.article_danger { 0 } else { self.second };
-        Account { lost: 4 * self.lost, won: 3 * second, parts: 4 }
+        ScoreAdjustment { lost: 4 * self.lost, won: 3 * second, parts: 4 }
     }
 
     /// Counts as the program of 1978 does, in halves of a point: half a point less than the loss,
     /// and half of what is left of the second prize when half a point is taken off, rounded down.
     #[must_use]
-    pub fn book(&self) -> Account {
+    pub fn book(&self) -> ScoreAdjustment {
         let second = if self.book_danger { 0 } else { self.second };
         let less = |points: u8| (2 * points).saturating_sub(1);
-        Account { lost: less(self.lost), won: less(second) / 2, parts: 2 }
+        ScoreAdjustment { lost: less(self.lost), won: less(second) / 2, parts: 2 }
     }
 }

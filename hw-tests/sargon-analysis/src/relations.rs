@@ -8,11 +8,11 @@
 
 use std::fmt;
 
-use sargon_reference::{Colour, Direction, Kind, Piece, Position, Square};
+use sargon_reference::{Colour, Direction, Piece, PieceKind, Position, Square};
 
 /// One of the two groups of Table 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum RelationGroup {
     /// The second piece has to move away.
     Discovered,
     /// The first acts through the second.
@@ -23,7 +23,7 @@ pub enum Group {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relation {
     /// Which group.
-    pub group: Group,
+    pub group: RelationGroup,
     /// The piece that acts, W1 in Table 4, whatever its colour.
     pub first: (Square, Piece),
     /// The piece that hides it.
@@ -65,8 +65,10 @@ impl fmt::Display for Relation {
         let on_third = verb(self.is_own(self.third));
         write!(f, "{first} {on_second} {second}. ")?;
         match self.group {
-            Group::Discovered => write!(f, "If {second} moves, {first} {on_third} {third}.")?,
-            Group::Transparent => {
+            RelationGroup::Discovered => {
+                write!(f, "If {second} moves, {first} {on_third} {third}.")?
+            }
+            RelationGroup::Transparent => {
                 let between = verb(self.second.1.colour == self.third.1.colour);
                 write!(f, "{second} {between} {third}. ")?;
                 write!(f, "{first} {on_third} {third} through {second}.")?;
@@ -105,8 +107,11 @@ fn along(position: &Position, first: (Square, Piece), direction: Direction) -> O
     }
     let second = next(position, first.0, direction)?;
     let third = next(position, second.0, direction)?;
-    let group =
-        if bears_on(second, third.0, direction) { Group::Transparent } else { Group::Discovered };
+    let group = if bears_on(second, third.0, direction) {
+        RelationGroup::Transparent
+    } else {
+        RelationGroup::Discovered
+    };
     Some(Relation { group, first, second, third })
 }
 
@@ -116,12 +121,12 @@ fn next(position: &Position, from: Square, direction: Direction) -> Option<(Squa
         .find_map(|square| Some((square, position.on(square)?)))
 }
 
-fn slides(kind: Kind, direction: Direction) -> bool {
+fn slides(kind: PieceKind, direction: Direction) -> bool {
     match kind {
-        Kind::Queen => true,
-        Kind::Bishop => Direction::DIAGONAL.contains(&direction),
-        Kind::Rook => Direction::STRAIGHT.contains(&direction),
-        Kind::Pawn | Kind::Knight | Kind::King => false,
+        PieceKind::Queen => true,
+        PieceKind::Bishop => Direction::DIAGONAL.contains(&direction),
+        PieceKind::Rook => Direction::STRAIGHT.contains(&direction),
+        PieceKind::Pawn | PieceKind::Knight | PieceKind::King => false,
     }
 }
 
@@ -130,8 +135,8 @@ fn bears_on((square, piece): (Square, Piece), target: Square, direction: Directi
     let adjacent = square.step(direction) == Some(target);
     let forward = if piece.colour == Colour::White { 1 } else { -1 };
     match piece.kind {
-        Kind::King => adjacent,
-        Kind::Pawn => adjacent && direction.files != 0 && direction.ranks == forward,
+        PieceKind::King => adjacent,
+        PieceKind::Pawn => adjacent && direction.files != 0 && direction.ranks == forward,
         kind => slides(kind, direction),
     }
 }

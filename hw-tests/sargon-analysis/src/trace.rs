@@ -1,38 +1,39 @@
 //! An exchange step by step, for any values: what Figure 4 of the article shows.
 
-use sargon_reference::{AttackersArray, Colour, Kind};
+use sargon_reference::{AttackersArray, Colour, PieceKind};
 
 /// The side that makes a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Party {
+pub enum ExchangeSide {
     /// The side that began.
     Attackers,
     /// The side of the piece on the square.
     Defenders,
 }
 
-/// The action of a step.
+/// The decision in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Takes; the defender is to answer.
+pub enum StepAction {
+    /// Takes; the defender captures next.
     Takes,
-    /// Takes, and nobody answers: the end.
+    /// Takes, and nothing recaptures: the end.
     TakesLast,
-    /// Too dear to take alone, but the guard is no cheaper: calls the next to its help.
+    /// The attacker is worth more than the piece, but no more than its guard: bring in the next
+    /// attacker.
     NeedsHelp,
-    /// Too dear to take alone, and nobody stands behind: the end.
+    /// As [`Self::NeedsHelp`], without a next attacker: the end.
     HasNoHelp,
-    /// Too dear, and the guard is cheaper: the end.
+    /// The attacker is worth more than the piece and its guard: the end.
     Stops,
 }
 
-/// A step of an exchange. Roles change after each [`Action::Takes`].
+/// A step of an exchange. Roles change after each [`StepAction::Takes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct ExchangeStep {
     /// The side that acts.
-    pub party: Party,
-    /// Does what.
-    pub action: Action,
+    pub party: ExchangeSide,
+    /// The decision.
+    pub action: StepAction,
     /// Points at stake.
     pub stake: u8,
     /// Value of the piece that would capture.
@@ -43,54 +44,60 @@ pub struct Step {
     pub residue: i16,
 }
 
-/// Plays an exchange out by the article's rule: `stake` is what the piece is worth, the lists hold
-/// the values of attackers and defenders in the order in which they capture. No steps when nobody
-/// attacks.
+/// Returns the steps of an exchange by the article's rule; none without attackers. `stake` is the
+/// value of the piece; the lists are the values of attackers and defenders in the order in which they
+/// capture.
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::{Action, trace};
+/// use sargon_analysis::{StepAction, exchange_steps};
 ///
 /// // A knight, attacked by two knights and a bishop, guarded by a pawn and a queen.
-/// let steps = trace(3, &[3, 3, 3], &[1, 9]);
-/// let actions: Vec<Action> = steps.iter().map(|step| step.action).collect();
-/// assert_eq!(actions, [Action::Takes, Action::Takes, Action::NeedsHelp, Action::TakesLast]);
+/// let steps = exchange_steps(3, &[3, 3, 3], &[1, 9]);
+/// let actions: Vec<StepAction> = steps.iter().map(|step| step.action).collect();
+/// let [takes, help] = [StepAction::Takes, StepAction::NeedsHelp];
+/// assert_eq!(actions, [takes, takes, help, StepAction::TakesLast]);
 /// assert_eq!(steps[3].residue, 1);
 /// ```
 #[must_use]
-pub fn trace(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Step> {
+pub fn exchange_steps(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<ExchangeStep> {
     let mut steps = Vec::new();
     let mut own = attackers.iter().copied();
     let mut others = defenders.iter().copied();
-    let mut party = Party::Attackers;
+    let mut party = ExchangeSide::Attackers;
     let mut stake = stake;
     let mut residue = 0;
     let Some(mut attacker) = own.next() else { return steps };
     let mut defender = others.next();
-    // Once help has been called, the helper's own value is not held against the stake any more.
+    // Only the first attacker's value is compared with the stake, not that of helpers.
     let mut helped = false;
     loop {
         let action = match defender {
-            None => Action::TakesLast,
-            Some(_) if stake >= attacker && !helped => Action::Takes,
-            Some(guard) if guard < attacker => Action::Stops,
-            Some(_) if own.len() == 0 => Action::HasNoHelp,
-            Some(_) => Action::NeedsHelp,
+            None => StepAction::TakesLast,
+            Some(_) if stake >= attacker && !helped => StepAction::Takes,
+            Some(guard) if guard < attacker => StepAction::Stops,
+            Some(_) if own.len() == 0 => StepAction::HasNoHelp,
+            Some(_) => StepAction::NeedsHelp,
         };
-        if matches!(action, Action::Takes | Action::TakesLast) {
-            residue += if party == Party::Attackers { i16::from(stake) } else { -i16::from(stake) };
+        if matches!(action, StepAction::Takes | StepAction::TakesLast) {
+            residue +=
+                if party == ExchangeSide::Attackers { i16::from(stake) } else { -i16::from(stake) };
         }
-        steps.push(Step { party, action, stake, attacker, defender, residue });
+        steps.push(ExchangeStep { party, action, stake, attacker, defender, residue });
         match (action, defender) {
-            (Action::NeedsHelp, _) => {
+            (StepAction::NeedsHelp, _) => {
                 attacker = own.next().unwrap_or(attacker);
                 helped = true;
             }
-            (Action::Takes, Some(guard)) => {
+            (StepAction::Takes, Some(guard)) => {
                 helped = false;
                 (stake, attacker) = (attacker, guard);
                 (own, others) = (others, own);
-                party = if party == Party::Attackers { Party::Defenders } else { Party::Attackers };
+                party = if party == ExchangeSide::Attackers {
+                    ExchangeSide::Defenders
+                } else {
+                    ExchangeSide::Attackers
+                };
             }
             _ => return steps,
         }
@@ -98,24 +105,23 @@ pub fn trace(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Step> {
     }
 }
 
-/// The pieces that would capture in the steps of an exchange: each the number of a piece in its
-/// side's order, from 0.
+/// Returns the piece that would capture in each step: its index in its side's order, from 0.
 ///
 /// # Examples
 /// ```
-/// use sargon_analysis::{takers, trace};
+/// use sargon_analysis::{capturing_pieces, exchange_steps};
 ///
 /// // The knight takes, the pawn takes back, and the second knight calls for the bishop's help.
-/// assert_eq!(takers(&trace(3, &[3, 3, 3], &[1, 9])), [0, 0, 1, 2]);
+/// assert_eq!(capturing_pieces(&exchange_steps(3, &[3, 3, 3], &[1, 9])), [0, 0, 1, 2]);
 /// ```
 #[must_use]
-pub fn takers(steps: &[Step]) -> Vec<usize> {
+pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
     let (mut own, mut others) = (1, 1);
     let (mut taker, mut guard) = (0, 0);
-    let mut takers = Vec::new();
+    let mut capturing_pieces = Vec::new();
     for step in steps {
-        takers.push(taker);
-        if step.action == Action::Takes {
+        capturing_pieces.push(taker);
+        if step.action == StepAction::Takes {
             taker = guard;
             (own, others) = (others, own);
         } else {
@@ -125,27 +131,28 @@ pub fn takers(steps: &[Step]) -> Vec<usize> {
         guard = others;
         others += 1;
     }
-    takers
+    capturing_pieces
 }
 
-/// The kinds of a side's pieces in the order in which the array has them capture. A value of 3 is a
+/// Returns the kinds of a side's pieces in the array's order of capture. A value of 3 is a
 /// knight in the knights' byte and a bishop elsewhere, so that a third knight, which only promotion
 /// can make, goes for a bishop.
 #[must_use]
-pub fn kinds(array: &AttackersArray, colour: Colour) -> Vec<Kind> {
+pub fn capturer_kinds(array: &AttackersArray, colour: Colour) -> Vec<PieceKind> {
     let bytes = array.to_bytes();
     let section = if colour == Colour::White { &bytes[1..7] } else { &bytes[8..] };
-    let entries = section.iter().zip(Kind::ALL);
-    let kinds = entries.flat_map(|(byte, slot)| [byte & 15, byte >> 4].map(|v| kind(v, slot)));
-    kinds.flatten().take(usize::from(array.count(colour))).collect()
+    let entries = section.iter().zip(PieceKind::ALL);
+    let capturer_kinds =
+        entries.flat_map(|(byte, slot)| [byte & 15, byte >> 4].map(|v| kind(v, slot)));
+    capturer_kinds.flatten().take(usize::from(array.count(colour))).collect()
 }
 
-/// The array with other values in the place of Sargon's, each by the kind of piece that stands for.
+/// Returns the array with other values in place of Sargon's, by the kind of each piece.
 #[must_use]
-pub fn revalued(array: &AttackersArray, value: impl Fn(Kind) -> u8) -> AttackersArray {
+pub fn with_values(array: &AttackersArray, value: impl Fn(PieceKind) -> u8) -> AttackersArray {
     let mut bytes = array.to_bytes();
     for section in bytes.chunks_mut(7) {
-        for (byte, slot) in section[1..].iter_mut().zip(Kind::ALL) {
+        for (byte, slot) in section[1..].iter_mut().zip(PieceKind::ALL) {
             let [low, high] = [*byte & 15, *byte >> 4].map(|v| kind(v, slot).map_or(0, &value));
             *byte = low | high << 4;
         }
@@ -154,11 +161,11 @@ pub fn revalued(array: &AttackersArray, value: impl Fn(Kind) -> u8) -> Attackers
 }
 
 /// The kind of piece that an entry of a slot stands for; `None` for an empty entry.
-fn kind(value: u8, slot: Kind) -> Option<Kind> {
+fn kind(value: u8, slot: PieceKind) -> Option<PieceKind> {
     match value {
         0 => None,
-        3 if slot == Kind::Knight => Some(Kind::Knight),
-        3 => Some(Kind::Bishop),
-        _ => Kind::ALL.into_iter().find(|kind| kind.value() == value),
+        3 if slot == PieceKind::Knight => Some(PieceKind::Knight),
+        3 => Some(PieceKind::Bishop),
+        _ => PieceKind::ALL.into_iter().find(|kind| kind.value() == value),
     }
 }

@@ -4,14 +4,14 @@
 //! `reference_rules.rs`, Figure 5, the boxed example and Table 4 in `prizes.rs`, the bounds of the
 //! residue in `corpus_properties.rs`.
 
-use sargon_analysis::trace;
-use sargon_reference::{Colour, Square, Verdict, examine, parse_fen};
+use sargon_analysis::exchange_steps;
+use sargon_reference::{Colour, Square, SquareResult, evaluate, parse_fen};
 use tdlasm::isa::decode;
 
-fn verdict(fen: &str, square: &str) -> Verdict {
+fn verdict(fen: &str, square: &str) -> SquareResult {
     let position = parse_fen(fen).unwrap_or_else(|error| panic!("{error}"));
     let square = Square::named(square).expect("a square");
-    let (_, verdicts) = examine(&position);
+    let (_, verdicts) = evaluate(&position);
     verdicts.into_iter().find(|verdict| verdict.square == square).expect("it is occupied")
 }
 
@@ -21,7 +21,7 @@ fn residue(fen: &str, square: &str) -> u8 {
 
 #[test]
 fn figure_1_has_three_attackers_and_two_usable_defenders_and_loses_nothing() {
-    // Set up anew from the text: king, queen and a bishop behind her against queen, rook and a
+    // Reconstructed from the text: king, queen and a bishop behind her against queen, rook and a
     // pinned knight.
     let pawn = verdict("2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - -", "d4");
     assert_eq!((pawn.array.count(Colour::White), pawn.array.count(Colour::Black)), (3, 2));
@@ -42,7 +42,8 @@ fn a_bishop_that_takes_a_rook_wins_five_points_and_keeps_two_when_it_is_retaken(
     let bishop = 3;
     let rook = 5;
     let pawn = 1;
-    let residues: Vec<_> = trace(rook, &[bishop], &[pawn]).iter().map(|s| s.residue).collect();
+    let residues: Vec<_> =
+        exchange_steps(rook, &[bishop], &[pawn]).iter().map(|s| s.residue).collect();
     assert_eq!(residues, [5, 2]);
     assert_eq!(residue("7k/2p5/3r4/8/1B6/8/8/7K w - -", "d6"), 2);
     assert_eq!(residue("7k/8/3r4/8/1B6/8/8/7K w - -", "d6"), 5);

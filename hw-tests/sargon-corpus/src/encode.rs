@@ -1,38 +1,38 @@
-//! Between the reference's terms and the board's: squares, pieces and behaviours.
+//! Conversions between the reference's types and the board's encoding.
 
 use firmware::evaluator;
 use firmware_wire::{self as wire, StepRecord};
 
-use sargon_analysis::{Action, Party, Step};
-use sargon_reference::{Behaviour, Colour, Kind, Piece, Position, Square};
+use sargon_analysis::{ExchangeSide, ExchangeStep, StepAction};
+use sargon_reference::{Behaviour, Colour, Piece, PieceKind, Position, Square};
 
-/// A colour as the board has it: bit 7 is set for Black.
+/// Encodes a colour: bit 7 is set for Black.
 #[must_use]
 pub fn colour(colour: Colour) -> u8 {
     if colour == Colour::Black { 0x80 } else { 0 }
 }
 
-/// A piece as the board has it: bit 7 colour, bits 2-0 type.
+/// Encodes a piece: bit 7 colour, bits 2-0 type.
 #[must_use]
 pub fn piece(piece: Piece) -> u8 {
     colour(piece.colour) | (piece.kind as u8 + 1)
 }
 
-/// A piece of the board in the reference's terms; `None` when its type means nothing.
+/// Decodes a piece; `None` if its type is invalid.
 #[must_use]
 pub fn decode_piece(byte: u8) -> Option<Piece> {
-    let kind = *Kind::ALL.get(usize::from(byte & 7).checked_sub(1)?)?;
+    let kind = *PieceKind::ALL.get(usize::from(byte & 7).checked_sub(1)?)?;
     let colour = if byte & 0x80 != 0 { Colour::Black } else { Colour::White };
     Some(Piece { colour, kind })
 }
 
-/// A square as the board numbers it: 21 + file + 10 * rank.
+/// Encodes a square: 21 + file + 10 * rank.
 #[must_use]
 pub fn square(square: Square) -> u8 {
     21 + square.file() + 10 * square.rank()
 }
 
-/// A square of the board in the reference's terms; `None` beyond the edge.
+/// Decodes a square; `None` beyond the edge.
 #[must_use]
 pub fn decode_square(number: u8) -> Option<Square> {
     let within = number.checked_sub(21)?;
@@ -43,12 +43,12 @@ pub fn decode_square(number: u8) -> Option<Square> {
 #[must_use]
 pub fn behaviour(built: evaluator::Behaviour) -> Behaviour {
     match built {
-        evaluator::Behaviour::Mended | evaluator::Behaviour::Fast => Behaviour::Mended,
-        evaluator::Behaviour::AsIn1978 => Behaviour::AsIn1978,
+        evaluator::Behaviour::Corrected | evaluator::Behaviour::Fast => Behaviour::Corrected,
+        evaluator::Behaviour::Original => Behaviour::Original,
     }
 }
 
-/// A position as it goes over the line: 4-bit codes, two a byte, the earlier square low.
+/// Encodes the pieces of a position: 4-bit codes, two a byte, the earlier square low.
 #[must_use]
 pub fn squares(position: &Position) -> [u8; 32] {
     let code = |at: Square| {
@@ -65,19 +65,19 @@ pub fn squares(position: &Position) -> [u8; 32] {
     bytes
 }
 
-/// A step of an exchange as the board reports it.
+/// Encodes a step of an exchange as the board reports it.
 #[must_use]
-pub fn step(step: &Step) -> StepRecord {
+pub fn step(step: &ExchangeStep) -> StepRecord {
     let action = match step.action {
-        Action::Takes => wire::step::TAKES,
-        Action::TakesLast => wire::step::TAKES_LAST,
-        Action::NeedsHelp => wire::step::NEEDS_HELP,
-        Action::HasNoHelp => wire::step::HAS_NO_HELP,
-        Action::Stops => wire::step::STOPS,
+        StepAction::Takes => wire::step::TAKES,
+        StepAction::TakesLast => wire::step::TAKES_LAST,
+        StepAction::NeedsHelp => wire::step::NEEDS_HELP,
+        StepAction::HasNoHelp => wire::step::HAS_NO_HELP,
+        StepAction::Stops => wire::step::STOPS,
     };
-    let party = if step.party == Party::Defenders { wire::step::DEFENDERS } else { 0 };
-    let Step { stake, attacker, defender, residue, .. } = *step;
+    let party = if step.party == ExchangeSide::Defenders { wire::step::DEFENDERS } else { 0 };
+    let ExchangeStep { stake, attacker, defender, residue, .. } = *step;
     let defender = defender.unwrap_or(0);
     let [residue, _] = residue.to_le_bytes(); // two's complement, as the board has it
-    StepRecord { what: action | party, stake, attacker, defender, residue }
+    StepRecord { action: action | party, stake, attacker, defender, residue }
 }

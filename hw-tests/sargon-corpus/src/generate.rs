@@ -1,4 +1,4 @@
-//! Makes positions by legal play from a seed: the same seed gives the same positions.
+//! Generates positions by random legal play; the same seed gives the same positions.
 
 use std::fmt::Write;
 
@@ -6,15 +6,15 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use cozy_chess::{Board, GameStatus, Move, Piece as ChessPiece};
 
-use sargon_reference::{Colour, Position, examine, parse_fen};
+use sargon_reference::{Colour, Position, evaluate, parse_fen};
 
-/// The seed of the positions that ship.
-pub const SEED: u64 = 1978;
+/// The seed of the built-in positions.
+pub const CORPUS_SEED: u64 = 1978;
 
 /// Plies of the shortest and the longest game.
-const PLIES: (u64, u64) = (6, 220);
-/// Of so many moves, one is a pawn's if there is one, so that pawns get promoted.
-const EAGER: u64 = 4;
+const GAME_PLIES: (u64, u64) = (6, 220);
+/// One of this many moves is a pawn move if possible, so that pawns get promoted.
+const PAWN_MOVE_ODDS: u64 = 4;
 
 /// Plays `count` games of various lengths and takes the position at the end of each.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn generate(seed: u64, count: usize) -> Vec<Position> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut positions = Vec::with_capacity(count);
     while positions.len() < count {
-        let plies = PLIES.0 + random.next_u64() % (PLIES.1 - PLIES.0);
+        let plies = GAME_PLIES.0 + random.next_u64() % (GAME_PLIES.1 - GAME_PLIES.0);
         let board = play(&mut random, plies);
         if let Ok(position) = parse_fen(&board.to_string())
             && !positions.contains(&position)
@@ -51,17 +51,17 @@ fn choose(random: &mut ChaCha8Rng, board: &Board) -> Move {
         moves.extend(some);
         false
     });
-    let favoured: Vec<Move> = moves.iter().copied().filter(|m| is_favoured(board, *m)).collect();
-    let eager = random.next_u64().is_multiple_of(EAGER);
-    let from = if eager && !favoured.is_empty() { &favoured } else { &moves };
+    let pawn_moves: Vec<Move> = moves.iter().copied().filter(|m| is_pawn_move(board, *m)).collect();
+    let prefers_pawns = random.next_u64().is_multiple_of(PAWN_MOVE_ODDS);
+    let from = if prefers_pawns && !pawn_moves.is_empty() { &pawn_moves } else { &moves };
     from[(random.next_u64() % from.len() as u64) as usize]
 }
 
-fn is_favoured(board: &Board, m: Move) -> bool {
+fn is_pawn_move(board: &Board, m: Move) -> bool {
     m.promotion.is_some() || board.piece_on(m.from) == Some(ChessPiece::Pawn)
 }
 
-/// The positions as lines of the corpus, with tags computed.
+/// Formats the positions as lines of the corpus, with computed tags.
 #[must_use]
 pub fn to_epd(positions: &[Position]) -> String {
     let mut text = String::new();
@@ -101,7 +101,7 @@ fn fen(position: &Position) -> String {
 }
 
 fn tags(position: &Position) -> Vec<&'static str> {
-    let (pins, verdicts) = examine(position);
+    let (pins, verdicts) = evaluate(position);
     let battery = verdicts.iter().any(|verdict| {
         let bytes = verdict.array.to_bytes();
         bytes[5] >> 4 != 0 || bytes[12] >> 4 != 0
@@ -114,16 +114,21 @@ fn tags(position: &Position) -> Vec<&'static str> {
     tags
 }
 
-/// Whether a side has more pieces of a kind than it began with.
+/// Returns `true` if a side has more pieces of a kind than at the start of a game.
 fn has_promoted(position: &Position) -> bool {
-    use sargon_reference::Kind;
+    use sargon_reference::PieceKind;
     [Colour::White, Colour::Black].into_iter().any(|colour| {
-        [(Kind::Knight, 2), (Kind::Bishop, 2), (Kind::Rook, 2), (Kind::Queen, 1)].into_iter().any(
-            |(kind, at_first)| {
-                let is_it =
-                    |piece: sargon_reference::Piece| piece.colour == colour && piece.kind == kind;
-                position.pieces().filter(|(_, piece)| is_it(*piece)).count() > at_first
-            },
-        )
+        [
+            (PieceKind::Knight, 2),
+            (PieceKind::Bishop, 2),
+            (PieceKind::Rook, 2),
+            (PieceKind::Queen, 1),
+        ]
+        .into_iter()
+        .any(|(kind, at_first)| {
+            let is_it =
+                |piece: sargon_reference::Piece| piece.colour == colour && piece.kind == kind;
+            position.pieces().filter(|(_, piece)| is_it(*piece)).count() > at_first
+        })
     })
 }

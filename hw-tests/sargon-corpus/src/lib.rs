@@ -1,6 +1,6 @@
-//! The corpus: positions and arrays to judge the board by, with what documents say of them.
+//! The test corpus: positions and attackers arrays for boards, with the results that documents give.
 //!
-//! Positions are lines of EPD ([`chess_rules::epd`]). Four operations mean something here: `id
+//! Positions are lines of EPD ([`chess_rules::epd`]). Four operations are used: `id
 //! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `residue1978` is the residue
 //! that a document gives for the program as it was printed. Arrays are a TOML file.
 //!
@@ -17,77 +17,77 @@ pub mod encode;
 mod generate;
 mod select;
 
-pub use generate::{SEED, generate, to_epd};
+pub use generate::{CORPUS_SEED, generate, to_epd};
 pub use select::{Selection, Shard, shuffle};
 
 use serde::Deserialize;
 
 use chess_rules::FenError;
-use chess_rules::epd::{self, Entry, Line};
-use sargon_analysis::boards;
+use chess_rules::epd::{self, EpdEntry, EpdLine};
+use sargon_analysis::convert;
 use sargon_reference::{AttackersArray, Behaviour, Piece, Position, Square};
 
-/// The positions and arrays that ship, by file name.
-const SHIPPED: &[(&str, &str)] = &[
+/// The built-in files of positions, by name.
+const POSITION_FILES: &[(&str, &str)] = &[
     ("documents.epd", include_str!("../corpus/documents.epd")),
     ("odd.epd", include_str!("../corpus/odd.epd")),
     ("generated.epd", include_str!("../corpus/generated.epd")),
 ];
 const ARRAYS: &str = include_str!("../corpus/arrays.toml");
 
-/// Something to ask the board.
+/// A test case for a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// Its name in reports; no two cases of a corpus share one.
     pub id: String,
-    /// Words to select by.
+    /// Tags for selection.
     pub tags: Vec<String>,
-    /// The question.
-    pub subject: Subject,
+    /// The input.
+    pub subject: CaseInput,
 }
 
-/// The question of a case.
+/// The input of a case, with its documented results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// Examine a position.
+pub enum CaseInput {
+    /// A position to evaluate.
     Position {
         /// Its FEN, six fields.
         fen: String,
-        /// The position in the reference's terms.
+        /// The position for the reference.
         position: Position,
         /// Residues that a document gives.
         expected: Vec<(Square, u8)>,
         /// Residues that a document gives for the program of 1978.
         printed: Vec<(Square, u8)>,
     },
-    /// Play out an exchange.
+    /// An exchange to evaluate.
     Array {
         /// The piece on the square.
         piece: Piece,
         /// Its attackers and defenders.
         array: AttackersArray,
         /// The result that a document states.
-        expected: Stated,
+        expected: DocumentedResult,
         /// The result that a document states for the program of 1978.
-        printed: Option<Stated>,
+        printed: Option<DocumentedResult>,
     },
 }
 
 /// The result of an exchange by a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stated {
+pub struct DocumentedResult {
     /// The residue.
     pub residue: u8,
-    /// Whether a count promises more than the exchange finds.
+    /// Whether a count exceeds the pieces in its section.
     pub short: bool,
 }
 
-/// Error returned if a corpus is not understood.
+/// Error returned if a corpus can't be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// A line's FEN or the form of its operations.
-    #[error("{}", located(file, *line, error))]
-    Line {
+    #[error("{}", with_location(file, *line, error))]
+    EpdLine {
         /// The file.
         file: String,
         /// The line, from 1.
@@ -115,64 +115,64 @@ pub enum CorpusError {
     },
 }
 
-/// Writes a problem of a line with its place: file, line and column.
+/// Formats an error of a line with file, line and column.
 #[must_use]
-pub fn located(file: &str, line: usize, error: &FenError) -> String {
+pub fn with_location(file: &str, line: usize, error: &FenError) -> String {
     match error.column {
         Some(column) => format!("{file}:{line}:{column}: {error}"),
         None => format!("{file}:{line}: {error}"),
     }
 }
 
-/// Returns the corpus that ships.
+/// Returns the built-in corpus.
 ///
 /// # Errors
-/// Never in a release: a test reads it.
-pub fn shipped() -> Result<Vec<Case>, CorpusError> {
+/// Never in a release: a test parses it.
+pub fn builtin_corpus() -> Result<Vec<Case>, CorpusError> {
     let mut cases = parse_arrays("arrays.toml", ARRAYS)?;
-    for (file, text) in SHIPPED {
+    for (file, text) in POSITION_FILES {
         cases.extend(parse_positions(file, text)?);
     }
     Ok(cases)
 }
 
-/// Returns the files of positions that ship, by name.
-pub fn shipped_positions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SHIPPED.iter().copied()
+/// Returns the built-in files of positions, by name.
+pub fn builtin_position_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    POSITION_FILES.iter().copied()
 }
 
-/// Reads positions, one a line; empty lines and comments are passed over. A position without an
-/// `id` is called after its line.
+/// Parses positions, one a line; empty lines and comments are skipped. A position without an `id` is
+/// named after its line.
 ///
 /// # Errors
-/// Returns the first line that is not understood.
+/// Returns the error of the first invalid line.
 pub fn parse_positions(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
     let mut cases = Vec::new();
     for (line, read) in (1..).zip(epd::read(text)) {
         match read {
-            Line::Nothing => {}
-            Line::Position(entry) => cases.push(case(file, line, &entry)?),
-            Line::Refused(error) => {
-                return Err(CorpusError::Line { file: file.to_owned(), line, error });
+            EpdLine::Blank => {}
+            EpdLine::Position(entry) => cases.push(case(file, line, &entry)?),
+            EpdLine::Invalid(error) => {
+                return Err(CorpusError::EpdLine { file: file.to_owned(), line, error });
             }
         }
     }
     Ok(cases)
 }
 
-fn case(file: &str, line: usize, entry: &Entry) -> Result<Case, CorpusError> {
-    let position = boards::position(&entry.position);
+fn case(file: &str, line: usize, entry: &EpdEntry) -> Result<Case, CorpusError> {
+    let position = convert::position(&entry.position);
     let wrong = |problem| CorpusError::Opcode { file: file.to_owned(), line, problem };
-    let expected = stated_residues(entry, Behaviour::Mended, &position).map_err(wrong)?;
-    let printed = stated_residues(entry, Behaviour::AsIn1978, &position).map_err(wrong)?;
+    let expected = documented_residues(entry, Behaviour::Corrected, &position).map_err(wrong)?;
+    let printed = documented_residues(entry, Behaviour::Original, &position).map_err(wrong)?;
     let fen = entry.position.to_string();
-    let subject = Subject::Position { fen, position, expected, printed };
+    let subject = CaseInput::Position { fen, position, expected, printed };
     let id = entry.id().unwrap_or_else(|| format!("{file}:{line}"));
     Ok(Case { id, tags: words(entry, "tags"), subject })
 }
 
 /// The words of an operation's operands, quoted or not.
-fn words(entry: &Entry, opcode: &str) -> Vec<String> {
+fn words(entry: &EpdEntry, opcode: &str) -> Vec<String> {
     let operands = entry.operands(opcode).unwrap_or_default().iter();
     operands.flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
 }
@@ -181,14 +181,14 @@ fn words(entry: &Entry, opcode: &str) -> Vec<String> {
 ///
 /// # Errors
 /// Returns the problem if a residue has another form or its square is empty.
-pub fn stated_residues(
-    entry: &Entry,
+pub fn documented_residues(
+    entry: &EpdEntry,
     behaviour: Behaviour,
     position: &Position,
 ) -> Result<Vec<(Square, u8)>, String> {
     let opcode = match behaviour {
-        Behaviour::Mended => "residue",
-        Behaviour::AsIn1978 => "residue1978",
+        Behaviour::Corrected => "residue",
+        Behaviour::Original => "residue1978",
     };
     residues(&words(entry, opcode), position)
 }
@@ -231,10 +231,10 @@ struct ArrayEntry {
     short1978: bool,
 }
 
-/// Reads arrays.
+/// Parses arrays.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// Returns the first error.
 pub fn parse_arrays(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
     let wrong = |problem: String| CorpusError::Arrays { file: file.to_owned(), problem };
     let entries: ArrayFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
@@ -244,9 +244,9 @@ pub fn parse_arrays(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
             .ok_or_else(|| wrong(format!("{id}: '{piece}' is not a piece")))?;
         let array = array_bytes(&bytes)
             .ok_or_else(|| wrong(format!("{id}: an array is 14 bytes in hexadecimal")))?;
-        let expected = Stated { residue, short };
-        let printed = residue1978.map(|residue| Stated { residue, short: short1978 });
-        let subject = Subject::Array { piece, array, expected, printed };
+        let expected = DocumentedResult { residue, short };
+        let printed = residue1978.map(|residue| DocumentedResult { residue, short: short1978 });
+        let subject = CaseInput::Array { piece, array, expected, printed };
         Ok(Case { id, tags: vec!["array".to_owned()], subject })
     });
     cases.collect()

@@ -1,4 +1,4 @@
-//! Choosing cases: by name, by tag, by shard, and in which order.
+//! Selection of cases by name, tag and shard, and their order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +8,25 @@ use chacha20::rand_core::{Rng, SeedableRng};
 
 use super::Case;
 
-/// Which cases, and in which order.
+/// A selection of cases, and their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names, whole or with `*` for any text and `?` for any character; every case when there are
-    /// none.
+    /// Names or globs with `*` and `?`; all cases if empty.
     pub names: Vec<String>,
-    /// Tags, of which a case must have one; any will do when there are none.
+    /// Tags, of which a case must have one; all cases if empty.
     pub tags: Vec<String>,
-    /// Texts: a tag, or a part of the name.
+    /// Texts, each a tag or a part of the name.
     pub texts: Vec<String>,
-    /// A part of what is left.
+    /// The part of the selected cases to use.
     pub shard: Option<Shard>,
-    /// Chooses an order; without, it is the corpus's.
+    /// Seed of a random order; the corpus's order without.
     pub seed: Option<u64>,
 }
 
-/// One of some parts of equal size.
+/// One of several parts of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 1.
+    /// The index, from 1.
     part: usize,
     /// The number of shards.
     of: usize,
@@ -43,7 +42,7 @@ impl FromStr for Shard {
         let is_good = |shard: &Self| (1..=shard.of).contains(&shard.part);
         numbers
             .filter(is_good)
-            .ok_or_else(|| format!("'{text}' is no shard; the second of five is 2/5"))
+            .ok_or_else(|| format!("invalid shard '{text}': expected PART/PARTS, such as 2/5"))
     }
 }
 
@@ -54,10 +53,10 @@ impl fmt::Display for Shard {
 }
 
 impl Selection {
-    /// The cases that are meant. Each case is in exactly one shard of a selection.
+    /// Returns the selected cases. Each case is in exactly one shard of a selection.
     #[must_use]
     pub fn of(&self, mut cases: Vec<Case>) -> Vec<Case> {
-        cases.retain(|case| self.wants(case));
+        cases.retain(|case| self.includes(case));
         if let Some(Shard { part, of }) = self.shard {
             let places = cases.into_iter().enumerate();
             cases = places.filter(|(at, _)| at % of == part - 1).map(|(_, case)| case).collect();
@@ -68,19 +67,19 @@ impl Selection {
         cases
     }
 
-    fn wants(&self, case: &Case) -> bool {
-        let named = |pattern: &String| matches(pattern, &case.id);
-        let told = |text: &String| case.tags.contains(text) || case.id.contains(text);
+    fn includes(&self, case: &Case) -> bool {
+        let named = |pattern: &String| matches_glob(pattern, &case.id);
+        let is_tagged_or_named = |text: &String| case.tags.contains(text) || case.id.contains(text);
         let any = |wanted: &[String], is_met: &dyn Fn(&String) -> bool| {
             wanted.is_empty() || wanted.iter().any(is_met)
         };
         any(&self.names, &named)
             && any(&self.tags, &|tag| case.tags.contains(tag))
-            && any(&self.texts, &told)
+            && any(&self.texts, &is_tagged_or_named)
     }
 }
 
-/// Puts cases into an order that the seed alone decides.
+/// Shuffles cases; the seed alone determines the order.
 pub fn shuffle(cases: &mut [Case], seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..cases.len()).rev() {
@@ -89,19 +88,19 @@ pub fn shuffle(cases: &mut [Case], seed: u64) {
     }
 }
 
-/// Whether a text is as a pattern says in which `*` is any text and `?` any character.
-fn matches(pattern: &str, text: &str) -> bool {
+/// Returns `true` if a text matches a glob with `*` and `?`.
+fn matches_glob(pattern: &str, text: &str) -> bool {
     let mut rest = pattern.chars();
     match rest.next() {
         None => text.is_empty(),
         Some('*') => {
             let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-            ends.map(|at| &text[at..]).any(|behind| matches(rest.as_str(), behind))
+            ends.map(|at| &text[at..]).any(|behind| matches_glob(rest.as_str(), behind))
         }
         Some(wanted) => {
             let mut there = text.chars();
             let is_met = there.next().is_some_and(|found| wanted == '?' || wanted == found);
-            is_met && matches(rest.as_str(), there.as_str())
+            is_met && matches_glob(rest.as_str(), there.as_str())
         }
     }
 }
@@ -109,10 +108,10 @@ fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shipped;
+    use crate::builtin_corpus;
 
     fn ids(selection: &Selection) -> Vec<String> {
-        let cases = shipped().expect("it ships");
+        let cases = builtin_corpus().expect("it ships");
         selection.of(cases).into_iter().map(|case| case.id).collect()
     }
 

@@ -1,36 +1,36 @@
-//! The attackers array: who takes part in the battle for a square, and in which order.
+//! The attackers array: the pieces that take part in the exchange on a square, in order.
 
 use std::fmt;
 
-use super::position::{Colour, Kind, Piece};
+use super::position::{Colour, Piece, PieceKind};
 
 /// Slots of a section: pawns, knights, bishops, rooks, queen, king. Each has room for two.
 const SLOTS: usize = 6;
 
-/// One side's part: a count and six slots of two entries, first comer first.
+/// One side's section: a count and six slots of two entries in capture order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Section {
     count: u8,
     slots: [(u8, u8); SLOTS],
 }
 
-/// Both sides' parts. Entries are point values; 0 is none.
+/// Both sides' sections. Entries are point values; 0 is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AttackersArray {
     white: Section,
     black: Section,
 }
 
-/// An array and whether everyone found room in it.
+/// An array, and whether it had room for all pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Filing {
+pub struct FiledArray {
     /// The array.
     pub array: AttackersArray,
-    /// Whether a piece found no room and was left out.
+    /// Whether a piece was left out for want of room.
     pub overflow: bool,
 }
 
-/// The place of a piece in its side's section.
+/// The position of a piece in its side's section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The slot: 0 is the pawns', 5 the king's.
@@ -39,13 +39,13 @@ pub struct Entry {
     pub comes_first: bool,
 }
 
-impl Filing {
-    /// Files a piece in its own slot, or in the queen's when a queen stands before it on its line
-    /// (she herself included). The second of a slot comes after the first. From a full slot it goes
-    /// on to the next with room, where it comes before who is there. Without room up to the king's
-    /// slot it is left out, and there is no entry.
-    pub fn file(&mut self, piece: Piece, behind_queen: bool) -> Option<Entry> {
-        let slot = if behind_queen { Kind::Queen } else { piece.kind } as usize;
+impl FiledArray {
+    /// Inserts a piece into its own slot, or into the queen's if a queen is before it on its line
+    /// (the queen herself included). The second of a slot comes after the first. A full slot passes
+    /// the piece to the next slot with room, where it comes first. Returns `None` and leaves the piece
+    /// out if there is no room up to the king's slot.
+    pub fn insert(&mut self, piece: Piece, behind_queen: bool) -> Option<Entry> {
+        let slot = if behind_queen { PieceKind::Queen } else { piece.kind } as usize;
         let section = self.array.section_mut(piece.colour);
         let value = piece.kind.value();
         let entry = match section.slots[slot] {
@@ -73,8 +73,8 @@ impl AttackersArray {
         self.section(colour).count
     }
 
-    /// The values of a side's pieces in the order in which they capture: as many as the count says,
-    /// or as there are.
+    /// Returns the values of a side's pieces in the order in which they capture, at most as many as
+    /// its count.
     #[must_use]
     pub fn in_order(&self, colour: Colour) -> Vec<u8> {
         let section = self.section(colour);
@@ -82,7 +82,7 @@ impl AttackersArray {
         entries.filter(|value| *value != 0).take(usize::from(section.count)).collect()
     }
 
-    /// The article's form (Table 1): White's section, then Black's, each a count and six bytes with
+    /// Encodes the array as in the article (Table 1): White's section, then Black's, each a count and six bytes with
     /// the first entry in the low half.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 14] {
@@ -96,7 +96,7 @@ impl AttackersArray {
         bytes
     }
 
-    /// Reads the article's form.
+    /// Decodes the article's form.
     ///
     /// # Examples
     /// ```

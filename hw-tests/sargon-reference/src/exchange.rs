@@ -1,9 +1,9 @@
-//! Plays out the captures on a square by the article's rule.
+//! Evaluates the captures on a square by the article's rule.
 
 use super::array::AttackersArray;
 use super::position::Piece;
 
-/// One booking of points.
+/// One capture that changes the residue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Booking {
     /// Value of the piece captured.
@@ -12,7 +12,7 @@ pub struct Booking {
     pub attacker: u8,
     /// Value of the piece ready to recapture, 0 for none.
     pub defender: u8,
-    /// Points lost by the owner of the square so far.
+    /// Points lost by the owner of the square up to this capture.
     pub residue: i16,
 }
 
@@ -23,41 +23,40 @@ pub struct ExchangeResult {
     pub residue: u8,
     /// The bookings that add up to the residue.
     pub bookings: Vec<Booking>,
-    /// A count promised more pieces than its section held, and the exchange asked for one of them.
+    /// A count exceeds the pieces in its section, and the exchange reached the missing one.
     pub short: bool,
 }
 
 /// The pieces of one side that have not captured yet.
-struct Queue {
+struct CaptureQueue {
     values: std::vec::IntoIter<u8>,
-    promised: usize,
+    remaining: usize,
     short: bool,
 }
 
-impl Queue {
+impl CaptureQueue {
     fn next(&mut self) -> Option<u8> {
-        self.promised = self.promised.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         let next = self.values.next();
         if next.is_none() {
             self.short = true;
-            self.promised = 0;
+            self.remaining = 0;
         }
         next
     }
 }
 
-/// Plays the captures out. The side to capture sends its least valuable piece. A piece no dearer
-/// than what it takes always captures; a dearer one captures a guarded piece only when nothing
-/// cheaper than itself answers and another of its side stands behind it, and so on until one side
-/// runs out.
+/// Evaluates an exchange. The side to capture uses its least valuable piece. A piece worth no more
+/// than what it takes always captures; one worth more captures a guarded piece only if no cheaper
+/// piece recaptures and another attacker follows, and so on until one side has no more pieces.
 ///
 /// # Examples
 /// ```
-/// use sargon_reference::{AttackersArray, Colour, Kind, Piece, exchange};
+/// use sargon_reference::{AttackersArray, Colour, PieceKind, Piece, exchange};
 ///
 /// // White: two knights and a bishop. Black: a pawn and a queen.
 /// let array = AttackersArray::from_bytes(&[3, 0, 0x33, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]);
-/// let knight = Piece { colour: Colour::Black, kind: Kind::Knight };
+/// let knight = Piece { colour: Colour::Black, kind: PieceKind::Knight };
 /// let outcome = exchange(knight, &array);
 /// // The knight is taken, the pawn takes back, and the next knight takes the pawn.
 /// assert_eq!(outcome.residue, 3 - 3 + 1);
@@ -65,9 +64,9 @@ impl Queue {
 /// ```
 #[must_use]
 pub fn exchange(target: Piece, array: &AttackersArray) -> ExchangeResult {
-    let queue = |colour| Queue {
+    let queue = |colour| CaptureQueue {
         values: array.in_order(colour).into_iter(),
-        promised: usize::from(array.count(colour)),
+        remaining: usize::from(array.count(colour)),
         short: false,
     };
     let mut side = queue(target.colour.other());
@@ -80,8 +79,8 @@ pub fn exchange(target: Piece, array: &AttackersArray) -> ExchangeResult {
     ExchangeResult { residue, bookings, short: side.short || other.short }
 }
 
-/// Plays the captures out with pieces from `next`, which serves the two sides in turn, the
-/// attackers first: the residue and the bookings.
+/// Evaluates an exchange with pieces from `next`, which returns those of the two sides in turn, the
+/// attackers first. Returns the residue and the bookings.
 pub(super) fn play_out(target: Piece, mut next: impl FnMut() -> Option<u8>) -> (u8, Vec<Booking>) {
     let mut bookings = Vec::new();
     capture(i16::from(target.kind.value()), &mut next, &mut bookings);
@@ -94,13 +93,13 @@ fn capture(mut stake: i16, next: &mut impl FnMut() -> Option<u8>, bookings: &mut
     let mut residue = 0;
     let Some(mut attacker) = next() else { return };
     loop {
-        // Pieces are taken out in the article's order, the side in turn first, whether they then
-        // capture or not: who is called to help is gone from its queue. That is the rule under
+        // Pieces are removed in the article's order, the side in turn first, whether they then
+        // capture or not: a helper is consumed even if it does not capture. That is the rule under
         // test, and the reason why this is not written as a minimax.
         let mut defender = next();
         if stake < i16::from(attacker) {
-            // Too dear for a guarded piece, unless what guards it is as dear and help stands
-            // behind.
+            // A guarded piece is not worth this attacker, unless the guard is worth as much and
+            // another attacker follows.
             while let Some(guard) = defender {
                 if guard < attacker {
                     return;

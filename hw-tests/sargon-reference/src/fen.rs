@@ -1,11 +1,11 @@
 //! Reads positions in Forsyth-Edwards Notation, with four fields (as in EPD) or all six.
 //!
 //! Positions that no game could reach are taken: no king, nine queens, pawns on the last rank. What
-//! is not FEN is refused with the field, the column and what is wrong.
+//! is not FEN is refused with the field, the column and what is error_at.
 
 use super::position::{Colour, Piece, Position, Square};
 
-/// Error returned if a text is no FEN.
+/// Error returned if a text is not a valid FEN.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("FEN field '{field}', column {column}: {problem}")]
 pub struct FenError {
@@ -30,7 +30,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    fn wrong(&self, offset: usize, problem: impl Into<String>) -> FenError {
+    fn error_at(&self, offset: usize, problem: impl Into<String>) -> FenError {
         FenError { field: self.name, column: self.column + offset, problem: problem.into() }
     }
 }
@@ -38,15 +38,15 @@ impl Field<'_> {
 /// Reads a FEN.
 ///
 /// # Errors
-/// The first thing wrong with it.
+/// The first thing error_at with it.
 ///
 /// # Examples
 /// ```
-/// use sargon_reference::{Kind, Square, parse_fen};
+/// use sargon_reference::{PieceKind, Square, parse_fen};
 ///
 /// let position = parse_fen("4k3/8/8/8/8/8/4N3/4K3 w - -")?;
 /// let on_e2 = Square::named("e2").and_then(|square| position.on(square));
-/// assert_eq!(on_e2.map(|piece| piece.kind), Some(Kind::Knight));
+/// assert_eq!(on_e2.map(|piece| piece.kind), Some(PieceKind::Knight));
 /// assert!(parse_fen("4k3/8/8/8/8/8/4N3/4K3 x - -").is_err());
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
@@ -58,7 +58,7 @@ pub fn parse_fen(text: &str) -> Result<Position, FenError> {
     en_passant(fields[3])?;
     for field in &fields[4..] {
         if field.text.parse::<u16>().is_err() {
-            return Err(field.wrong(0, format!("'{}' is not a number", field.text)));
+            return Err(field.error_at(0, format!("'{}' is not a number", field.text)));
         }
     }
     Ok(position)
@@ -91,14 +91,14 @@ fn pieces(field: Field<'_>, position: &mut Position) -> Result<(), FenError> {
         match letter {
             '/' if file != 8 => {
                 let problem = format!("rank {} has {file} squares, not 8", rank + 1);
-                return Err(field.wrong(offset, problem));
+                return Err(field.error_at(offset, problem));
             }
-            '/' if rank == 0 => return Err(field.wrong(offset, "more than 8 ranks")),
+            '/' if rank == 0 => return Err(field.error_at(offset, "more than 8 ranks")),
             '/' => (rank, file) = (rank - 1, 0),
             '1'..='8' => file += letter as u8 - b'0',
             _ => {
                 let piece = Piece::from_letter(letter)
-                    .ok_or_else(|| field.wrong(offset, format!("'{letter}' is not a piece")))?;
+                    .ok_or_else(|| field.error_at(offset, format!("'{letter}' is not a piece")))?;
                 if let Some(square) = Square::new(file, rank) {
                     position.set(square, Some(piece));
                 }
@@ -106,12 +106,14 @@ fn pieces(field: Field<'_>, position: &mut Position) -> Result<(), FenError> {
             }
         }
         if file > 8 {
-            return Err(field.wrong(offset, format!("rank {} has more than 8 squares", rank + 1)));
+            return Err(
+                field.error_at(offset, format!("rank {} has more than 8 squares", rank + 1))
+            );
         }
     }
     if (rank, file) != (0, 8) {
         let problem = format!("ends on rank {} after {file} squares", rank + 1);
-        return Err(field.wrong(field.text.len(), problem));
+        return Err(field.error_at(field.text.len(), problem));
     }
     Ok(())
 }
@@ -120,7 +122,7 @@ fn side_to_move(field: Field<'_>) -> Result<Colour, FenError> {
     match field.text {
         "w" => Ok(Colour::White),
         "b" => Ok(Colour::Black),
-        other => Err(field.wrong(0, format!("'{other}' is neither w nor b"))),
+        other => Err(field.error_at(0, format!("'{other}' is neither w nor b"))),
     }
 }
 
@@ -134,7 +136,7 @@ fn castling(field: Field<'_>) -> Result<(), FenError> {
     }
     let offset = field.text.len() - rest.len();
     Err(field
-        .wrong(offset, format!("'{}' is neither - nor some of KQkq in this order", field.text)))
+        .error_at(offset, format!("'{}' is neither - nor some of KQkq in this order", field.text)))
 }
 
 fn en_passant(field: Field<'_>) -> Result<(), FenError> {
@@ -142,5 +144,5 @@ fn en_passant(field: Field<'_>) -> Result<(), FenError> {
     if field.text == "-" || square.is_some_and(|square| matches!(square.rank(), 2 | 5)) {
         return Ok(());
     }
-    Err(field.wrong(0, format!("'{}' is neither - nor a square of rank 3 or 6", field.text)))
+    Err(field.error_at(0, format!("'{}' is neither - nor a square of rank 3 or 6", field.text)))
 }

@@ -1,7 +1,7 @@
-//! The value of an exchange when either side may stop: the measure for the article's rule.
+//! The value of an exchange if either side may stop: the yardstick for the article's rule.
 
-/// The points that the owner of a piece worth `stake` loses when the sides capture by turns, each
-/// its own pieces in the order given, and each side goes on only as long as that serves it.
+/// Returns the points that the owner of a piece worth `stake` loses if the sides capture in turn,
+/// with their pieces in the given order, and each stops as soon as that is better for it.
 ///
 /// ```
 /// use sargon_reference::minimax;

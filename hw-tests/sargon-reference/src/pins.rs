@@ -1,19 +1,11 @@
-//! Pieces that may not leave a line without giving up their king or queen.
+//! Pins: pieces that can't leave a line without exposing their king or queen.
 
 use super::attack::attackers;
-use super::position::{Colour, Direction, Kind, Piece, Position, Square};
+use super::pin::Pin;
+use super::position::{Colour, Direction, Piece, PieceKind, Position, Square};
 
-/// A pinned piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pin {
-    /// Its square.
-    pub square: Square,
-    /// From the king or queen towards it, and on to the piece that pins.
-    pub direction: Direction,
-}
-
-/// A piece that stands between a king or queen and an enemy who moves along their line.
-pub(super) struct Candidate {
+/// A piece between a king or queen and an enemy piece that moves along their line.
+pub(super) struct PinCandidate {
     /// The king or queen.
     pub(super) royal: Piece,
     /// Its square.
@@ -25,8 +17,8 @@ pub(super) struct Candidate {
 }
 
 /// Finds the pins against both kings and both queens, in the order White's king, Black's king,
-/// White's queen, Black's queen. A queen is watched as jealously as a king, guarded or not, but for
-/// one case: a pin of a queen by a queen counts only if the pinned side's queen has no more
+/// White's queen, Black's queen. A queen counts as a king does, guarded or not, with one
+/// exception: a pin of a queen by a queen counts only if the pinned side's queen has no more
 /// defenders than attackers.
 ///
 /// # Examples
@@ -43,9 +35,9 @@ pub(super) struct Candidate {
 #[must_use]
 pub fn find_pins(position: &Position) -> Vec<Pin> {
     let mut pins = Vec::new();
-    candidates(position, &mut |Candidate { royal, square, pin, by_queen }| {
-        let can_be_held = royal.kind == Kind::Queen && by_queen;
-        if !(can_be_held && is_held(position, square, royal, &pins)) {
+    scan_pin_candidates(position, &mut |PinCandidate { royal, square, pin, by_queen }| {
+        let can_be_defended = royal.kind == PieceKind::Queen && by_queen;
+        if !(can_be_defended && is_defended(position, square, royal, &pins)) {
             pins.push(pin);
         }
     });
@@ -53,46 +45,46 @@ pub fn find_pins(position: &Position) -> Vec<Pin> {
 }
 
 /// Finds the pieces that may be pinned, in the program's order.
-pub(super) fn candidates(position: &Position, found: &mut impl FnMut(Candidate)) {
-    for kind in [Kind::King, Kind::Queen] {
+pub(super) fn scan_pin_candidates(position: &Position, found: &mut impl FnMut(PinCandidate)) {
+    for kind in [PieceKind::King, PieceKind::Queen] {
         for colour in [Colour::White, Colour::Black] {
             if let Some(square) = position.royal(colour, kind) {
-                candidates_around(position, square, Piece { colour, kind }, found);
+                scan_pin_candidates_around(position, square, Piece { colour, kind }, found);
             }
         }
     }
 }
 
-fn candidates_around(
+fn scan_pin_candidates_around(
     position: &Position,
     square: Square,
     royal: Piece,
-    found: &mut impl FnMut(Candidate),
+    found: &mut impl FnMut(PinCandidate),
 ) {
     for (slider, directions) in
-        [(Kind::Bishop, Direction::DIAGONAL), (Kind::Rook, Direction::STRAIGHT)]
+        [(PieceKind::Bishop, Direction::DIAGONAL), (PieceKind::Rook, Direction::STRAIGHT)]
     {
         for direction in directions {
             let Some((candidate, pinner)) = first_two(position, square, royal.colour, direction)
             else {
                 continue;
             };
-            let by_queen = pinner == Kind::Queen;
+            let by_queen = pinner == PieceKind::Queen;
             if by_queen || pinner == slider {
                 let pin = Pin { square: candidate, direction };
-                found(Candidate { royal, square, pin, by_queen });
+                found(PinCandidate { royal, square, pin, by_queen });
             }
         }
     }
 }
 
-/// A friend of `colour` that stands first on the line, with an enemy behind it.
+/// Returns the piece of `colour` that is first on the line, if an enemy piece follows it.
 fn first_two(
     position: &Position,
     from: Square,
     colour: Colour,
     direction: Direction,
-) -> Option<(Square, Kind)> {
+) -> Option<(Square, PieceKind)> {
     let next = |square: Square| {
         std::iter::successors(square.step(direction), |square| square.step(direction))
             .find_map(|square| Some((square, position.on(square)?)))
@@ -103,7 +95,7 @@ fn first_two(
 }
 
 /// Whether a queen has more defenders than attackers, with the pins found so far.
-fn is_held(position: &Position, square: Square, queen: Piece, pins: &[Pin]) -> bool {
+fn is_defended(position: &Position, square: Square, queen: Piece, pins: &[Pin]) -> bool {
     let array = attackers(position, square, pins).array;
     array.count(queen.colour) > array.count(queen.colour.other())
 }

@@ -24,7 +24,7 @@ impl Colour {
 /// A kind of piece, in the order of value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "their names say it")]
-pub enum Kind {
+pub enum PieceKind {
     Pawn,
     Knight,
     Bishop,
@@ -33,7 +33,7 @@ pub enum Kind {
     King,
 }
 
-impl Kind {
+impl PieceKind {
     /// All kinds, in the order of value.
     pub const ALL: [Self; 6] =
         [Self::Pawn, Self::Knight, Self::Bishop, Self::Rook, Self::Queen, Self::King];
@@ -54,10 +54,10 @@ impl Kind {
 /// A piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Whose.
+    /// Its colour.
     pub colour: Colour,
-    /// Which.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: PieceKind,
 }
 
 impl Piece {
@@ -65,12 +65,12 @@ impl Piece {
     #[must_use]
     pub fn from_letter(letter: char) -> Option<Self> {
         let kind = match letter.to_ascii_lowercase() {
-            'p' => Kind::Pawn,
-            'n' => Kind::Knight,
-            'b' => Kind::Bishop,
-            'r' => Kind::Rook,
-            'q' => Kind::Queen,
-            'k' => Kind::King,
+            'p' => PieceKind::Pawn,
+            'n' => PieceKind::Knight,
+            'b' => PieceKind::Bishop,
+            'r' => PieceKind::Rook,
+            'q' => PieceKind::Queen,
+            'k' => PieceKind::King,
             _ => return None,
         };
         let colour = if letter.is_ascii_uppercase() { Colour::White } else { Colour::Black };
@@ -223,7 +223,7 @@ impl Position {
     /// Returns the square of the last king or queen of a colour in the order of [`Self::pieces`]:
     /// the one that the program watches for pins.
     #[must_use]
-    pub fn royal(&self, colour: Colour, kind: Kind) -> Option<Square> {
+    pub fn royal(&self, colour: Colour, kind: PieceKind) -> Option<Square> {
         let wanted = Piece { colour, kind };
         self.pieces().filter(|(_, piece)| *piece == wanted).last().map(|(square, _)| square)
     }

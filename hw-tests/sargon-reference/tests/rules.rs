@@ -2,19 +2,19 @@
 
 use proptest::prelude::*;
 use sargon_reference::{
-    AttackersArray, Colour, Kind, Piece, Square, Verdict, examine, exchange, parse_fen,
+    AttackersArray, Colour, Piece, PieceKind, Square, SquareResult, evaluate, exchange, parse_fen,
 };
 
-const BLACK_KNIGHT: Piece = Piece { colour: Colour::Black, kind: Kind::Knight };
+const BLACK_KNIGHT: Piece = Piece { colour: Colour::Black, kind: PieceKind::Knight };
 
 /// The array of the article's Figure 4 in the form of Table 1: White two knights and a bishop,
 /// Black a pawn and a queen.
 const FIGURE_4: [u8; 14] = [3, 0, 0x33, 0x03, 0, 0, 0, 2, 0x01, 0, 0, 0, 0x09, 0];
 
-fn verdict(fen: &str, square: &str) -> Verdict {
+fn verdict(fen: &str, square: &str) -> SquareResult {
     let position = parse_fen(fen).unwrap_or_else(|error| panic!("{error}"));
     let square = Square::named(square).expect("a square");
-    let (_, verdicts) = examine(&position);
+    let (_, verdicts) = evaluate(&position);
     verdicts.into_iter().find(|verdict| verdict.square == square).expect("it is occupied")
 }
 
@@ -60,7 +60,7 @@ fn shortest_differences_from_minimax_come_out_as_the_program_has_them() {
 
 #[test]
 fn a_pin_elsewhere_does_not_change_the_order_of_captures() {
-    // The position in which the program of 1978 says 0, since h2 is pinned.
+    // The position in which the program of 1978 gives 0, since h2 is pinned.
     let fen = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
     assert_eq!(verdict(fen, "e4").outcome.residue, 3);
 }
@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100_000))]
     #[test]
     fn a_second_model_agrees(kind in 0usize..6, white in section(), black in section()) {
-        let piece = Piece { colour: Colour::Black, kind: Kind::ALL[kind] };
+        let piece = Piece { colour: Colour::Black, kind: PieceKind::ALL[kind] };
         let residue = exchange(piece, &array(&white, &black)).residue;
         prop_assert_eq!(i32::from(residue), simple(i32::from(piece.kind.value()), &white, &black));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use firmware::ProgramKind;
 use firmware::evaluator::Behaviour;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tdlasm::diag::render;
@@ -15,14 +15,14 @@ use tdlasm::object::{write_executable, write_tdl};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Assembly, Options};
 
-use crate::board::{Edition, SourceFile, profile};
-use crate::fault::Fault;
-use crate::figures::crc32;
+use crate::board::{EvaluatorSources, SourceFile, profile};
+use crate::build_info::crc32;
+use crate::error::PageError;
 use crate::sources::defines;
 
 /// Sources as the page sends them.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Sources {
+pub(crate) struct AssembleRequest {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) behaviour: Option<String>,
     #[serde(default)]
@@ -30,20 +30,20 @@ pub(crate) struct Sources {
     pub(crate) board: Option<String>,
 }
 
-impl Sources {
+impl AssembleRequest {
     /// The evaluator's behaviour, if the sources are an evaluator's.
-    pub(crate) fn behaviour(&self) -> Result<Option<Behaviour>, Fault> {
-        self.behaviour.as_deref().map(|word| word.parse().map_err(Fault::new)).transpose()
+    pub(crate) fn behaviour(&self) -> Result<Option<Behaviour>, PageError> {
+        self.behaviour.as_deref().map(|word| word.parse().map_err(PageError::new)).transpose()
     }
 
     /// The symbols that are defined before the first line.
-    pub(crate) fn defines(&self) -> Result<Vec<(String, u16)>, Fault> {
+    pub(crate) fn defines(&self) -> Result<Vec<(String, u16)>, PageError> {
         let mut all = self.behaviour()?.map(defines).unwrap_or_default();
         all.extend(self.defines.iter().map(|(name, value)| (name.clone(), *value)));
         Ok(all)
     }
 
-    fn options(&self) -> Result<Options, Fault> {
+    fn options(&self) -> Result<Options, PageError> {
         let defines = self.defines()?;
         let include_dirs = vec![PathBuf::new()];
         Ok(Options { defines, include_dirs, listing: true, lines: true, ..Options::default() })
@@ -57,21 +57,22 @@ impl Sources {
     }
 
     /// Assembles the first file.
-    pub(crate) fn assembly(&self) -> Result<Assembly, Fault> {
-        let first = self.files.first().ok_or_else(|| Fault::new("there is no file to assemble"))?;
+    pub(crate) fn assembly(&self) -> Result<Assembly, PageError> {
+        let first =
+            self.files.first().ok_or_else(|| PageError::new("there is no file to assemble"))?;
         Ok(tdlasm::asm::run(&self.loader(), &[first.name.as_str().into()], &self.options()?))
     }
 }
 
 /// The answer to `assemble`, and the bytes of the files in it.
-pub(crate) struct Made {
+pub(crate) struct AssembleOutput {
     pub(crate) answer: Value,
     pub(crate) bytes: Vec<Vec<u8>>,
 }
 
 /// The answer to `assemble`.
 #[derive(Debug, Serialize)]
-struct Assembled {
+struct AssembleReply {
     messages: Vec<Value>,
     text: String,
     program: Option<Value>,
@@ -110,15 +111,15 @@ impl Outputs {
         messages: Vec<Value>,
         text: String,
         program: Option<Value>,
-    ) -> Result<Made, Fault> {
+    ) -> Result<AssembleOutput, PageError> {
         let Self { files: outputs, bytes, .. } = self;
-        let answer = Assembled { messages, text, program, outputs };
-        Ok(Made { answer: serde_json::to_value(answer).map_err(Fault::new)?, bytes })
+        let answer = AssembleReply { messages, text, program, outputs };
+        Ok(AssembleOutput { answer: serde_json::to_value(answer).map_err(PageError::new)?, bytes })
     }
 }
 
 /// Assembles and links.
-pub(crate) fn assemble(sources: &Sources) -> Result<Made, Fault> {
+pub(crate) fn assemble(sources: &AssembleRequest) -> Result<AssembleOutput, PageError> {
     let profile = profile(sources.board.as_deref())?;
     match sources.behaviour()? {
         Some(behaviour) => evaluator(sources, behaviour, &profile),
@@ -128,13 +129,17 @@ pub(crate) fn assemble(sources: &Sources) -> Result<Made, Fault> {
 
 /// The application with an evaluator. Messages are those of each of its files by itself, and of
 /// the linker.
-fn evaluator(sources: &Sources, behaviour: Behaviour, profile: &Profile) -> Result<Made, Fault> {
-    let edition = Edition { behaviour, files: sources.files.clone() };
+fn evaluator(
+    sources: &AssembleRequest,
+    behaviour: Behaviour,
+    profile: &BoardProfile,
+) -> Result<AssembleOutput, PageError> {
+    let edition = EvaluatorSources { behaviour, files: sources.files.clone() };
     let mut outputs = Outputs::new(&format!("sargon-{behaviour}"));
     match edition.build(profile, ProgramKind::Application) {
         Ok(built) => {
             outputs.add_program(&built.program, 0xFF);
-            // The sealed image, which holds the build id.
+            // The image with its build id.
             outputs.bytes[1].clone_from(&built.bytes);
             let program = json!({
                 "address": built.address,
@@ -148,7 +153,7 @@ fn evaluator(sources: &Sources, behaviour: Behaviour, profile: &Profile) -> Resu
         Err(error) => {
             let messages = match &error {
                 firmware::build::BuildError::Assembly(failure) => messages(failure.assembly()),
-                other => vec![unplaced(&other.to_string())],
+                other => vec![message_without_location(&other.to_string())],
             };
             outputs.made(messages, error.to_string(), None)
         }
@@ -156,7 +161,7 @@ fn evaluator(sources: &Sources, behaviour: Behaviour, profile: &Profile) -> Resu
 }
 
 /// A program of the user's own.
-fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
+fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<AssembleOutput, PageError> {
     let assembly = sources.assembly()?;
     let mut outputs = Outputs::new(&sources.files[0].name);
     let mut text = render::human(&assembly.diagnostics, &assembly.sources, false);
@@ -170,7 +175,7 @@ fn program(sources: &Sources, profile: &Profile) -> Result<Made, Fault> {
     let linked = match link(modules, &layout) {
         Ok(linked) => linked,
         Err(errors) => {
-            found.extend(errors.0.iter().map(|error| unplaced(&error.to_string())));
+            found.extend(errors.0.iter().map(|error| message_without_location(&error.to_string())));
             text.push_str(&errors.to_string());
             return outputs.made(found, text, None);
         }
@@ -212,7 +217,7 @@ fn messages(assembly: &Assembly) -> Vec<Value> {
 }
 
 /// A message about the program as a whole.
-fn unplaced(message: &str) -> Value {
+fn message_without_location(message: &str) -> Value {
     json!({
         "severity": "error", "code": "", "message": message, "file": "",
         "line": 1, "column": 1, "endLine": 1, "endColumn": 1,
@@ -223,10 +228,10 @@ fn unplaced(message: &str) -> Value {
 mod tests {
     use super::*;
 
-    fn sources(text: &str, behaviour: Option<&str>) -> Sources {
+    fn sources(text: &str, behaviour: Option<&str>) -> AssembleRequest {
         let file = SourceFile { name: "a.asm".to_owned(), text: text.to_owned() };
         let behaviour = behaviour.map(str::to_owned);
-        Sources { files: vec![file], behaviour, defines: Default::default(), board: None }
+        AssembleRequest { files: vec![file], behaviour, defines: Default::default(), board: None }
     }
 
     #[test]

@@ -1,24 +1,24 @@
-//! Simulated boards that answer requests, kept from one question to the next.
+//! Simulated boards that answer requests, cached between requests.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use firmware::ProgramKind;
-use firmware::build::{BuiltImage, build, build_replacing};
+use firmware::build::{BuiltImage, build, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
-use firmware::profile::Profile;
-use hil_harness::board::{Board, Choice};
-use hil_harness::disk::SystemDisk;
-use hil_harness::live::{LiveBoard, Plan, Programs};
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, BoardKind};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::live::{BoardConfig, LiveBoard, Programs};
 use rcflash_rig::DEFAULT_BOARD;
 use serde::Deserialize;
 
-use crate::fault::Fault;
+use crate::error::PageError;
 
-/// Boards that are kept: one for each evaluator, and two with sources of the user's.
-const KEPT: usize = 5;
+/// Maximum cached boards: one for each evaluator, and two with edited sources.
+const MAX_CACHED_BOARDS: usize = 5;
 
-/// The fast evaluator's files that stand for several of the routines.
+/// The fast evaluator's files that replace several routines.
 const FAST_FILES: [(&str, &[&str]); 2] =
     [("xchfst.asm", &["XCHNG", "NEXTAD"]), ("spread.asm", &["ATTACK", "ATKSAV"])];
 
@@ -31,17 +31,17 @@ pub(crate) struct SourceFile {
     pub(crate) text: String,
 }
 
-/// An evaluator: ours, with other texts for some of its files.
+/// A built-in evaluator with other texts for some of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edition {
+pub(crate) struct EvaluatorSources {
     pub(crate) behaviour: Behaviour,
     pub(crate) files: Vec<SourceFile>,
 }
 
-impl Edition {
+impl EvaluatorSources {
     /// Reads the behaviour's word.
-    pub(crate) fn new(behaviour: &str, files: Option<Vec<SourceFile>>) -> Result<Self, Fault> {
-        let behaviour = behaviour.parse().map_err(Fault::new)?;
+    pub(crate) fn new(behaviour: &str, files: Option<Vec<SourceFile>>) -> Result<Self, PageError> {
+        let behaviour = behaviour.parse().map_err(PageError::new)?;
         Ok(Self { behaviour, files: files.unwrap_or_default() })
     }
 
@@ -53,25 +53,29 @@ impl Edition {
     /// Builds a program with this evaluator.
     pub(crate) fn build(
         &self,
-        profile: &Profile,
+        profile: &BoardProfile,
         kind: ProgramKind,
     ) -> Result<BuiltImage, firmware::build::BuildError> {
         let files: Vec<_> =
             self.files.iter().map(|file| (file.name.as_str(), file.text.as_str())).collect();
-        build_replacing(profile, kind, &self.evaluator(), &files)
+        build_with_sources(profile, kind, &self.evaluator(), &files)
     }
 
     /// Builds what a board needs.
-    pub(crate) fn programs(&self, profile: &Profile, kind: ProgramKind) -> Result<Programs, Fault> {
+    pub(crate) fn programs(
+        &self,
+        profile: &BoardProfile,
+        kind: ProgramKind,
+    ) -> Result<Programs, PageError> {
         let monitor = build(profile, ProgramKind::Monitor)?;
         let mut application = self.build(profile, kind)?;
-        application.own = self.own();
+        application.own = self.overridden_routines();
         Ok(Programs { monitor, application })
     }
 
-    /// The routines in files that were changed: status bits that only ours set are not expected of
+    /// The routines in files that were changed: status bits that only the built-in ones set are not expected of
     /// them, as with `hw-tests run --sargon-dir`.
-    fn own(&self) -> Vec<&'static str> {
+    fn overridden_routines(&self) -> Vec<&'static str> {
         let is_changed = |file: &&SourceFile| firmware::source(&file.name) != Some(&file.text);
         let changed: Vec<_> = self.files.iter().filter(is_changed).collect();
         let is_in = |name: &str| changed.iter().any(|file| file.name == name);
@@ -83,31 +87,34 @@ impl Edition {
 }
 
 /// The profile of a name, or the usual one.
-pub(crate) fn profile(name: Option<&str>) -> Result<Profile, Fault> {
+pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
     let name = name.unwrap_or(DEFAULT_BOARD);
-    Profile::named(name).map_err(Fault::new)
+    BoardProfile::named(name).map_err(PageError::new)
 }
 
 /// A plan for a board that is simulated in this program, in a time of its own.
-pub(crate) fn plan(profile: Profile, edition: &Edition) -> Plan {
-    let board = Choice::Direct { rom: None };
-    Plan { board, evaluator: edition.evaluator(), ..Plan::simulated(profile) }
+pub(crate) fn plan(profile: BoardProfile, edition: &EvaluatorSources) -> BoardConfig {
+    let board = BoardKind::InProcess { rom: None };
+    BoardConfig { board, evaluator: edition.evaluator(), ..BoardConfig::simulated(profile) }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.
 pub(crate) fn start(
-    plan: &Plan,
+    plan: &BoardConfig,
     programs: Programs,
     wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
-) -> Result<LiveBoard, Fault> {
-    Ok(LiveBoard::prepare_with(plan, Arc::new(programs), &SystemDisk, wrap)?)
+) -> Result<LiveBoard, PageError> {
+    Ok(LiveBoard::prepare_with(plan, Arc::new(programs), &OsFileSystem, wrap)?)
 }
 
 /// A board in this program with this evaluator; `stop` ends its waits.
-pub(crate) fn simulated(edition: &Edition, stop: &Arc<AtomicBool>) -> Result<LiveBoard, Fault> {
+pub(crate) fn simulated(
+    edition: &EvaluatorSources,
+    stop: &Arc<AtomicBool>,
+) -> Result<LiveBoard, PageError> {
     let profile = profile(None)?;
     let programs = edition.programs(&profile, ProgramKind::Application)?;
-    let plan = Plan { stop: Some(Arc::clone(stop)), ..plan(profile, edition) };
+    let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, edition) };
     start(&plan, programs, |board| board)
 }
 
@@ -123,8 +130,8 @@ pub(crate) struct BoardInfo {
 }
 
 /// The boards that programs can be assembled for.
-pub(crate) fn list() -> Result<Vec<BoardInfo>, Fault> {
-    let info = |name: &str| -> Result<BoardInfo, Fault> {
+pub(crate) fn list() -> Result<Vec<BoardInfo>, PageError> {
+    let info = |name: &str| -> Result<BoardInfo, PageError> {
         let profile = profile(Some(name))?;
         Ok(BoardInfo {
             name: profile.name,
@@ -134,33 +141,33 @@ pub(crate) fn list() -> Result<Vec<BoardInfo>, Fault> {
             baud: profile.uart.baud,
         })
     };
-    Profile::names().map(info).collect()
+    BoardProfile::names().map(info).collect()
 }
 
 /// Boards by their evaluators, the last one used at the end.
 #[derive(Default)]
 pub(crate) struct Boards {
-    kept: Vec<(Edition, LiveBoard)>,
+    kept: Vec<(EvaluatorSources, LiveBoard)>,
 }
 
 impl Boards {
     /// A board with this evaluator that waits for requests.
-    pub(crate) fn with(&mut self, edition: &Edition) -> Result<&mut LiveBoard, Fault> {
+    pub(crate) fn with(&mut self, edition: &EvaluatorSources) -> Result<&mut LiveBoard, PageError> {
         let known = self.kept.iter().position(|(kept, _)| kept == edition);
         let entry = match known {
             Some(at) => self.kept.remove(at),
             None => (edition.clone(), simulated(edition, &Arc::default())?),
         };
-        if self.kept.len() == KEPT {
+        if self.kept.len() == MAX_CACHED_BOARDS {
             self.kept.remove(0);
         }
         self.kept.push(entry);
-        let (_, live) = self.kept.last_mut().ok_or_else(|| Fault::new("no board is kept"))?;
+        let (_, live) = self.kept.last_mut().ok_or_else(|| PageError::new("no board is kept"))?;
         Ok(live)
     }
 
     /// Forgets a board that did not answer.
-    pub(crate) fn forget(&mut self, edition: &Edition) {
+    pub(crate) fn forget(&mut self, edition: &EvaluatorSources) {
         self.kept.retain(|(kept, _)| kept != edition);
     }
 }
@@ -177,7 +184,7 @@ mod tests {
                 SourceFile { name: name.to_owned(), text }
             };
             let files = files.iter().map(file).collect();
-            Edition::new("mended", Some(files)).expect("its name").own()
+            EvaluatorSources::new("mended", Some(files)).expect("its name").overridden_routines()
         };
         assert!(own(&[("xchng.asm", ""), ("data.asm", "; mine\n")]).is_empty());
         assert_eq!(own(&[("xchng.asm", "; mine\n"), ("attack.asm", "")]), ["XCHNG"]);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hil_harness::live::LiveBoard;
-use hil_harness::runner::{CaseResult, Counts, Options, RunEnd, Verdict, run_cases};
+use hil_harness::runner::{CaseResult, RunEnd, RunOptions, Verdict, VerdictCounts, run_cases};
 use rcflash_transport::time::{Duration, Instant};
-use sargon_corpus::{Case, Selection, shipped};
+use sargon_corpus::{Case, Selection, builtin_corpus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::fault::Fault;
+use crate::error::PageError;
 use crate::jobs::{Job, Slice};
 use crate::message::{Message, Post};
 
@@ -19,31 +19,34 @@ use crate::message::{Message, Post};
 /// nothing between two of them.
 const BATCH: usize = 32;
 /// The time after which the worker takes messages.
-const SLICE: Duration = Duration::from_millis(60);
+const MAX_SLICE_TIME: Duration = Duration::from_millis(60);
 
 /// The choice of cases.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Choice {
+pub(crate) struct CaseSelection {
     #[serde(default)]
     filter: Option<Vec<String>>,
     #[serde(default)]
     every: Option<usize>,
 }
 
-impl Choice {
+impl CaseSelection {
     /// The cases that are meant.
-    pub(crate) fn cases(&self) -> Result<Vec<Case>, Fault> {
+    pub(crate) fn cases(&self) -> Result<Vec<Case>, PageError> {
         let texts = self.filter.clone().unwrap_or_default();
-        let all = Selection { texts, ..Selection::default() }.of(shipped().map_err(Fault::new)?);
+        let all = Selection { texts, ..Selection::default() }
+            .of(builtin_corpus().map_err(PageError::new)?);
         let cases: Vec<Case> = all.into_iter().step_by(self.every.unwrap_or(1).max(1)).collect();
         if cases.is_empty() {
-            return Err(Fault::new("no case has such a tag or name; without a filter all are run"));
+            return Err(PageError::new(
+                "no case has such a tag or name; without a filter all are run",
+            ));
         }
         Ok(cases)
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct CorpusRun {
     request: u64,
     live: LiveBoard,
@@ -51,8 +54,8 @@ pub(crate) struct CorpusRun {
     cases: VecDeque<Case>,
     total: usize,
     done: usize,
-    counts: Counts,
-    by_tag: BTreeMap<String, Counts>,
+    counts: VerdictCounts,
+    by_tag: BTreeMap<String, VerdictCounts>,
     first: Option<Value>,
     began: Instant,
     interrupted: Arc<AtomicBool>,
@@ -69,12 +72,12 @@ impl CorpusRun {
     ) -> Self {
         Self {
             request,
-            build: format!("{:08X}", live.application.build),
+            build: format!("{:08X}", live.application.build_id),
             live,
             total: cases.len(),
             cases: cases.into(),
             done: 0,
-            counts: Counts::default(),
+            counts: VerdictCounts::default(),
             by_tag: BTreeMap::new(),
             first: None,
             began: Instant::now(),
@@ -87,7 +90,7 @@ impl CorpusRun {
         let cases: Vec<Case> = self.cases.drain(..BATCH.min(self.cases.len())).collect();
         let interrupted = Arc::clone(&self.interrupted);
         let options =
-            Options { repeat: 1, fail_fast: false, interrupted: &interrupted, baseline: None };
+            RunOptions { repeat: 1, fail_fast: false, interrupted: &interrupted, baseline: None };
         let mut results = Vec::new();
         let course = run_cases(&mut self.live, cases, options, |result| results.push(result));
         self.ended = course.ended;
@@ -165,7 +168,7 @@ impl CorpusRun {
 impl Job for CorpusRun {
     fn advance(&mut self, post: &mut Post<'_>) -> Slice {
         let begun = Instant::now();
-        while !self.is_over() && begun.elapsed() < SLICE {
+        while !self.is_over() && begun.elapsed() < MAX_SLICE_TIME {
             self.batch(post);
         }
         if self.is_over() { Slice::Done(Ok(self.summary())) } else { Slice::More }
@@ -189,7 +192,7 @@ fn outcome(result: &CaseResult) -> Value {
         let all: Vec<_> = result.differences.iter().map(ToString::to_string).collect();
         (!all.is_empty()).then(|| all.join("; "))
     };
-    if let Some(why) = result.why.clone().or_else(differences) {
+    if let Some(why) = result.reason.clone().or_else(differences) {
         outcome["why"] = why.into();
     }
     outcome

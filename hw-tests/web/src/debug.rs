@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use board_debugger::commands::{CommandOutcome, execute};
-use board_debugger::profiling::{StepCounter, lines};
+use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    Breakpoint, Condition, Debugger, ExecCommand, HaltReason, Machine, PAIRS, describe,
-    flag_letters, instruction_at, register, run_to_exchange, xchng_register_roles,
+    Breakpoint, Debugger, ExecCommand, Expression, HaltReason, Machine, REGISTER_PAIRS,
+    describe_halt, disassemble_at, flag_letters, register_value, run_to_exchange,
+    xchng_register_roles,
 };
 use firmware::ProgramKind;
 use firmware_wire::Request;
@@ -17,27 +18,27 @@ use sargon_reference::parse_fen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::board::{Edition, profile};
+use crate::board::{EvaluatorSources, profile};
+use crate::error::PageError;
 use crate::examine::square;
-use crate::fault::Fault;
 use crate::jobs::{Job, Slice};
 use crate::message::Post;
 use crate::program::{Loaded, set_texts};
 
 /// The board's time within which XCHNG is called for a square; a position takes a third of it.
-const WITHIN: f64 = 5.0;
-/// The computer's time after which a motion that can't go on later is broken off.
-const PATIENCE: Duration = Duration::from_secs(3);
+const DEFAULT_TIME_LIMIT_SECONDS: f64 = 5.0;
+/// The computing time after which a command that can't be continued later is aborted.
+const MAX_EXEC_TIME: Duration = Duration::from_secs(3);
 /// The time after which the worker takes messages.
-const SLICE: Duration = Duration::from_millis(40);
+const MAX_SLICE_TIME: Duration = Duration::from_millis(40);
 /// T-states in which a position is examined, and by far.
-const POSITION: u64 = 40_000_000;
+const MAX_POSITION_T_STATES: u64 = 40_000_000;
 /// Rows of what a command shows.
-const ROWS: usize = 24;
+const DISASSEMBLY_ROWS: usize = 24;
 /// Bytes of the attackers array.
-const ARRAY: usize = 14;
+const ARRAY_BYTES: usize = 14;
 /// The longest window of memory.
-const LONGEST: usize = 0x1000;
+const MAX_MEMORY_WINDOW: usize = 0x1000;
 
 /// A stretch of memory to show.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -46,9 +47,9 @@ pub(crate) struct Window {
     length: usize,
 }
 
-/// A breakpoint as the page wants it.
+/// A breakpoint request of the page.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-pub(crate) struct Wish {
+pub(crate) struct BreakpointRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,52 +63,58 @@ pub(crate) struct Wish {
 }
 
 /// A session.
-pub(crate) struct Debugging {
+pub(crate) struct PageDebugSession {
     debugger: Debugger,
     began: u64,
     halt: HaltReason,
-    /// The reason for the last stop, if the debugger does not know it.
+    /// The reason for the last stop, if the debugger has none.
     message: Option<String>,
     windows: Vec<Window>,
-    /// Whether the user wants the board to stop.
+    /// Whether the user has requested a stop.
     is_stopped: bool,
 }
 
 /// A session that a run and the requests share.
-pub(crate) type Shared = Rc<RefCell<Debugging>>;
+pub(crate) type SharedSession = Rc<RefCell<PageDebugSession>>;
 
 /// Builds the programs and powers up a board on which the application waits.
-fn machine(edition: &Edition) -> Result<Machine, Fault> {
+fn machine(edition: &EvaluatorSources) -> Result<Machine, PageError> {
     let profile = profile(None)?;
     let programs = edition.programs(&profile, ProgramKind::Application)?;
-    let mut machine = Machine::of(&profile, programs.monitor, programs.application);
+    let mut machine = Machine::from_images(&profile, programs.monitor, programs.application);
     machine.start_application();
     Ok(machine)
 }
 
-impl Debugging {
+impl PageDebugSession {
     fn new(debugger: Debugger, halt: HaltReason, message: Option<String>) -> Self {
         let began = debugger.clock();
         Self { debugger, began, halt, message, windows: Vec::new(), is_stopped: false }
     }
 
-    /// A board that stands at the call of XCHNG for a square.
-    pub(crate) fn at_exchange(fen: &str, name: &str, edition: &Edition) -> Result<Self, Fault> {
-        let position = parse_fen(fen.trim()).map_err(Fault::new)?;
+    /// Creates a session stopped at the call of XCHNG for a square.
+    pub(crate) fn at_exchange(
+        fen: &str,
+        name: &str,
+        edition: &EvaluatorSources,
+    ) -> Result<Self, PageError> {
+        let position = parse_fen(fen.trim()).map_err(PageError::new)?;
         let square = square(&position, name)?;
         let mut machine = machine(edition)?;
         machine.send(&Request::Position { squares: encode::squares(&position) });
         let mut code = machine.code();
         set_texts(&mut code, &edition.files);
         let debugger = Debugger::new(machine.board, code);
-        let until = Instant::now() + PATIENCE;
-        let session = run_to_exchange(debugger, square, WITHIN, &mut |_| Instant::now() > until)
-            .map_err(Fault::new)?;
+        let until = Instant::now() + MAX_EXEC_TIME;
+        let session = run_to_exchange(debugger, square, DEFAULT_TIME_LIMIT_SECONDS, &mut |_| {
+            Instant::now() > until
+        })
+        .map_err(PageError::new)?;
         let message = session.outcome.message(&session.debugger);
         Ok(Self::new(session.debugger, HaltReason::Breakpoint, message))
     }
 
-    /// A board that stands at the first instruction of a program.
+    /// Creates a session stopped at the first instruction of a program.
     pub(crate) fn at_program(loaded: Loaded) -> Self {
         let debugger = Debugger::new(loaded.board, loaded.code);
         Self::new(
@@ -122,10 +129,11 @@ impl Debugging {
         self.windows = windows;
     }
 
-    /// Moves the board for a slice at most where the motion can go on later; whether it is to.
+    /// Advances the board by at most a slice if the command can be continued later; returns whether it
+    /// is to be.
     fn advance(&mut self, motion: ExecCommand, until: Instant) -> bool {
         let goes_on = matches!(motion, ExecCommand::Continue | ExecCommand::RunTo(_));
-        let slice = if goes_on { SLICE } else { PATIENCE };
+        let slice = if goes_on { MAX_SLICE_TIME } else { MAX_EXEC_TIME };
         let end = until.min(Instant::now() + slice);
         self.halt = self.debugger.run(motion, &mut |_| Instant::now() >= end);
         self.message = None;
@@ -140,23 +148,23 @@ impl Debugging {
     }
 
     /// Runs a command of the text debugger.
-    pub(crate) fn command(&mut self, line: &str) -> Result<String, Fault> {
-        let until = Instant::now() + PATIENCE;
+    pub(crate) fn command(&mut self, line: &str) -> Result<String, PageError> {
+        let until = Instant::now() + MAX_EXEC_TIME;
         let done = execute(&mut self.debugger, line, &mut |_| Instant::now() > until);
-        Ok(match done.map_err(Fault::new)? {
+        Ok(match done.map_err(PageError::new)? {
             CommandOutcome::Output(text) => text,
-            CommandOutcome::Show(pane) => pane.lines(&self.debugger, ROWS).join("\n"),
+            CommandOutcome::Show(pane) => pane.lines(&self.debugger, DISASSEMBLY_ROWS).join("\n"),
             CommandOutcome::Halted(halt) => {
                 self.halt = halt;
                 self.message = None;
-                describe(&self.debugger, halt)
+                describe_halt(&self.debugger, halt)
             }
             CommandOutcome::Quit => "the session ends with the page".to_owned(),
         })
     }
 
     /// Sets breakpoints, these and no others.
-    pub(crate) fn set_breakpoints(&mut self, wishes: Vec<Wish>) -> Value {
+    pub(crate) fn set_breakpoints(&mut self, wishes: Vec<BreakpointRequest>) -> Value {
         let known: Vec<_> = self.debugger.stops.breakpoints().map(|(id, _)| id).collect();
         for id in known {
             self.debugger.stops.remove_breakpoint(id);
@@ -170,22 +178,21 @@ impl Debugging {
         json!({ "breakpoints": set.collect::<Vec<_>>() })
     }
 
-    fn set_breakpoint(&mut self, wish: &Wish) -> Result<(u16, Option<u32>), String> {
+    fn set_breakpoint(&mut self, wish: &BreakpointRequest) -> Result<(u16, Option<u32>), String> {
         let code = self.debugger.code();
         let condition = wish.condition.as_deref().filter(|text| !text.trim().is_empty());
-        let condition = condition.map(|text| Condition::parse(text, code)).transpose();
+        let condition = condition.map(|text| Expression::parse(text, code)).transpose();
         let condition = condition.map_err(|error| error.to_string())?;
         let (line, addresses) = match (&wish.file, wish.line, wish.address, &wish.symbol) {
             (Some(file), Some(line), ..) => {
-                let found = code.breakable(file, line);
+                let found = code.breakpoint_line(file, line);
                 let (line, addresses) =
                     found.ok_or_else(|| format!("no instruction at or below {file}:{line}"))?;
                 (Some(line), addresses)
             }
             (_, _, Some(address), _) => (None, vec![address]),
             (_, _, _, Some(name)) => {
-                let address =
-                    code.symbol(name).ok_or_else(|| format!("there is no label {name}"))?;
+                let address = code.symbol(name).ok_or_else(|| format!("unknown label '{name}'"))?;
                 (None, vec![address])
             }
             _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
@@ -210,16 +217,16 @@ impl Debugging {
         let debugger = &self.debugger;
         let code = debugger.code();
         let registers = debugger.registers();
-        let names = PAIRS.into_iter().chain(["I", "R"]);
+        let names = REGISTER_PAIRS.into_iter().chain(["I", "R"]);
         let values: serde_json::Map<String, Value> = names
-            .filter_map(|name| Some((name.to_owned(), register(&registers, name)?.into())))
+            .filter_map(|name| Some((name.to_owned(), register_value(&registers, name)?.into())))
             .collect();
-        let instruction = instruction_at(debugger, registers.pc);
-        let message = self.message.clone().unwrap_or_else(|| describe(debugger, self.halt));
+        let instruction = disassemble_at(debugger, registers.pc);
+        let message = self.message.clone().unwrap_or_else(|| describe_halt(debugger, self.halt));
         let roles = xchng_register_roles(&registers, code);
         let array = code.symbol("ATKLST");
         json!({
-            "halt": word(self.halt),
+            "halt": halt_word(self.halt),
             "message": message,
             "registers": values,
             "flags": flag_letters(registers.af).replace('-', ""),
@@ -228,13 +235,13 @@ impl Debugging {
                 "text": instruction.text,
             },
             "place": self.place(registers.pc),
-            "label": code.name_of(registers.pc),
+            "label": code.address_name(registers.pc),
             "clock": debugger.clock(),
             "elapsed": i128::from(debugger.clock()) as i64 - self.began as i64,
             "turn": debugger.step_count(),
             "calls": self.calls(),
             "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
-            "array": array.map(|address| self.memory(Window { address, length: ARRAY })),
+            "array": array.map(|address| self.memory(Window { address, length: ARRAY_BYTES })),
             "roles": roles.into_iter().map(|role| json!({
                 "meaning": role.meaning, "register": role.register, "value": role.value,
             })).collect::<Vec<_>>(),
@@ -242,7 +249,7 @@ impl Debugging {
     }
 
     fn memory(&self, window: Window) -> Value {
-        let bytes = self.debugger.dump(window.address, window.length.min(LONGEST));
+        let bytes = self.debugger.dump(window.address, window.length.min(MAX_MEMORY_WINDOW));
         json!({ "address": window.address, "bytes": bytes })
     }
 
@@ -255,11 +262,11 @@ impl Debugging {
 
     fn calls(&self) -> Vec<Value> {
         let code = self.debugger.code();
-        let call = |call: board_debugger::Call| {
+        let call = |call: board_debugger::OpenCall| {
             let mut shown = json!({
-                "routine": code.name_of(call.routine),
+                "routine": code.address_name(call.routine),
                 "address": call.routine,
-                "site": code.place_of(call.site),
+                "site": code.describe_address(call.site),
                 "service": call.is_service,
                 "seen": call.was_seen,
             });
@@ -273,7 +280,7 @@ impl Debugging {
     }
 }
 
-fn word(halt: HaltReason) -> &'static str {
+fn halt_word(halt: HaltReason) -> &'static str {
     match halt {
         HaltReason::Step => "step",
         HaltReason::Breakpoint => "breakpoint",
@@ -286,9 +293,12 @@ fn word(halt: HaltReason) -> &'static str {
 }
 
 /// The motion of a word.
-pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<ExecCommand, Fault> {
+pub(crate) fn parse_exec_command(
+    word: &str,
+    address: Option<u16>,
+) -> Result<ExecCommand, PageError> {
     let to = |make: fn(u16) -> ExecCommand| {
-        address.map(make).ok_or_else(|| Fault::new(format!("{word} needs an address")))
+        address.map(make).ok_or_else(|| PageError::new(format!("{word} needs an address")))
     };
     Ok(match word {
         "step" => ExecCommand::Step,
@@ -303,26 +313,26 @@ pub(crate) fn motion(word: &str, address: Option<u16>) -> Result<ExecCommand, Fa
         "backGo" => ExecCommand::ReverseContinue,
         "backTo" => to(ExecCommand::ReverseTo)?,
         "backToChange" => to(ExecCommand::ReverseToChange)?,
-        _ => return Err(Fault::new(format!("there is no motion {word}"))),
+        _ => return Err(PageError::new(format!("unknown command '{word}'"))),
     })
 }
 
 /// A board on its way.
-pub(crate) struct Move {
-    session: Shared,
+pub(crate) struct ExecJob {
+    session: SharedSession,
     motion: ExecCommand,
     until: Instant,
 }
 
-impl Move {
+impl ExecJob {
     /// A motion that ends by itself after a time.
-    pub(crate) fn new(session: &Shared, motion: ExecCommand, within: Duration) -> Self {
+    pub(crate) fn new(session: &SharedSession, motion: ExecCommand, within: Duration) -> Self {
         session.borrow_mut().is_stopped = false;
         Self { session: Rc::clone(session), motion, until: Instant::now() + within }
     }
 }
 
-impl Job for Move {
+impl Job for ExecJob {
     fn advance(&mut self, _post: &mut Post<'_>) -> Slice {
         let mut session = self.session.borrow_mut();
         if session.advance(self.motion, self.until) {
@@ -337,17 +347,17 @@ impl Job for Move {
 }
 
 /// T-states by source line while the board examines a position.
-pub(crate) fn times(fen: &str, edition: &Edition) -> Result<Value, Fault> {
-    let position = parse_fen(fen.trim()).map_err(Fault::new)?;
+pub(crate) fn times(fen: &str, edition: &EvaluatorSources) -> Result<Value, PageError> {
+    let position = parse_fen(fen.trim()).map_err(PageError::new)?;
     let mut machine = machine(edition)?;
     let mut code = machine.code();
     set_texts(&mut code, &edition.files);
     let mut meter = StepCounter::new(&code);
     machine.send(&Request::Position { squares: encode::squares(&position) });
-    meter.run(&mut machine.board, POSITION);
+    meter.run(&mut machine.board, MAX_POSITION_T_STATES);
     let mut found: Vec<(String, Vec<Value>)> = Vec::new();
     let mut total = 0;
-    for time in lines(&meter, &code) {
+    for time in line_times(&meter, &code) {
         total += time.t_states;
         let line = json!({ "line": time.line, "passages": time.runs, "tStates": time.t_states });
         match found.iter_mut().find(|(file, _)| *file == time.file) {

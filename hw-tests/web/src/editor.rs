@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tdlasm::Options;
-use tdlasm_server::Protocol;
+use tdlasm_server::LanguageServer;
 
 use crate::board::SourceFile;
-use crate::fault::Fault;
+use crate::error::PageError;
 
 /// A place in a file; lines and columns count from 1, columns in units of UTF-16.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct TextLocation {
     file: String,
     line: u32,
     column: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 /// A message about a source.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Remark {
+pub(crate) struct Diagnostic {
     severity: &'static str,
     code: String,
     message: String,
@@ -47,7 +47,7 @@ pub(crate) struct Token {
 
 /// A session of the language server, with the texts that it was given.
 pub(crate) struct Editor {
-    protocol: Protocol,
+    server: LanguageServer,
     defines: Vec<(String, u16)>,
     texts: BTreeMap<String, String>,
     version: i32,
@@ -58,18 +58,18 @@ pub(crate) struct Editor {
 
 impl Editor {
     /// Begins a session in which these symbols are defined.
-    pub(crate) fn new(defines: Vec<(String, u16)>) -> Result<Self, Fault> {
+    pub(crate) fn new(defines: Vec<(String, u16)>) -> Result<Self, PageError> {
         let mut options = Options { defines: defines.clone(), ..Options::default() };
         options.include_dirs.push(Default::default());
         let mut editor = Self {
-            protocol: Protocol::new(options),
+            server: LanguageServer::new(options),
             defines,
             texts: BTreeMap::new(),
             version: 0,
             remarks: BTreeMap::new(),
             kinds: Vec::new(),
         };
-        let begun = editor.ask("initialize", json!({ "capabilities": {} }))?;
+        let begun = editor.request("initialize", json!({ "capabilities": {} }))?;
         let kinds = begun.pointer("/capabilities/semanticTokensProvider/legend/tokenTypes");
         let kinds = kinds.and_then(Value::as_array).into_iter().flatten();
         editor.kinds = kinds.filter_map(|kind| kind.as_str().map(str::to_owned)).collect();
@@ -82,20 +82,20 @@ impl Editor {
     }
 
     /// Takes the texts of all files, and returns what is wrong with them.
-    pub(crate) fn check(&mut self, files: &[SourceFile]) -> Result<Vec<Remark>, Fault> {
+    pub(crate) fn check(&mut self, files: &[SourceFile]) -> Result<Vec<Diagnostic>, PageError> {
         let gone: Vec<String> = (self.texts.keys())
             .filter(|name| !files.iter().any(|file| file.name == **name))
             .cloned()
             .collect();
         for name in gone {
-            self.tell("textDocument/didClose", json!({ "textDocument": { "uri": name } }))?;
+            self.notify("textDocument/didClose", json!({ "textDocument": { "uri": name } }))?;
             self.texts.remove(&name);
             self.remarks.remove(&name);
         }
         for file in files {
-            self.put(file)?;
+            self.open_or_change(file)?;
         }
-        for one in self.protocol.news() {
+        for one in self.server.take_notifications() {
             let all = one.pointer("/params/diagnostics").and_then(Value::as_array);
             let file = one.pointer("/params/uri").and_then(Value::as_str);
             if let (Some(file), Some(all)) = (file, all) {
@@ -103,11 +103,11 @@ impl Editor {
             }
         }
         let all = self.remarks.iter();
-        Ok(all.flat_map(|(file, all)| all.iter().map(|one| remark(file, one))).collect())
+        Ok(all.flat_map(|(file, all)| all.iter().map(|one| diagnostic(file, one))).collect())
     }
 
     /// Opens a file, or takes its new text.
-    fn put(&mut self, file: &SourceFile) -> Result<(), Fault> {
+    fn open_or_change(&mut self, file: &SourceFile) -> Result<(), PageError> {
         let SourceFile { name, text } = file;
         let known = self.texts.get(name);
         if known == Some(text) {
@@ -119,20 +119,20 @@ impl Editor {
             let document = json!({ "uri": name, "version": version });
             let changes = json!([{ "text": text }]);
             let changed = json!({ "textDocument": document, "contentChanges": changes });
-            self.tell("textDocument/didChange", changed)?;
+            self.notify("textDocument/didChange", changed)?;
         } else {
             let document =
                 json!({ "uri": name, "languageId": "tdl", "version": version, "text": text });
-            self.tell("textDocument/didOpen", json!({ "textDocument": document }))?;
+            self.notify("textDocument/didOpen", json!({ "textDocument": document }))?;
         }
         self.texts.insert(name.clone(), text.clone());
         Ok(())
     }
 
     /// The tokens of a file.
-    pub(crate) fn tokens(&mut self, file: &str) -> Result<Vec<Token>, Fault> {
+    pub(crate) fn tokens(&mut self, file: &str) -> Result<Vec<Token>, PageError> {
         let asked = json!({ "textDocument": { "uri": file } });
-        let answer = self.ask("textDocument/semanticTokens/full", asked)?;
+        let answer = self.request("textDocument/semanticTokens/full", asked)?;
         let data: Vec<u32> = serde_json::from_value(answer["data"].clone()).unwrap_or_default();
         let (mut line, mut column) = (1, 1);
         let mut tokens = Vec::new();
@@ -147,17 +147,17 @@ impl Editor {
     }
 
     /// Text about a place, and the stretch that it is about.
-    pub(crate) fn hover(&mut self, place: &Place) -> Result<Value, Fault> {
-        let answer = self.ask("textDocument/hover", at(place))?;
+    pub(crate) fn hover(&mut self, place: &TextLocation) -> Result<Value, PageError> {
+        let answer = self.request("textDocument/hover", at(place))?;
         let Some(markdown) = answer.pointer("/contents/value") else { return Ok(Value::Null) };
         let range = &answer["range"];
         let [from, to] = ["start", "end"].map(|end| place_of(&place.file, &range[end]));
         Ok(json!({ "markdown": markdown, "from": from, "to": to }))
     }
 
-    /// Words that may stand at a place.
-    pub(crate) fn completion(&mut self, place: &Place) -> Result<Value, Fault> {
-        let answer = self.ask("textDocument/completion", at(place))?;
+    /// Returns the completions at a location.
+    pub(crate) fn completion(&mut self, place: &TextLocation) -> Result<Value, PageError> {
+        let answer = self.request("textDocument/completion", at(place))?;
         let items = answer.as_array().or_else(|| answer["items"].as_array());
         let item = |item: &Value| {
             let insert = item.pointer("/textEdit/newText").unwrap_or(&item["label"]);
@@ -173,31 +173,35 @@ impl Editor {
     }
 
     /// The definition of the name at a place.
-    pub(crate) fn definition(&mut self, place: &Place) -> Result<Option<Place>, Fault> {
-        let answer = self.ask("textDocument/definition", at(place))?;
+    pub(crate) fn definition(
+        &mut self,
+        place: &TextLocation,
+    ) -> Result<Option<TextLocation>, PageError> {
+        let answer = self.request("textDocument/definition", at(place))?;
         let first = if answer.is_array() { &answer[0] } else { &answer };
         let file = first["uri"].as_str();
         Ok(file.map(|file| place_of(file, &first["range"]["start"])))
     }
 
-    fn tell(&mut self, method: &str, params: Value) -> Result<(), Fault> {
+    fn notify(&mut self, method: &str, params: Value) -> Result<(), PageError> {
         let message = json!({ "method": method, "params": params });
-        self.protocol.take(message).map_err(Fault::new)?;
+        self.server.handle_message(message).map_err(PageError::new)?;
         Ok(())
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Fault> {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, PageError> {
         let message = json!({ "id": 1, "method": method, "params": params });
-        let answer = self.protocol.take(message).map_err(Fault::new)?.unwrap_or_default();
+        let answer =
+            self.server.handle_message(message).map_err(PageError::new)?.unwrap_or_default();
         match answer.pointer("/error/message").and_then(Value::as_str) {
-            Some(message) => Err(Fault::new(message)),
+            Some(message) => Err(PageError::new(message)),
             None => Ok(answer["result"].clone()),
         }
     }
 }
 
 /// A place as the protocol has it.
-fn at(place: &Place) -> Value {
+fn at(place: &TextLocation) -> Value {
     let [line, character] = [place.line, place.column].map(|number| number.saturating_sub(1));
     let position = json!({ "line": line, "character": character });
     json!({ "textDocument": { "uri": place.file }, "position": position })
@@ -207,19 +211,19 @@ fn number(value: &Value) -> u32 {
     value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0) + 1
 }
 
-fn place_of(file: &str, position: &Value) -> Place {
+fn place_of(file: &str, position: &Value) -> TextLocation {
     let line = number(&position["line"]);
-    Place { file: file.to_owned(), line, column: number(&position["character"]) }
+    TextLocation { file: file.to_owned(), line, column: number(&position["character"]) }
 }
 
-fn remark(file: &str, one: &Value) -> Remark {
+fn diagnostic(file: &str, one: &Value) -> Diagnostic {
     let [start, end] = ["start", "end"].map(|end| place_of(file, &one["range"][end]));
     let said = one["message"].as_str().unwrap_or_default();
     let (message, help) = match said.split_once("\nhelp: ") {
         Some((message, help)) => (message, Some(help.to_owned())),
         None => (said, None),
     };
-    Remark {
+    Diagnostic {
         severity: if one["severity"] == 1 { "error" } else { "warning" },
         code: one["code"].as_str().unwrap_or_default().to_owned(),
         message: message.to_owned(),
@@ -256,8 +260,8 @@ mod tests {
         SourceFile { name: "a.asm".to_owned(), text: text.to_owned() }
     }
 
-    fn place(line: u32, column: u32) -> Place {
-        Place { file: "a.asm".to_owned(), line, column }
+    fn place(line: u32, column: u32) -> TextLocation {
+        TextLocation { file: "a.asm".to_owned(), line, column }
     }
 
     #[test]

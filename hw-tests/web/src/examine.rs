@@ -3,22 +3,22 @@
 use firmware_wire::{SquareRecord, StepRecord, status};
 use hil_harness::live::LiveBoard;
 use rcflash_link::LinkError;
-use sargon_analysis::{Comparison, compare};
+use sargon_analysis::{EvaluatorDiff, compare_evaluators};
 use sargon_corpus::encode;
 use sargon_reference::{
-    AttackersArray, Colour, Direction, Examination, Piece, Pin, Position, Square, Verdict,
-    examine_as, parse_fen,
+    AttackersArray, Colour, Direction, Evaluation, Piece, Pin, Position, Square, SquareResult,
+    evaluate_as, parse_fen,
 };
 use serde::Serialize;
 
-use crate::board::{Boards, Edition};
-use crate::exchange::{Capturer, Exchange, StepFacts};
-use crate::fault::Fault;
+use crate::board::{Boards, EvaluatorSources};
+use crate::error::PageError;
+use crate::exchange::{CapturerView, Exchange, StepFacts};
 
 /// The answer to `examine`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Findings {
+pub(crate) struct ExamineReply {
     fen: String,
     behaviour: String,
     pins: Vec<PinFacts>,
@@ -44,9 +44,9 @@ struct SquareFacts {
     square: String,
     piece: char,
     value: u8,
-    attackers: Vec<Capturer>,
-    defenders: Vec<Capturer>,
-    barred: Vec<Capturer>,
+    attackers: Vec<CapturerView>,
+    defenders: Vec<CapturerView>,
+    barred: Vec<CapturerView>,
     array: Arrays,
     residue: Residues,
     agrees: bool,
@@ -74,16 +74,16 @@ struct Residues {
 }
 
 /// A question about a position.
-pub(crate) struct Question<'a> {
+pub(crate) struct ExamineRequest<'a> {
     pub(crate) fen: &'a str,
-    pub(crate) edition: &'a Edition,
-    /// The square, if only one is asked for.
+    pub(crate) edition: &'a EvaluatorSources,
+    /// The square, if only one is requested.
     pub(crate) square: Option<&'a str>,
 }
 
 /// The findings of the board on a position.
 #[derive(Default)]
-struct Seen {
+struct BoardObservation {
     squares: Vec<(SquareRecord, Option<u64>)>,
     /// The steps of exchanges by square.
     steps: Vec<(u8, Vec<StepRecord>)>,
@@ -91,26 +91,29 @@ struct Seen {
 }
 
 /// Examines a position.
-pub(crate) fn examine(boards: &mut Boards, question: &Question<'_>) -> Result<Findings, Fault> {
+pub(crate) fn examine(
+    boards: &mut Boards,
+    question: &ExamineRequest<'_>,
+) -> Result<ExamineReply, PageError> {
     let full = chess_rules::Position::from_fen(question.fen.trim())?;
-    let position = parse_fen(question.fen.trim()).map_err(|error| Fault {
+    let position = parse_fen(question.fen.trim()).map_err(|error| PageError {
         column: u32::try_from(error.column).ok(),
-        ..Fault::new(&error)
+        ..PageError::new(&error)
     })?;
     let wanted = question.square.map(|name| square(&position, name)).transpose()?;
     let edition = question.edition;
-    let found = examine_as(&position, encode::behaviour(edition.behaviour));
+    let found = evaluate_as(&position, encode::behaviour(edition.behaviour));
     let live = boards.with(edition)?;
-    let seen = Seen::by(live, &position, wanted);
+    let seen = BoardObservation::by(live, &position, wanted);
     if seen.error.is_some() {
         boards.forget(edition);
     }
-    let compared = compare(&position);
-    let is_wanted = |verdict: &&Verdict| wanted.is_none_or(|square| square == verdict.square);
-    let verdicts = found.verdicts.iter().filter(is_wanted);
+    let compared = compare_evaluators(&position);
+    let is_wanted = |verdict: &&SquareResult| wanted.is_none_or(|square| square == verdict.square);
+    let verdicts = found.squares.iter().filter(is_wanted);
     let facts = verdicts.map(|verdict| facts(&position, &found, verdict, &seen, &compared));
     let squares: Vec<SquareFacts> = facts.collect();
-    Ok(Findings {
+    Ok(ExamineReply {
         fen: full.to_string(),
         behaviour: edition.behaviour.to_string(),
         pins: found.pins.iter().map(|pin| pin_facts(&position, pin)).collect(),
@@ -121,32 +124,32 @@ pub(crate) fn examine(boards: &mut Boards, question: &Question<'_>) -> Result<Fi
 }
 
 /// The occupied square of a name.
-pub(crate) fn square(position: &Position, name: &str) -> Result<Square, Fault> {
-    let square =
-        Square::named(name).ok_or_else(|| Fault::new(format!("{name} is no square: a1 to h8")))?;
+pub(crate) fn square(position: &Position, name: &str) -> Result<Square, PageError> {
+    let square = Square::named(name)
+        .ok_or_else(|| PageError::new(format!("invalid square '{name}': expected a1 to h8")))?;
     match position.on(square) {
         Some(_) => Ok(square),
-        None => Err(Fault::new(format!("{square} is empty: nothing can be lost there"))),
+        None => Err(PageError::new(format!("{square} is empty: nothing can be lost there"))),
     }
 }
 
-impl Seen {
-    /// Asks the board for the position, and for the steps of each exchange.
+impl BoardObservation {
+    /// Requests the position and the steps of each exchange from the board.
     fn by(live: &mut LiveBoard, position: &Position, wanted: Option<Square>) -> Self {
         let mut seen = Self::default();
-        if let Err(error) = seen.ask(live, position, wanted) {
-            seen.error = Some(format!("{error}; {}", live.whereabouts()));
+        if let Err(error) = seen.observe(live, position, wanted) {
+            seen.error = Some(format!("{error}; {}", live.describe_program_counter()));
         }
         seen
     }
 
-    fn ask(
+    fn observe(
         &mut self,
         live: &mut LiveBoard,
         position: &Position,
         wanted: Option<Square>,
     ) -> Result<(), LinkError> {
-        let observation = live.position(position)?;
+        let observation = live.request_position(position)?;
         let mut times = observation.t_states.into_iter().flatten();
         let records = observation.squares.into_iter();
         self.squares = records.map(|record| (record, times.next())).collect();
@@ -156,7 +159,7 @@ impl Seen {
             let piece = encode::decode_piece(record.piece).filter(|_| is_wanted);
             let array = AttackersArray::from_bytes(&record.array);
             if let Some(piece) = piece.filter(|piece| may_be_played(piece, &array)) {
-                let (_, _, steps) = live.steps(piece, piece.kind.value(), &array)?;
+                let (_, _, steps) = live.request_trace(piece, piece.kind.value(), &array)?;
                 self.steps.push((record.square, steps));
             }
         }
@@ -174,7 +177,7 @@ impl Seen {
     }
 }
 
-/// Whether somebody attacks, and the array holds as many pieces as it promises. As in 1978 it may
+/// Returns `true` if there is an attacker and the counts of the array are those of its pieces. As in 1978 it may
 /// promise more, and the exchange runs on into other memory then.
 fn may_be_played(piece: &Piece, array: &AttackersArray) -> bool {
     let holds = |colour| array.in_order(colour).len() >= usize::from(array.count(colour));
@@ -183,12 +186,12 @@ fn may_be_played(piece: &Piece, array: &AttackersArray) -> bool {
 
 fn facts(
     position: &Position,
-    found: &Examination,
-    verdict: &Verdict,
-    seen: &Seen,
-    compared: &[Comparison],
+    found: &Evaluation,
+    verdict: &SquareResult,
+    seen: &BoardObservation,
+    compared: &[EvaluatorDiff],
 ) -> SquareFacts {
-    let Verdict { square, piece, array, overflow, outcome, .. } = verdict;
+    let SquareResult { square, piece, array, overflow, outcome, .. } = verdict;
     let record = seen.record(*square);
     let there = record.map(|(record, _)| *record);
     let exchange = Exchange::new(position, *square, *piece, array, &found.pins);
@@ -214,7 +217,7 @@ fn facts(
         overflow: has(status::OVERFLOW).unwrap_or(*overflow),
         short: has(status::SHORT).unwrap_or(outcome.short),
         steps,
-        reason: comparison.map(Comparison::reason).unwrap_or_default(),
+        reason: comparison.map(EvaluatorDiff::reason).unwrap_or_default(),
         t_states: record.and_then(|(_, t_states)| *t_states),
         attackers: exchange.attackers,
         defenders: exchange.defenders,
@@ -254,9 +257,9 @@ mod tests {
 
     use super::*;
 
-    fn findings(fen: &str, behaviour: Behaviour) -> Findings {
-        let edition = Edition { behaviour, files: Vec::new() };
-        let question = Question { fen, edition: &edition, square: None };
+    fn findings(fen: &str, behaviour: Behaviour) -> ExamineReply {
+        let edition = EvaluatorSources { behaviour, files: Vec::new() };
+        let question = ExamineRequest { fen, edition: &edition, square: None };
         examine(&mut Boards::default(), &question).expect("a board answers")
     }
 
@@ -276,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_pin_names_who_pins() {
-        let found = findings("4r1k1/8/8/8/5p2/8/4N3/4K3 w - -", Behaviour::Mended);
+        let found = findings("4r1k1/8/8/8/5p2/8/4N3/4K3 w - -", Behaviour::Corrected);
         let pin = &found.pins[0];
         assert_eq!(
             (pin.square.as_str(), pin.by.as_deref(), pin.direction),
@@ -286,12 +289,12 @@ mod tests {
 
     #[test]
     fn what_is_no_question_is_refused() {
-        let edition = Edition { behaviour: Behaviour::Mended, files: Vec::new() };
+        let edition = EvaluatorSources { behaviour: Behaviour::Corrected, files: Vec::new() };
         let mut boards = Boards::default();
         for (fen, square) in
             [("4k3/8/8/8/8/8/8/4K3 w - -", "e4"), ("4k3/8/8/8/8/8/8/4K3 w - -", "z9"), ("x", "e1")]
         {
-            let question = Question { fen, edition: &edition, square: Some(square) };
+            let question = ExamineRequest { fen, edition: &edition, square: Some(square) };
             assert!(examine(&mut boards, &question).is_err(), "{fen} {square}");
         }
     }

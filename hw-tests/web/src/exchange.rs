@@ -1,14 +1,17 @@
 //! The exchange on one square as pieces with their squares, and its steps.
 
 use firmware_wire::StepRecord;
-use sargon_analysis::{Action, Capturers, Party, Step, capturers, kinds, takers, trace};
-use sargon_reference::{AttackersArray, Bearer, Colour, Piece, Pin, Position, Square};
+use sargon_analysis::{
+    ArrayCapturers, ExchangeSide, ExchangeStep, StepAction, array_capturers, capturer_kinds,
+    capturing_pieces, exchange_steps,
+};
+use sargon_reference::{AttackersArray, Capturer, Colour, Piece, Pin, Position, Square};
 use serde::Serialize;
 
 /// A piece that may capture.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Capturer {
+pub(crate) struct CapturerView {
     piece: char,
     value: u8,
     square: Option<String>,
@@ -65,10 +68,10 @@ impl StepFacts {
 pub(crate) struct Exchange {
     square: Square,
     piece: Piece,
-    pub(crate) attackers: Vec<Capturer>,
-    pub(crate) defenders: Vec<Capturer>,
-    pub(crate) barred: Vec<Capturer>,
-    steps: Vec<Step>,
+    pub(crate) attackers: Vec<CapturerView>,
+    pub(crate) defenders: Vec<CapturerView>,
+    pub(crate) barred: Vec<CapturerView>,
+    steps: Vec<ExchangeStep>,
 }
 
 impl Exchange {
@@ -80,27 +83,27 @@ impl Exchange {
         array: &AttackersArray,
         pins: &[Pin],
     ) -> Self {
-        let found = capturers(position, square, pins);
+        let found = array_capturers(position, square, pins);
         let [attackers, defenders] =
             [piece.colour.other(), piece.colour].map(|colour| side(array, colour, &found));
-        let values = |side: &[Capturer]| side.iter().map(|it| it.value).collect::<Vec<_>>();
-        let steps = trace(piece.kind.value(), &values(&attackers), &values(&defenders));
-        let barred = found.barred.iter().map(Capturer::from).collect();
+        let values = |side: &[CapturerView]| side.iter().map(|it| it.value).collect::<Vec<_>>();
+        let steps = exchange_steps(piece.kind.value(), &values(&attackers), &values(&defenders));
+        let barred = found.barred.iter().map(CapturerView::from).collect();
         Self { square, piece, attackers, defenders, barred, steps }
     }
 
     /// The steps, each with the board's own of the same number.
     pub(crate) fn steps(&self, board: &[StepRecord]) -> Vec<StepFacts> {
         let mut stands = self.piece.letter();
-        let takers = takers(&self.steps);
+        let capturing_pieces = capturing_pieces(&self.steps);
         let mut facts = Vec::new();
-        for (number, (step, taker)) in self.steps.iter().zip(takers).enumerate() {
-            let by_owner = step.party == Party::Defenders;
+        for (number, (step, taker)) in self.steps.iter().zip(capturing_pieces).enumerate() {
+            let by_owner = step.party == ExchangeSide::Defenders;
             let side = if by_owner { &self.defenders } else { &self.attackers };
             let Some(capturer) = side.get(taker) else { break };
             let board = board.get(number).map(BoardStep::from);
             facts.push(self.fact(step, capturer, stands, board));
-            if matches!(step.action, Action::Takes | Action::TakesLast) {
+            if matches!(step.action, StepAction::Takes | StepAction::TakesLast) {
                 stands = capturer.piece;
             }
         }
@@ -109,14 +112,14 @@ impl Exchange {
 
     fn fact(
         &self,
-        step: &Step,
-        capturer: &Capturer,
+        step: &ExchangeStep,
+        capturer: &CapturerView,
         captured: char,
         board: Option<BoardStep>,
     ) -> StepFacts {
         let colour = match step.party {
-            Party::Attackers => self.piece.colour.other(),
-            Party::Defenders => self.piece.colour,
+            ExchangeSide::Attackers => self.piece.colour.other(),
+            ExchangeSide::Defenders => self.piece.colour,
         };
         let (action, words) = action(step.action);
         let name = Piece::from_letter(capturer.piece).map_or("piece", kind_name);
@@ -137,35 +140,35 @@ impl Exchange {
     }
 }
 
-impl From<&Bearer> for Capturer {
-    fn from(bearer: &Bearer) -> Self {
+impl From<&Capturer> for CapturerView {
+    fn from(capturer: &Capturer) -> Self {
         Self {
-            piece: bearer.piece.letter(),
-            value: bearer.piece.kind.value(),
-            square: Some(bearer.square.to_string()),
-            pinned: bearer.is_pinned,
-            xray: bearer.is_behind,
+            piece: capturer.piece.letter(),
+            value: capturer.piece.kind.value(),
+            square: Some(capturer.square.to_string()),
+            pinned: capturer.is_pinned,
+            xray: capturer.is_behind,
         }
     }
 }
 
 /// A side's entries of an array. As in 1978 it may hold other pieces than the rules put there, in
 /// another order: an entry then stands for the first piece of its kind that is left.
-fn side(array: &AttackersArray, colour: Colour, found: &Capturers) -> Vec<Capturer> {
-    let mut left: Vec<&Bearer> = found.in_order(colour).collect();
+fn side(array: &AttackersArray, colour: Colour, found: &ArrayCapturers) -> Vec<CapturerView> {
+    let mut left: Vec<&Capturer> = found.in_order(colour).collect();
     let others = found.barred.iter().chain(&found.left_out);
-    left.extend(others.filter(|bearer| bearer.piece.colour == colour));
+    left.extend(others.filter(|capturer| capturer.piece.colour == colour));
     let values = array.in_order(colour);
     let is_ordered = values.len() <= left.len()
         && values.iter().zip(&left).all(|(value, it)| *value == it.piece.kind.value());
     if is_ordered {
-        return left[..values.len()].iter().map(|bearer| Capturer::from(*bearer)).collect();
+        return left[..values.len()].iter().map(|capturer| CapturerView::from(*capturer)).collect();
     }
-    let entries = kinds(array, colour).into_iter().map(|kind| {
+    let entries = capturer_kinds(array, colour).into_iter().map(|kind| {
         let piece = Piece { colour, kind };
-        match left.iter().position(|bearer| bearer.piece == piece) {
-            Some(at) => Capturer::from(left.remove(at)),
-            None => Capturer {
+        match left.iter().position(|capturer| capturer.piece == piece) {
+            Some(at) => CapturerView::from(left.remove(at)),
+            None => CapturerView {
                 piece: piece.letter(),
                 value: kind.value(),
                 square: None,
@@ -177,13 +180,13 @@ fn side(array: &AttackersArray, colour: Colour, found: &Capturers) -> Vec<Captur
     entries.collect()
 }
 
-fn action(action: Action) -> (&'static str, &'static str) {
+fn action(action: StepAction) -> (&'static str, &'static str) {
     match action {
-        Action::Takes => ("takes", "takes"),
-        Action::TakesLast => ("takes-last", "takes, nobody answers"),
-        Action::NeedsHelp => ("needs-help", "calls for help"),
-        Action::HasNoHelp => ("has-no-help", "has no help: stops"),
-        Action::Stops => ("stops", "stops: cheaper guard"),
+        StepAction::Takes => ("takes", "takes"),
+        StepAction::TakesLast => ("takes-last", "takes, nobody answers"),
+        StepAction::NeedsHelp => ("needs-help", "calls for help"),
+        StepAction::HasNoHelp => ("has-no-help", "has no help: stops"),
+        StepAction::Stops => ("stops", "stops: cheaper guard"),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Long runs by slices.
+//! Jobs that run in time slices.
 
-use crate::fault::Fault;
+use crate::error::PageError;
 use crate::message::Post;
 use serde_json::Value;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 pub(crate) enum Slice {
     /// There is more to do.
     More,
-    /// The run is over, with its result.
-    Done(Result<Value, Fault>),
+    /// The job has ended with a result.
+    Done(Result<Value, PageError>),
 }
 
-/// A run that goes on between messages.
+/// A job that continues between messages.
 pub(crate) trait Job {
     /// Works for about as many milliseconds as a slice has, and posts events.
     fn advance(&mut self, post: &mut Post<'_>) -> Slice;
 
-    /// Ends the run; its result comes with the next slice.
+    /// Stops the job; its result comes with the next slice.
     fn stop(&mut self);
 }

@@ -2,18 +2,18 @@
 //! and loader, behind requests and events as JSON (`docs/try/worker.d.ts` is their contract).
 //!
 //! [`Toolchain`] is plain Rust and is tested natively; `page`, which exists on WebAssembly alone,
-//! hands it to JavaScript. A long run is a `Job` that goes by slices, between which the worker
-//! takes messages.
+//! exports it to JavaScript. A long run is a `Job` that advances in slices, between which the worker
+//! handles messages.
 
 mod assemble;
 mod board;
+mod build_info;
 mod corpus;
 mod debug;
 mod editor;
+mod error;
 mod examine;
 mod exchange;
-mod fault;
-mod figures;
 mod jobs;
 #[cfg(target_family = "wasm")]
 mod line;
@@ -21,13 +21,13 @@ mod machine;
 mod message;
 #[cfg(target_family = "wasm")]
 mod page;
-mod placement;
+mod position_view;
 mod program;
 mod serial;
 mod sources;
 mod toolchain;
 
-pub use fault::Fault;
+pub use error::PageError;
 pub use message::{Message, Post};
 pub use serial::{Open, Port};
 pub use toolchain::Toolchain;

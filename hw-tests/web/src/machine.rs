@@ -1,6 +1,6 @@
 //! A program that runs on a simulated board, with a terminal at its line.
 
-use board_simulator::{QueueLine, BoardModel, RunStop};
+use board_simulator::{BoardModel, QueueLine, RunStop};
 use rcflash_transport::time::{Duration, Instant};
 use serde_json::json;
 
@@ -8,17 +8,17 @@ use crate::message::{Message, Post};
 use crate::program::Loaded;
 
 /// The time for which the board runs before the worker takes messages.
-const SLICE: Duration = Duration::from_millis(20);
+const MAX_SLICE_TIME: Duration = Duration::from_millis(20);
 /// T-states between two looks at the time.
-const STRETCH: u64 = 20_000;
+const T_STATES_PER_CLOCK_CHECK: u64 = 20_000;
 /// The time that a board at its own speed is left alone when it is ahead.
-const REST: Duration = Duration::from_millis(10);
+const PACED_REST: Duration = Duration::from_millis(10);
 /// The longest time that a board at its own speed catches up with, as after the page slept.
-const LATEST: Duration = Duration::from_millis(200);
+const MAX_LAG: Duration = Duration::from_millis(200);
 
 /// The next turn of something that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum MachineState {
     /// At once.
     Now,
     /// After a time.
@@ -28,16 +28,16 @@ pub(crate) enum Next {
 }
 
 /// A board that runs.
-pub(crate) struct Running {
+pub(crate) struct RunningMachine {
     board: BoardModel<QueueLine>,
-    /// Whether the board keeps to its own speed.
+    /// Whether the board runs at its real speed.
     is_paced: bool,
     /// A moment and the board's clock then.
     since: (Instant, u64),
     is_idle: bool,
 }
 
-impl Running {
+impl RunningMachine {
     /// Starts a board.
     pub(crate) fn new(loaded: Loaded, is_paced: bool) -> Self {
         let since = (Instant::now(), loaded.board.clock());
@@ -63,21 +63,23 @@ impl Running {
     }
 
     /// Lets the board run for a slice, and posts what it sends.
-    pub(crate) fn advance(&mut self, post: &mut Post<'_>) -> Next {
+    pub(crate) fn advance(&mut self, post: &mut Post<'_>) -> MachineState {
         if self.is_idle {
-            return Next::Waits;
+            return MachineState::Waits;
         }
         let begun = Instant::now();
         let target = self.target(begun);
-        let mut next = Next::Now;
-        while begun.elapsed() < SLICE {
+        let mut next = MachineState::Now;
+        while begun.elapsed() < MAX_SLICE_TIME {
             if self.board.clock() >= target {
-                next = Next::After(REST);
+                next = MachineState::After(PACED_REST);
                 break;
             }
-            if self.board.run_for(STRETCH.min(target - self.board.clock())) == RunStop::Idle {
+            if self.board.run_for(T_STATES_PER_CLOCK_CHECK.min(target - self.board.clock()))
+                == RunStop::Idle
+            {
                 self.is_idle = true;
-                next = Next::Waits;
+                next = MachineState::Waits;
                 break;
             }
         }
@@ -93,9 +95,9 @@ impl Running {
         let hz = self.board.clock_hz();
         let (began, clock) = self.since;
         let due = clock + (now.duration_since(began).as_secs_f64() * hz as f64) as u64;
-        if due.saturating_sub(self.board.clock()) > (LATEST.as_secs_f64() * hz as f64) as u64 {
+        if due.saturating_sub(self.board.clock()) > (MAX_LAG.as_secs_f64() * hz as f64) as u64 {
             self.since = (now, self.board.clock());
-            return self.board.clock() + STRETCH;
+            return self.board.clock() + T_STATES_PER_CLOCK_CHECK;
         }
         due
     }

@@ -1,4 +1,4 @@
-//! The toolchain in the hands of JavaScript.
+//! The JavaScript interface of the toolchain.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,13 +25,13 @@ impl Worker {
         Self { toolchain: Toolchain::default(), post }
     }
 
-    /// Posts that the toolchain is there; `serial` says whether serial ports can be waited for.
+    /// Posts that the toolchain is ready; `serial`: whether blocking reads of serial ports are possible.
     pub fn start(&self, serial: bool) {
         let post = &self.post;
         Toolchain::start(serial, &mut |message| send(post, &message));
     }
 
-    /// Takes the memory that the page shares for its serial port.
+    /// Attaches the memory that the page shares for its serial port.
     pub fn attach(&mut self, memory: &SharedArrayBuffer, name: String) {
         let stop = Arc::new(AtomicBool::new(false));
         line::attach(memory, Arc::clone(&stop));
@@ -40,13 +40,13 @@ impl Worker {
         self.toolchain.attach(Port::new(name, open, stop));
     }
 
-    /// Takes a request.
+    /// Handles a request.
     pub fn take(&mut self, request: &str) {
         let post = &self.post;
         self.toolchain.take(request, &mut |message| send(post, &message));
     }
 
-    /// Lets runs go on for a slice; the milliseconds after which they want to go on, or less than
+    /// Advances jobs by a slice. Returns the milliseconds until the next slice, or less than
     /// 0 if none does before the next request.
     pub fn advance(&mut self) -> f64 {
         let post = &self.post;
@@ -58,6 +58,6 @@ impl Worker {
 fn send(post: &Function, message: &Message) {
     let bytes: Array =
         message.bytes.iter().map(|bytes| Uint8Array::from(bytes.as_slice())).collect();
-    // The page's function does not throw, and nobody is left to tell if it does.
+    // The page's function does not throw, and there is no one to report to if it does.
     let _ = post.call2(&JsValue::NULL, &JsValue::from_str(&message.json), &bytes);
 }

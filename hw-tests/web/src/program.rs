@@ -1,14 +1,14 @@
 //! A program of the user's on a simulated board, just before its first instruction.
 
 use board_debugger::{LoadedProgram, board_with_program, parse_number, ram_layout};
-use board_simulator::{QueueLine, BoardModel};
-use firmware::code::{CodeMap, KnownProgram};
-use firmware::profile::Profile;
+use board_simulator::{BoardModel, QueueLine};
+use firmware::code_map::{CodeMap, MappedProgram};
+use firmware::profile::BoardProfile;
 use tdlasm::link::link;
 
-use crate::assemble::Sources;
+use crate::assemble::AssembleRequest;
 use crate::board::SourceFile;
-use crate::fault::Fault;
+use crate::error::PageError;
 
 /// A board with a program.
 pub(crate) struct Loaded {
@@ -20,27 +20,32 @@ pub(crate) struct Loaded {
 /// Assembles a program and puts it on a board; it begins at `entry`, a label or a number, if the
 /// source does not say or says otherwise.
 pub(crate) fn load(
-    sources: &Sources,
-    profile: &Profile,
+    sources: &AssembleRequest,
+    profile: &BoardProfile,
     entry: Option<&str>,
-) -> Result<Loaded, Fault> {
+) -> Result<Loaded, PageError> {
     let assembly = sources.assembly()?;
     if assembly.has_errors() {
         let render = tdlasm::diag::render::short(&assembly.diagnostics, &assembly.sources);
-        return Err(Fault::new(format!("the program does not assemble:\n{render}")));
+        return Err(PageError::new(format!("the program does not assemble:\n{render}")));
     }
     let linked = link(&assembly.modules, &ram_layout(profile))
-        .map_err(|errors| Fault::new(format!("the program does not link:\n{errors}")))?;
-    let known = KnownProgram::from(&linked);
-    let (first, _) = known.image.bounds().ok_or_else(|| Fault::new("the program has no bytes"))?;
+        .map_err(|errors| PageError::new(format!("the program does not link:\n{errors}")))?;
+    let known = MappedProgram::from(&linked);
+    let (first, _) =
+        known.image.bounds().ok_or_else(|| PageError::new("the program has no bytes"))?;
     let chosen = entry.filter(|text| !text.is_empty()).map(|text| {
         let symbol = known.symbols.get(&text.to_ascii_uppercase()).copied();
-        let missing = || Fault::new(format!("the program has no label {text} to begin at"));
+        let missing = || {
+            PageError::new(format!(
+                "invalid entry '{text}': expected an address or a label of the program"
+            ))
+        };
         parse_number(text).or(symbol).ok_or_else(missing)
     });
     let entry = chosen.transpose()?.or(linked.entry).unwrap_or(first);
     let (board, mut code) =
-        board_with_program(profile, LoadedProgram::new(known, entry)).map_err(Fault::new)?;
+        board_with_program(profile, LoadedProgram::new(known, entry)).map_err(PageError::new)?;
     set_texts(&mut code, &sources.files);
     Ok(Loaded { board, code, entry })
 }

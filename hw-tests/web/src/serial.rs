@@ -1,4 +1,4 @@
-//! A real board at a port of the page's: who is there, write, verify, corpus. The line is waited
+//! A board at a serial port of the page: identify, write, verify, corpus. The line is waited
 //! for in the worker, so that the link and the loaders are those of `rcflash`.
 
 use std::cell::RefCell;
@@ -8,47 +8,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError};
-use hil_harness::live::{Plan, top};
+use hil_harness::live::{BoardConfig, end_address};
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
-use rcflash_monitors::{Found, Guest, Host, Note, Peer, Stage, Talk, Watch, Who};
+use rcflash_monitors::{
+    HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, MonitorSession, Peer,
+    ProbeResult, ProbedPeer,
+};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::board::{Edition, SourceFile, plan, profile, start};
-use crate::corpus::{Choice, CorpusRun};
-use crate::fault::Fault;
+use crate::board::{EvaluatorSources, SourceFile, plan, profile, start};
+use crate::corpus::{CaseSelection, CorpusRun};
+use crate::error::PageError;
 use crate::message::{Message, Post};
 
 /// The time that a program which was just started may take until it answers.
-const START: Duration = Duration::from_millis(500);
+const BOARD_START_TIME: Duration = Duration::from_millis(500);
 
 /// Opens the page's port at a speed.
 pub type Open = dyn Fn(u32) -> io::Result<Box<dyn Transport + Send>> + Send + Sync;
 
 thread_local! {
-    /// Notes of a run that is set up, which takes a function without a state to tell them to.
+    /// Notes of a run's setup, whose callback is a plain function without state.
     static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn keep_note(text: &str) {
+fn record_note(text: &str) {
     NOTES.with_borrow_mut(|notes| notes.push(text.to_owned()));
 }
 
 /// The parameters of every method.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Wishes {
+pub(crate) struct SerialParams {
     board: Option<String>,
     behaviour: Option<String>,
     files: Option<Vec<SourceFile>>,
     via: Option<String>,
     #[serde(flatten)]
-    choice: Choice,
+    choice: CaseSelection,
 }
 
 /// The page's port.
@@ -69,12 +72,12 @@ impl Port {
 }
 
 /// A board at the port.
-struct AtPort {
+struct PagePortBoard {
     port: Port,
     baud: u32,
 }
 
-impl Board for AtPort {
+impl Board for PagePortBoard {
     fn name(&self) -> &str {
         &self.port.name
     }
@@ -86,35 +89,35 @@ impl Board for AtPort {
 }
 
 /// One request about a board.
-pub(crate) struct Work<'a> {
+pub(crate) struct SerialTask<'a> {
     port: Port,
-    profile: Profile,
-    wishes: Wishes,
+    profile: BoardProfile,
+    wishes: SerialParams,
     request: u64,
     post: &'a mut Post<'a>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> SerialTask<'a> {
     /// Takes up a request.
     pub(crate) fn new(
         port: &Port,
-        wishes: Wishes,
+        wishes: SerialParams,
         request: u64,
         post: &'a mut Post<'a>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, PageError> {
         port.stop.store(false, Ordering::Relaxed);
         let profile = profile(wishes.board.as_deref())?;
         Ok(Self { port: port.clone(), profile, wishes, request, post })
     }
 
     /// Carries a method out.
-    pub(crate) fn run(mut self, method: &str) -> Result<Value, Fault> {
+    pub(crate) fn run(mut self, method: &str) -> Result<Value, PageError> {
         match method {
             "serial.probe" => self.probe(),
             "serial.write" => self.write(),
             "serial.verify" => self.verify(),
             "serial.corpus" => self.corpus(),
-            _ => Err(Fault::new(format!("there is no method {method}"))),
+            _ => Err(PageError::new(format!("unknown method '{method}'"))),
         }
     }
 
@@ -127,68 +130,70 @@ impl<'a> Work<'a> {
         self.profile.uart.baud
     }
 
-    fn open(&self) -> Result<Box<dyn Transport + Send>, Fault> {
+    fn open(&self) -> Result<Box<dyn Transport + Send>, PageError> {
         let name = &self.port.name;
         (self.port.open)(self.baud())
-            .map_err(|error| Fault::new(OpenError::Other(name.clone(), error)))
+            .map_err(|error| PageError::new(OpenError::Other(name.clone(), error)))
     }
 
-    fn link(&self) -> Result<Link, Fault> {
+    fn link(&self) -> Result<Link, PageError> {
         let mut link = Link::new(self.open()?, self.baud());
         link.set_stop(Arc::clone(&self.port.stop));
         Ok(link)
     }
 
-    fn talk(&self) -> Result<Talk, Fault> {
-        Ok(Talk::new(self.open()?, self.baud(), Arc::clone(&self.port.stop)))
+    fn open_session(&self) -> Result<MonitorSession, PageError> {
+        Ok(MonitorSession::new(self.open()?, self.baud(), Arc::clone(&self.port.stop)))
     }
 
-    fn edition(&self) -> Result<Edition, Fault> {
+    fn edition(&self) -> Result<EvaluatorSources, PageError> {
         let behaviour = self.wishes.behaviour.as_deref().unwrap_or("mended");
-        Edition::new(behaviour, self.wishes.files.clone())
+        EvaluatorSources::new(behaviour, self.wishes.files.clone())
     }
 
-    fn built(&self, kind: ProgramKind) -> Result<BuiltImage, Fault> {
+    fn built(&self, kind: ProgramKind) -> Result<BuiltImage, PageError> {
         Ok(self.edition()?.build(&self.profile, kind)?)
     }
 
-    /// Finds out who answers.
-    fn probe(&mut self) -> Result<Value, Fault> {
-        let (found, text, build) = self.who()?;
-        let kind = match &found.who {
-            Who::Known(Peer::Ours, _) => "monitor".to_owned(),
-            Who::Known(peer, _) => Host::of(*peer).map_or("", Host::name).to_owned(),
+    /// Identifies the program at the port.
+    fn probe(&mut self) -> Result<Value, PageError> {
+        let (found, text, build) = self.identify()?;
+        let kind = match &found.peer {
+            ProbedPeer::Known(Peer::OwnFirmware, _) => "monitor".to_owned(),
+            ProbedPeer::Known(peer, _) => {
+                HostMonitor::for_peer(*peer).map_or("", HostMonitor::name).to_owned()
+            }
             _ => "unknown".to_owned(),
         };
         Ok(json!({ "kind": kind, "text": text, "build": build }))
     }
 
-    /// Asks who is there: what was found, a sentence about it, and the build id of a program of
-    /// ours.
-    fn who(&mut self) -> Result<(Found, String, Option<String>), Fault> {
+    /// Identifies the program: what was found, a sentence about it, and the build id of this
+    /// project's firmware.
+    fn identify(&mut self) -> Result<(ProbeResult, String, Option<String>), PageError> {
         let uart = &self.profile.uart;
         let others = [&[uart.baud], &uart.other_bauds[..]].concat();
-        let mut talk = self.talk()?;
-        let found = rcflash_monitors::probe(&mut talk, &others).map_err(Fault::new)?;
+        let mut talk = self.open_session()?;
+        let found = rcflash_monitors::probe(&mut talk, &others).map_err(PageError::new)?;
         let baud = found.baud;
         let name = &self.port.name;
-        let (who, build) = match &found.who {
-            Who::Known(Peer::Ours, _) => {
-                let identity = loader::identify(&mut Link::new(talk.into_line(), baud));
-                let identity = identity.map_err(Fault::new)?;
-                (identity.to_string(), Some(format!("{:08X}", identity.build)))
+        let (who, build) = match &found.peer {
+            ProbedPeer::Known(Peer::OwnFirmware, _) => {
+                let identity = loader::identify(&mut Link::new(talk.into_transport(), baud));
+                let identity = identity.map_err(PageError::new)?;
+                (identity.to_string(), Some(format!("{:08X}", identity.build_id)))
             }
-            Who::Known(_, version) => (version.clone(), None),
-            Who::Noise => {
-                return Err(Fault::new(format!(
+            ProbedPeer::Known(_, version) => (version.clone(), None),
+            ProbedPeer::Noise => {
+                return Err(PageError::new(format!(
                     "{name}: only noise; does the board run at another speed? is ground connected?"
                 )));
             }
-            Who::Stranger(text) => {
-                return Err(Fault::new(format!("{name}: somebody unknown says: {text}")));
+            ProbedPeer::Unknown(text) => {
+                return Err(PageError::new(format!("{name}: unknown peer: {text}")));
             }
-            Who::Silence => {
-                return Err(Fault::new(format!(
+            ProbedPeer::NoReply => {
+                return Err(PageError::new(format!(
                     "{name}: silence; is the board's power on, do its TX and the adapter's RX \
                      meet, does a program run that does not listen? press reset, and try again"
                 )));
@@ -198,31 +203,31 @@ impl<'a> Work<'a> {
     }
 
     /// The stock monitor that is to take a program; `None` for this project's.
-    fn host(&mut self) -> Result<Option<Host>, Fault> {
+    fn host(&mut self) -> Result<Option<HostMonitor>, PageError> {
         match self.wishes.via.clone().as_deref() {
             Some("monitor") => Ok(None),
             None | Some("auto") => {
-                let (found, text, _) = self.who()?;
+                let (found, text, _) = self.identify()?;
                 self.note(&text);
-                Ok(match found.who {
-                    Who::Known(peer, _) => Host::of(peer),
+                Ok(match found.peer {
+                    ProbedPeer::Known(peer, _) => HostMonitor::for_peer(peer),
                     _ => None,
                 })
             }
-            Some(name) => match Host::named(name) {
+            Some(name) => match HostMonitor::from_name(name) {
                 Some(host) => Ok(Some(host)),
-                None => Err(Fault::new(format!("there is no loader {name}"))),
+                None => Err(PageError::new(format!("unknown loader '{name}'"))),
             },
         }
     }
 
     /// Writes the application, has it proved there, and starts it.
-    fn write(&mut self) -> Result<Value, Fault> {
+    fn write(&mut self) -> Result<Value, PageError> {
         let begun = Instant::now();
         let host = self.host()?;
         let (built, text) = match host {
-            None => self.write_to_ours()?,
-            Some(host) => self.write_to(host)?,
+            None => self.write_to_own_firmware()?,
+            Some(host) => self.write_to_stock_monitor(host)?,
         };
         Ok(json!({
             "address": built.address,
@@ -233,19 +238,20 @@ impl<'a> Work<'a> {
         }))
     }
 
-    fn write_to_ours(&mut self) -> Result<(BuiltImage, String), Fault> {
+    fn write_to_own_firmware(&mut self) -> Result<(BuiltImage, String), PageError> {
         let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
-        let monitor = loader::enter_monitor(&mut link).map_err(Fault::new)?;
+        let monitor = loader::enter_monitor(&mut link).map_err(PageError::new)?;
         link.set_window(monitor.window);
         self.note(&monitor.to_string());
         let total = built.bytes.len();
         let (request, post) = (self.request, &mut self.post);
-        let updated = loader::upload_missing(&mut link, &monitor, built.address, &built.bytes, |done| {
-            post_progress(post, request, "sending", done, total);
-        });
-        let sent = updated.map_err(Fault::new)?.sent;
-        let running = loader::run(&mut link, built.address).map_err(Fault::new)?;
+        let updated =
+            loader::upload_missing(&mut link, &monitor, built.address, &built.bytes, |done| {
+                post_progress(post, request, "sending", done, total);
+            });
+        let sent = updated.map_err(PageError::new)?.sent;
+        let running = loader::run(&mut link, built.address).map_err(PageError::new)?;
         let first = built.address;
         let text = format!(
             "{total} bytes at {first:04X}h, verified on the board, {sent} sent; running: {running}"
@@ -253,16 +259,19 @@ impl<'a> Work<'a> {
         Ok((built, text))
     }
 
-    fn write_to(&mut self, host: Host) -> Result<(BuiltImage, String), Fault> {
+    fn write_to_stock_monitor(
+        &mut self,
+        host: HostMonitor,
+    ) -> Result<(BuiltImage, String), PageError> {
         let built = self.built(ProgramKind::HostedApplication)?;
-        let mut talk = self.talk()?;
+        let mut talk = self.open_session()?;
         let image = &built.program.image;
-        let guest = Guest { image, entry: built.address, top: top(&built.program) };
+        let guest = HostedProgram { image, entry: built.address, top: end_address(&built.program) };
         let mut progress = Progress { request: self.request, post: &mut *self.post };
-        host.start(&mut talk, guest, &mut progress).map_err(Fault::new)?;
-        let mut link = Link::new(talk.into_line(), self.profile.uart.baud);
-        link.drain_banner("starting the program", START).map_err(Fault::new)?;
-        let running = loader::identify(&mut link).map_err(Fault::new)?;
+        host.start(&mut talk, guest, &mut progress).map_err(PageError::new)?;
+        let mut link = Link::new(talk.into_transport(), self.profile.uart.baud);
+        link.drain_banner("starting the program", BOARD_START_TIME).map_err(PageError::new)?;
+        let running = loader::identify(&mut link).map_err(PageError::new)?;
         let total = built.bytes.len();
         let text = format!(
             "{total} bytes through {}, verified by reading all of it back; running: {running}",
@@ -272,10 +281,10 @@ impl<'a> Work<'a> {
     }
 
     /// Compares the board's memory with the application.
-    fn verify(&mut self) -> Result<Value, Fault> {
+    fn verify(&mut self) -> Result<Value, PageError> {
         let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
-        let monitor = loader::enter_monitor(&mut link).map_err(Fault::new)?;
+        let monitor = loader::enter_monitor(&mut link).map_err(PageError::new)?;
         link.set_window(monitor.window);
         let total = built.bytes.len();
         let first = built.address;
@@ -287,12 +296,12 @@ impl<'a> Work<'a> {
             Err(error @ LoadError::Verify { .. }) => {
                 Ok(json!({ "same": false, "text": error.to_string() }))
             }
-            Err(error) => Err(Fault::new(error)),
+            Err(error) => Err(PageError::new(error)),
         }
     }
 
     /// Runs the corpus.
-    fn corpus(mut self) -> Result<Value, Fault> {
+    fn corpus(mut self) -> Result<Value, PageError> {
         let cases = self.wishes.choice.cases()?;
         let host = self.host()?;
         let edition = self.edition()?;
@@ -303,8 +312,13 @@ impl<'a> Work<'a> {
         let programs = edition.programs(&self.profile, kind)?;
         let stop = Arc::clone(&self.port.stop);
         let simulated = plan(self.profile.clone(), &edition);
-        let plan = Plan { host, stop: Some(Arc::clone(&stop)), note: keep_note, ..simulated };
-        let board = AtPort { port: self.port.clone(), baud: self.baud() };
+        let plan = BoardConfig {
+            stock_monitor: host,
+            cancel: Some(Arc::clone(&stop)),
+            on_notice: record_note,
+            ..simulated
+        };
+        let board = PagePortBoard { port: self.port.clone(), baud: self.baud() };
         // The plan's own board is a simulated one, which is powered up and left at once.
         let live = start(&plan, programs, |_| Box::new(board));
         for note in NOTES.take() {
@@ -320,16 +334,16 @@ struct Progress<'a, 'p> {
     post: &'a mut Post<'p>,
 }
 
-impl Watch for Progress<'_, '_> {
-    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+impl LoadObserver for Progress<'_, '_> {
+    fn on_progress(&mut self, stage: LoadStage, done: usize, of: usize) {
         let what = match stage {
-            Stage::Sending => "sending",
-            Stage::ReadingBack => "reading back",
+            LoadStage::Sending => "sending",
+            LoadStage::ReadingBack => "reading back",
         };
         post_progress(self.post, self.request, what, done, of);
     }
 
-    fn note(&mut self, note: Note) {
+    fn on_event(&mut self, note: LoadEvent) {
         let text = note.to_string();
         let event = json!({ "event": "serial", "request": self.request, "message": text });
         (self.post)(Message { json: event.to_string(), bytes: Vec::new() });

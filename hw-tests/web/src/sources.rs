@@ -4,7 +4,7 @@ use firmware::build::evaluator_defines;
 use firmware::evaluator::Behaviour;
 
 use crate::board::SourceFile;
-use crate::fault::Fault;
+use crate::error::PageError;
 
 /// The files that follow XCHNG's, in the order in which people read them.
 const FILES: [&str; 11] = [
@@ -25,23 +25,26 @@ const FILES: [&str; 11] = [
 const NAMES: &str = "names.asm";
 
 /// The files of an evaluator.
-pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, Fault> {
+pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, PageError> {
     let first: &[&str] = match behaviour {
         Behaviour::Fast => &["xchfst.asm", "spread.asm"],
-        Behaviour::Mended | Behaviour::AsIn1978 => &["xchng.asm"],
+        Behaviour::Corrected | Behaviour::Original => &["xchng.asm"],
     };
     first.iter().chain(&FILES).map(|name| shipped(name)).collect()
 }
 
 /// A file that the firmware carries.
-fn shipped(name: &str) -> Result<SourceFile, Fault> {
+fn shipped(name: &str) -> Result<SourceFile, PageError> {
     let text = firmware::source(name)
-        .ok_or_else(|| Fault::new(format!("the evaluator has no file {name}")))?;
+        .ok_or_else(|| PageError::new(format!("the evaluator has no file {name}")))?;
     Ok(SourceFile { name: name.to_owned(), text: text.to_owned() })
 }
 
 /// The evaluator's files with other texts for some of them.
-pub(crate) fn edited(behaviour: Behaviour, files: &[SourceFile]) -> Result<Vec<SourceFile>, Fault> {
+pub(crate) fn edited(
+    behaviour: Behaviour,
+    files: &[SourceFile],
+) -> Result<Vec<SourceFile>, PageError> {
     let mut all = sources(behaviour)?;
     for file in files {
         match all.iter_mut().find(|one| one.name == file.name) {
@@ -49,7 +52,7 @@ pub(crate) fn edited(behaviour: Behaviour, files: &[SourceFile]) -> Result<Vec<S
             None => all.push(file.clone()),
         }
     }
-    // A routine from elsewhere may insert it, as none of ours does.
+    // An override routine may include it; the built-in ones do not.
     if files.iter().any(|file| file.text.contains(NAMES)) && all.iter().all(|one| one.name != NAMES)
     {
         all.push(shipped(NAMES)?);
@@ -73,7 +76,7 @@ mod tests {
             assert!(sources(behaviour).expect("they ship").len() > 11);
         }
         let mine = SourceFile { name: "xchng.asm".to_owned(), text: "; mine".to_owned() };
-        let all = edited(Behaviour::Mended, &[mine]).expect("they ship");
+        let all = edited(Behaviour::Corrected, &[mine]).expect("they ship");
         assert_eq!(all[0].text, "; mine");
         assert_eq!(all.len(), 12);
     }

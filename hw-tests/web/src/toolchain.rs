@@ -10,27 +10,27 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::assemble::{Sources, assemble};
-use crate::board::{self, Boards, Edition, SourceFile};
-use crate::corpus::{Choice, CorpusRun};
-use crate::debug::{self, Debugging, Move, Shared, Window, Wish};
-use crate::editor::{Editor, Place};
-use crate::examine::{Question, examine};
-use crate::fault::Fault;
-use crate::figures::Figures;
+use crate::assemble::{AssembleRequest, assemble};
+use crate::board::{self, Boards, EvaluatorSources, SourceFile};
+use crate::build_info::BuildInfo;
+use crate::corpus::{CaseSelection, CorpusRun};
+use crate::debug::{self, BreakpointRequest, ExecJob, PageDebugSession, SharedSession, Window};
+use crate::editor::{Editor, TextLocation};
+use crate::error::PageError;
+use crate::examine::{ExamineRequest, examine};
 use crate::jobs::{Job, Slice};
-use crate::machine::{Next, Running};
+use crate::machine::{MachineState, RunningMachine};
 use crate::message::{Message, Post};
-use crate::placement::Placement;
+use crate::position_view::PositionView;
 use crate::program::load;
-use crate::serial::{self, Work};
+use crate::serial::{self, SerialTask};
 use crate::sources;
 
 /// An answer to a request.
-pub(crate) enum Answer {
+pub(crate) enum RequestOutcome {
     /// The result, and the bytes that it refers to.
     Now(Value, Vec<Vec<u8>>),
-    /// A run that goes on; its result comes later.
+    /// A job in progress; its result comes later.
     Later(Box<dyn Job>),
 }
 
@@ -39,8 +39,8 @@ pub(crate) enum Answer {
 pub struct Toolchain {
     boards: Boards,
     editor: Option<Editor>,
-    debugging: Option<Shared>,
-    running: Option<Running>,
+    debugging: Option<SharedSession>,
+    running: Option<RunningMachine>,
     port: Option<serial::Port>,
     jobs: Vec<(u64, Box<dyn Job>)>,
 }
@@ -89,7 +89,7 @@ struct CorpusParams {
     behaviour: String,
     files: Option<Vec<SourceFile>>,
     #[serde(flatten)]
-    choice: Choice,
+    choice: CaseSelection,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +103,7 @@ struct ExchangeParams {
 #[derive(Deserialize)]
 struct ProgramParams {
     #[serde(flatten)]
-    sources: Sources,
+    sources: AssembleRequest,
     entry: Option<String>,
     speed: Option<String>,
 }
@@ -117,7 +117,7 @@ struct MoveParams {
 
 #[derive(Deserialize)]
 struct BreakpointParams {
-    breakpoints: Vec<Wish>,
+    breakpoints: Vec<BreakpointRequest>,
 }
 
 #[derive(Deserialize)]
@@ -130,17 +130,17 @@ struct CommandParams {
     line: String,
 }
 
-/// Keys as text or as bytes.
+/// InputEncoding as text or as bytes.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Keys {
+enum InputEncoding {
     Text(String),
     Bytes(Vec<u8>),
 }
 
 #[derive(Deserialize)]
 struct InputParams {
-    bytes: Keys,
+    bytes: InputEncoding,
 }
 
 #[derive(Deserialize)]
@@ -151,7 +151,7 @@ struct StopParams {
 impl Toolchain {
     /// Posts the first event: that requests are taken.
     pub fn start(serial: bool, post: &mut Post<'_>) {
-        let event = match Figures::find() {
+        let event = match BuildInfo::find() {
             Ok(figures) => json!({ "event": "ready", "figures": figures, "serial": serial }),
             Err(fault) => json!({ "event": "broken", "message": fault.message }),
         };
@@ -168,28 +168,29 @@ impl Toolchain {
         let Request { id, method, params } = match serde_json::from_str(request) {
             Ok(request) => request,
             Err(error) => {
-                let fault = Fault::new(format!("the page sent what is no request: {error}"));
+                let fault = PageError::new(format!("invalid request from the page: {error}"));
                 return post(reply(0, Err(fault), Vec::new()));
             }
         };
         match self.answer(id, &method, params, post) {
-            Ok(Answer::Now(result, bytes)) => post(reply(id, Ok(result), bytes)),
-            Ok(Answer::Later(job)) => self.jobs.push((id, job)),
+            Ok(RequestOutcome::Now(result, bytes)) => post(reply(id, Ok(result), bytes)),
+            Ok(RequestOutcome::Later(job)) => self.jobs.push((id, job)),
             Err(fault) => post(reply(id, Err(fault), Vec::new())),
         }
     }
 
-    /// Lets each run go on for a slice; the time after which they want to go on, `None` if none
+    /// Advances each job by a slice. Returns the time until the next slice, `None` if none
     /// does before the next request.
     pub fn advance(&mut self, post: &mut Post<'_>) -> Option<Duration> {
-        let runs = self.running.as_mut().map_or(Next::Waits, |running| running.advance(post));
+        let runs =
+            self.running.as_mut().map_or(MachineState::Waits, |running| running.advance(post));
         if self.advance_jobs(post) {
             return Some(Duration::ZERO);
         }
         match runs {
-            Next::Now => Some(Duration::ZERO),
-            Next::After(time) => Some(time),
-            Next::Waits => None,
+            MachineState::Now => Some(Duration::ZERO),
+            MachineState::After(time) => Some(time),
+            MachineState::Waits => None,
         }
     }
 
@@ -212,18 +213,19 @@ impl Toolchain {
         method: &str,
         params: Value,
         post: &mut Post<'_>,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<RequestOutcome, PageError> {
         match method {
-            "figures" => now(&Figures::find()?),
-            "normalise" => now(&Placement::of(&read::<FenParams>(params)?.fen)?),
+            "figures" => now(&BuildInfo::find()?),
+            "normalise" => now(&PositionView::of(&read::<FenParams>(params)?.fen)?),
             "place" => {
                 let PlaceParams { fen, square, piece } = read(params)?;
-                now(&Placement::with(&fen, &square, piece)?)
+                now(&PositionView::with(&fen, &square, piece)?)
             }
             "examine" => {
                 let ExamineParams { fen, behaviour, square, files } = read(params)?;
-                let edition = Edition::new(&behaviour, files)?;
-                let question = Question { fen: &fen, edition: &edition, square: square.as_deref() };
+                let edition = EvaluatorSources::new(&behaviour, files)?;
+                let question =
+                    ExamineRequest { fen: &fen, edition: &edition, square: square.as_deref() };
                 now(&examine(&mut self.boards, &question)?)
             }
             "stop" => {
@@ -233,7 +235,8 @@ impl Toolchain {
                 now(&found)
             }
             "sources" => {
-                let edition = Edition::new(&read::<BehaviourParams>(params)?.behaviour, None)?;
+                let edition =
+                    EvaluatorSources::new(&read::<BehaviourParams>(params)?.behaviour, None)?;
                 now(&json!({ "files": sources::sources(edition.behaviour)? }))
             }
             "check" => self.check(&read(params)?),
@@ -241,49 +244,50 @@ impl Toolchain {
                 let FileParams { file } = read(params)?;
                 now(&json!({ "tokens": self.editor()?.tokens(&file)? }))
             }
-            "hover" => now(&self.editor()?.hover(&read::<Place>(params)?)?),
-            "completion" => now(&self.editor()?.completion(&read::<Place>(params)?)?),
-            "definition" => now(&self.editor()?.definition(&read::<Place>(params)?)?),
+            "hover" => now(&self.editor()?.hover(&read::<TextLocation>(params)?)?),
+            "completion" => now(&self.editor()?.completion(&read::<TextLocation>(params)?)?),
+            "definition" => now(&self.editor()?.definition(&read::<TextLocation>(params)?)?),
             "assemble" => {
-                let made = assemble(&read::<Sources>(params)?)?;
-                Ok(Answer::Now(made.answer, made.bytes))
+                let made = assemble(&read::<AssembleRequest>(params)?)?;
+                Ok(RequestOutcome::Now(made.answer, made.bytes))
             }
             "boards" => now(&json!({ "boards": board::list()? })),
             "corpus" => self.corpus(id, read(params)?),
             "tstates" => {
                 let ExchangeParams { fen, behaviour, files, .. } = read(params)?;
-                now(&debug::times(&fen, &Edition::new(&behaviour, files)?)?)
+                now(&debug::times(&fen, &EvaluatorSources::new(&behaviour, files)?)?)
             }
-            // The memory itself does not go through JSON: the page has handed it over before.
+            // The memory itself does not go through JSON: the page has transferred it before.
             "serial.attach" => match self.port {
                 Some(_) => now(&()),
-                None => Err(Fault::new("the page has shared no memory for a port")),
+                None => Err(PageError::new("the page has shared no memory for a port")),
             },
             "serial.detach" => {
                 self.port = None;
                 now(&())
             }
             _ if method.starts_with("serial.") => {
-                let port = self.port.clone().ok_or_else(|| Fault::new("no port was chosen"))?;
+                let port = self.port.clone().ok_or_else(|| PageError::new("no port was chosen"))?;
                 let mut forward = |message| post(message);
-                now(&Work::new(&port, read(params)?, id, &mut forward)?.run(method)?)
+                now(&SerialTask::new(&port, read(params)?, id, &mut forward)?.run(method)?)
             }
             _ if method.starts_with("debug.") => self.debug(method, params),
             _ if method.starts_with("machine.") => self.machine(method, params),
-            _ => Err(Fault::new(format!("there is no method {method}"))),
+            _ => Err(PageError::new(format!("unknown method '{method}'"))),
         }
     }
 
     /// The methods of the debugger.
-    fn debug(&mut self, method: &str, params: Value) -> Result<Answer, Fault> {
+    fn debug(&mut self, method: &str, params: Value) -> Result<RequestOutcome, PageError> {
         if method == "debug.start" {
-            // While a run of an earlier session goes on, that session is the run's alone.
+            // While a job of an earlier session is in progress, only the job uses that session.
             let session = start_debugging(params)?;
             let state = session.state();
             self.debugging = Some(Rc::new(RefCell::new(session)));
             return now(&state);
         }
-        let nothing = || Fault::new("no debugger is at work: start it at a square or a program");
+        let nothing =
+            || PageError::new("no debugger is at work: start it at a square or a program");
         let shared = self.debugging.as_ref().ok_or_else(nothing)?;
         if method == "debug.move" {
             return move_board(shared, read(params)?);
@@ -307,39 +311,39 @@ impl Toolchain {
                 let text = session.text(&read::<FileParams>(params)?.file);
                 now(&text.map(|text| json!({ "text": text })))
             }
-            _ => Err(Fault::new(format!("there is no method {method}"))),
+            _ => Err(PageError::new(format!("unknown method '{method}'"))),
         }
     }
 
     /// The methods of a board with a program and a terminal.
-    fn machine(&mut self, method: &str, params: Value) -> Result<Answer, Fault> {
+    fn machine(&mut self, method: &str, params: Value) -> Result<RequestOutcome, PageError> {
         if method == "machine.start" {
             let ProgramParams { sources, entry, speed } = read(params)?;
             let profile = board::profile(sources.board.as_deref())?;
             let loaded = load(&sources, &profile, entry.as_deref())?;
             let started = json!({ "entry": loaded.entry, "board": profile.name });
-            self.running = Some(Running::new(loaded, speed.as_deref() != Some("full")));
+            self.running = Some(RunningMachine::new(loaded, speed.as_deref() != Some("full")));
             return now(&started);
         }
         if method == "machine.stop" {
             self.running = None;
             return now(&());
         }
-        let nothing = || Fault::new("no program runs on the simulated board");
+        let nothing = || PageError::new("no program runs on the simulated board");
         let running = self.running.as_mut().ok_or_else(nothing)?;
         match method {
             "machine.input" => match read::<InputParams>(params)?.bytes {
-                Keys::Text(text) => running.send(text.as_bytes()),
-                Keys::Bytes(bytes) => running.send(&bytes),
+                InputEncoding::Text(text) => running.send(text.as_bytes()),
+                InputEncoding::Bytes(bytes) => running.send(&bytes),
             },
             "machine.reset" => running.reset(),
-            _ => return Err(Fault::new(format!("there is no method {method}"))),
+            _ => return Err(PageError::new(format!("unknown method '{method}'"))),
         }
         now(&())
     }
 
     /// Takes the texts of an editor.
-    fn check(&mut self, sources: &Sources) -> Result<Answer, Fault> {
+    fn check(&mut self, sources: &AssembleRequest) -> Result<RequestOutcome, PageError> {
         let defines = sources.defines()?;
         if !self.editor.as_ref().is_some_and(|editor| editor.has(&defines)) {
             self.editor = Some(Editor::new(defines)?);
@@ -351,62 +355,69 @@ impl Toolchain {
         now(&json!({ "messages": self.editor()?.check(&files)? }))
     }
 
-    fn editor(&mut self) -> Result<&mut Editor, Fault> {
-        self.editor.as_mut().ok_or_else(|| Fault::new("no text was checked yet"))
+    fn editor(&mut self) -> Result<&mut Editor, PageError> {
+        self.editor.as_mut().ok_or_else(|| PageError::new("no text was checked yet"))
     }
 
     /// Begins a run of the corpus on a board of its own.
-    fn corpus(&mut self, id: u64, params: CorpusParams) -> Result<Answer, Fault> {
+    fn corpus(&mut self, id: u64, params: CorpusParams) -> Result<RequestOutcome, PageError> {
         let CorpusParams { behaviour, files, choice } = params;
-        let edition = Edition::new(&behaviour, files)?;
+        let edition = EvaluatorSources::new(&behaviour, files)?;
         let cases = choice.cases()?;
         let stop = Arc::new(AtomicBool::new(false));
         let live = board::simulated(&edition, &stop)?;
-        Ok(Answer::Later(Box::new(CorpusRun::new(id, live, cases, stop))))
+        Ok(RequestOutcome::Later(Box::new(CorpusRun::new(id, live, cases, stop))))
     }
 }
 
 /// Begins a session at an exchange, if the parameters name one, or at a program.
-fn start_debugging(params: Value) -> Result<Debugging, Fault> {
+fn start_debugging(params: Value) -> Result<PageDebugSession, PageError> {
     if params.get("fen").is_some() {
         let ExchangeParams { fen, square, behaviour, files } = read(params)?;
         let square =
-            square.ok_or_else(|| Fault::new("the debugger stops at a square's exchange"))?;
-        return Debugging::at_exchange(&fen, &square, &Edition::new(&behaviour, files)?);
+            square.ok_or_else(|| PageError::new("the debugger stops at a square's exchange"))?;
+        return PageDebugSession::at_exchange(
+            &fen,
+            &square,
+            &EvaluatorSources::new(&behaviour, files)?,
+        );
     }
     let ProgramParams { sources, entry, .. } = read(params)?;
     let profile = board::profile(sources.board.as_deref())?;
-    Ok(Debugging::at_program(load(&sources, &profile, entry.as_deref())?))
+    Ok(PageDebugSession::at_program(load(&sources, &profile, entry.as_deref())?))
 }
 
 /// The computer's time after which a motion ends by itself, and the longest one.
-const WITHIN: [f64; 2] = [10.0, 3600.0];
+const TIME_LIMIT_RANGE_SECONDS: [f64; 2] = [10.0, 3600.0];
 
-fn move_board(session: &Shared, params: MoveParams) -> Result<Answer, Fault> {
+fn move_board(session: &SharedSession, params: MoveParams) -> Result<RequestOutcome, PageError> {
     let MoveParams { motion, address, seconds } = params;
     if motion == "restart" {
         let mut session = session.borrow_mut();
         session.restart();
         return now(&session.state());
     }
-    let motion = debug::motion(&motion, address)?;
-    let within = seconds.filter(|it| it.is_finite()).unwrap_or(WITHIN[0]).clamp(0.0, WITHIN[1]);
+    let motion = debug::parse_exec_command(&motion, address)?;
+    let within = seconds
+        .filter(|it| it.is_finite())
+        .unwrap_or(TIME_LIMIT_RANGE_SECONDS[0])
+        .clamp(0.0, TIME_LIMIT_RANGE_SECONDS[1]);
     let within = Duration::from_secs_f64(within);
-    Ok(Answer::Later(Box::new(Move::new(session, motion, within))))
+    Ok(RequestOutcome::Later(Box::new(ExecJob::new(session, motion, within))))
 }
 
 /// Reads the parameters of a request.
-fn read<T: DeserializeOwned>(params: Value) -> Result<T, Fault> {
-    serde_json::from_value(params).map_err(|error| Fault::new(format!("parameters: {error}")))
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, PageError> {
+    serde_json::from_value(params).map_err(|error| PageError::new(format!("parameters: {error}")))
 }
 
 /// An answer without bytes.
-fn now(result: &impl serde::Serialize) -> Result<Answer, Fault> {
-    let value = serde_json::to_value(result).map_err(Fault::new)?;
-    Ok(Answer::Now(value, Vec::new()))
+fn now(result: &impl serde::Serialize) -> Result<RequestOutcome, PageError> {
+    let value = serde_json::to_value(result).map_err(PageError::new)?;
+    Ok(RequestOutcome::Now(value, Vec::new()))
 }
 
-fn reply(id: u64, result: Result<Value, Fault>, bytes: Vec<Vec<u8>>) -> Message {
+fn reply(id: u64, result: Result<Value, PageError>, bytes: Vec<Vec<u8>>) -> Message {
     let json = match result {
         Ok(result) => json!({ "id": id, "result": result }),
         Err(fault) => json!({ "id": id, "error": fault }),

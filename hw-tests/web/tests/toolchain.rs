@@ -1,4 +1,4 @@
-//! The toolchain as the page asks it: requests and answers as JSON, natively.
+//! The toolchain as the page uses it: requests and replies as JSON, natively.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use board_simulator::Probe;
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
-use hil_harness::board::{Board, DirectBoard};
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, InProcessBoard};
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use toolchain_web::{Message, Port, Toolchain};
@@ -32,7 +32,7 @@ impl Page {
         self.last
     }
 
-    /// Lets runs go on; whether they want to.
+    /// Advances jobs; returns whether any continues.
     fn advance(&mut self) -> bool {
         let posted = &mut self.posted;
         self.toolchain.advance(&mut |message| keep(posted, message)).is_some()
@@ -188,9 +188,9 @@ fn a_program_runs_with_a_terminal() {
 
 /// A port with a board in this program behind it.
 fn port() -> Port {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).expect("it builds");
-    let board = DirectBoard::new(&profile, &monitor.bytes, Probe::default());
+    let board = InProcessBoard::new(&profile, &monitor.bytes, Probe::default());
     let open = move |_baud| -> std::io::Result<Box<dyn Transport + Send>> {
         board.clone().open().map_err(std::io::Error::other)
     };

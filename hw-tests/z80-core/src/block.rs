@@ -7,9 +7,9 @@ use crate::flags::{C, H, N, PV, S, X, Y, YX, Z, sz, szp, when};
 use crate::registers::{B, BC, C as REGISTER_C, DE, HL, L};
 
 /// T-states of one byte.
-const ONCE: u32 = 16;
+const BLOCK_T_STATES: u32 = 16;
 /// T-states for setting PC back.
-const AGAIN: u32 = 5;
+const REPEAT_T_STATES: u32 = 5;
 
 /// Bit 3 of the opcode: addresses fall.
 const DOWNWARDS: u8 = 0x08;
@@ -38,7 +38,7 @@ impl Cpu {
         let sum = value.wrapping_add(self.a());
         let kept = self.f() & (S | Z | C);
         self.set_flags(kept | sum & X | sum << 4 & Y | when(more, PV));
-        if repeated && more { self.repeat() } else { ONCE }
+        if repeated && more { self.repeat() } else { BLOCK_T_STATES }
     }
 
     fn block_compare<B: Bus>(&mut self, bus: &mut B, step: u16, repeated: bool) -> u32 {
@@ -52,7 +52,7 @@ impl Cpu {
         let rest = result.wrapping_sub(half >> 4);
         let found = sz(result) & (S | Z) | rest & X | rest << 4 & Y;
         self.set_flags(found | half | when(more, PV) | N | self.carry());
-        if repeated && more && result != 0 { self.repeat() } else { ONCE }
+        if repeated && more && result != 0 { self.repeat() } else { BLOCK_T_STATES }
     }
 
     fn block_input<B: Bus>(&mut self, bus: &mut B, step: u16, repeated: bool) -> u32 {
@@ -85,7 +85,7 @@ impl Cpu {
         let parity = szp(sum as u8 & 7 ^ left) & PV;
         self.set_flags(sz(left) | value >> 6 & N | when(sum > 0xFF, H | C) | parity);
         if !repeated || left == 0 {
-            return ONCE;
+            return BLOCK_T_STATES;
         }
         let time = self.repeat();
         self.set_flags(repeated_port_flags(self.f(), value, left));
@@ -103,7 +103,7 @@ impl Cpu {
         self.pc = self.pc.wrapping_sub(2);
         self.wz = self.pc.wrapping_add(1);
         self.set_flags(self.f() & !YX | (self.pc >> 8) as u8 & YX);
-        ONCE + AGAIN
+        BLOCK_T_STATES + REPEAT_T_STATES
     }
 }
 

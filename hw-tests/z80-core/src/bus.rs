@@ -11,7 +11,7 @@ pub trait Bus {
     fn input(&self, port: u16) -> u8;
     /// Writes a port.
     fn output(&mut self, port: u16, value: u8);
-    /// Hears of an instruction that may change what the surroundings have to do next.
+    /// Called for an instruction that may change what the devices do next.
     fn signal(&mut self, _signal: Signal) {}
 }
 
@@ -20,7 +20,7 @@ pub trait Bus {
 pub enum Signal {
     /// HALT: the processor waits from now on. It comes every four T-states.
     Halted,
-    /// RETI, by which Zilog's devices know that a service has ended.
+    /// RETI: Zilog's devices detect the end of an interrupt handler by it.
     Returned,
     /// EI or RETN: interrupts may be accepted that were not before.
     Enabled,

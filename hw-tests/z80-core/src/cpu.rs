@@ -2,20 +2,20 @@
 
 use crate::bus::Bus;
 use crate::flags::PV;
-use crate::registers::{A, BC, DE, F, File, HL, IX, IY, Registers};
+use crate::registers::{A, BC, DE, F, HL, IX, IY, RegisterFile, Registers};
 
 /// T-states by which acknowledging an interrupt is longer than fetching an opcode.
-const ACKNOWLEDGE: u32 = 2;
+const ACKNOWLEDGE_T_STATES: u32 = 2;
 /// T-states of the instruction that the processor runs over and over in HALT.
-const WAITING: u64 = 4;
+const HALT_T_STATES: u64 = 4;
 /// Address of the service in mode 1.
-const SERVICE: u16 = 0x0038;
+const MODE_1_ADDRESS: u16 = 0x0038;
 /// Address of the service of a non-maskable interrupt.
-const NON_MASKABLE: u16 = 0x0066;
+const NMI_ADDRESS: u16 = 0x0066;
 
 /// The kinds of instructions that matter to an interrupt right after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum LastInstruction {
     /// It finds nothing special.
     Other,
     /// EI, or a prefix: it has to wait.
@@ -24,19 +24,19 @@ pub(crate) enum Last {
     ReadIff2,
 }
 
-/// A Z80. A clone goes on exactly as the original does.
+/// A Z80. A clone continues exactly as the original does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpu {
-    pub(crate) file: File,
+    pub(crate) file: RegisterFile,
     /// The second set of the same registers.
-    pub(crate) alt: File,
+    pub(crate) alt: RegisterFile,
     pub(crate) sp: u16,
     /// Stays on HALT while the processor waits.
     pub(crate) pc: u16,
-    /// MEMPTR: an address that the processor keeps to itself, of which BIT shows two bits.
+    /// MEMPTR: an internal address register; BIT exposes two of its bits.
     pub(crate) wz: u16,
     pub(crate) i: u8,
-    /// R counts in seven bits; the eighth keeps what was loaded.
+    /// R counts in seven bits; the eighth retains the loaded value.
     refresh: u8,
     refresh_high: u8,
     pub(crate) iff1: bool,
@@ -45,7 +45,7 @@ pub struct Cpu {
     pub(crate) halted: bool,
     /// F, if the last instruction wrote it, else 0.
     pub(crate) written: u8,
-    pub(crate) last: Last,
+    pub(crate) last: LastInstruction,
     accepted: bool,
 }
 
@@ -61,8 +61,8 @@ impl Cpu {
     #[must_use]
     pub fn new() -> Self {
         let mut cpu = Self {
-            file: File::default(),
-            alt: File::default(),
+            file: RegisterFile::default(),
+            alt: RegisterFile::default(),
             sp: 0xFFFF,
             pc: 0,
             wz: 0,
@@ -74,7 +74,7 @@ impl Cpu {
             mode: 0,
             halted: false,
             written: 0,
-            last: Last::Other,
+            last: LastInstruction::Other,
             accepted: false,
         };
         cpu.file.set_af(0xFFFF);
@@ -93,41 +93,41 @@ impl Cpu {
     /// device asks.
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
-        self.accepted = interrupt.is_some() && self.iff1 && self.last != Last::Shield;
+        self.accepted = interrupt.is_some() && self.iff1 && self.last != LastInstruction::Shield;
         match interrupt {
             Some(vector) if self.accepted => self.accept(bus, vector),
             _ => {
-                self.last = Last::Other;
+                self.last = LastInstruction::Other;
                 let opcode = self.fetch(bus);
                 self.perform(bus, opcode)
             }
         }
     }
 
-    /// Runs instructions as long as `goes_on` says so of the T-states of the last one, without a
-    /// look at /INT: it is for times in which no device asks, or interrupts are off.
+    /// Runs instructions while `should_continue` returns `true` for the T-states of the last one. It
+    /// ignores /INT: use it while no device requests an interrupt, or interrupts are off.
     #[inline(always)]
     pub fn run<B: Bus>(
         &mut self,
         bus: &mut B,
-        mut goes_on: impl FnMut(&Self, &mut B, u32) -> bool,
+        mut should_continue: impl FnMut(&Self, &mut B, u32) -> bool,
     ) {
         self.accepted = false;
         loop {
-            self.last = Last::Other;
+            self.last = LastInstruction::Other;
             let opcode = self.fetch(bus);
             let time = self.execute::<B, HL>(bus, opcode);
-            if !goes_on(self, bus, time) {
+            if !should_continue(self, bus, time) {
                 break;
             }
         }
     }
 
     /// Accepts a non-maskable interrupt and returns its T-states.
-    pub fn non_maskable<B: Bus>(&mut self, bus: &mut B) -> u32 {
+    pub fn non_maskable_interrupt<B: Bus>(&mut self, bus: &mut B) -> u32 {
         self.leave();
         self.iff1 = false;
-        self.push_pc(bus, NON_MASKABLE);
+        self.push_pc(bus, NMI_ADDRESS);
         11
     }
 
@@ -146,10 +146,10 @@ impl Cpu {
 
     /// Waits in HALT for at least `t_states`, which end with an instruction, and returns the time.
     pub fn wait(&mut self, t_states: u64) -> u64 {
-        let instructions = t_states.div_ceil(WAITING);
+        let instructions = t_states.div_ceil(HALT_T_STATES);
         self.refresh = self.refresh.wrapping_add(instructions as u8);
-        (self.written, self.last, self.accepted) = (0, Last::Other, false);
-        instructions * WAITING
+        (self.written, self.last, self.accepted) = (0, LastInstruction::Other, false);
+        instructions * HALT_T_STATES
     }
 
     /// Whether the processor waits in HALT.
@@ -200,7 +200,7 @@ impl Cpu {
         }
     }
 
-    /// Sets all registers. A processor that waits in HALT goes on waiting.
+    /// Sets all registers. A halted processor stays halted.
     pub fn set_registers(&mut self, to: &Registers) {
         self.file.set_af(to.af);
         self.alt.set_af(to.af_alt);
@@ -223,23 +223,23 @@ impl Cpu {
     /// In mode 0 the byte is an opcode; what follows it comes from memory, though on a board it
     /// would come from the device. RST, the only one in use, has no more bytes.
     fn accept<B: Bus>(&mut self, bus: &mut B, vector: u8) -> u32 {
-        if self.last == Last::ReadIff2 {
+        if self.last == LastInstruction::ReadIff2 {
             self.file.set(F, self.f() & !PV);
         }
         self.leave();
         (self.iff1, self.iff2) = (false, false);
         match self.mode {
-            0 => self.perform(bus, vector) + ACKNOWLEDGE,
+            0 => self.perform(bus, vector) + ACKNOWLEDGE_T_STATES,
             1 => {
-                self.push_pc(bus, SERVICE);
-                11 + ACKNOWLEDGE
+                self.push_pc(bus, MODE_1_ADDRESS);
+                11 + ACKNOWLEDGE_T_STATES
             }
             _ => {
                 // The table is read after the push, which may have changed it.
                 self.push(bus, self.pc);
                 self.pc = self.read_word(bus, u16::from_be_bytes([self.i, vector]));
                 self.wz = self.pc;
-                17 + ACKNOWLEDGE
+                17 + ACKNOWLEDGE_T_STATES
             }
         }
     }
@@ -249,7 +249,7 @@ impl Cpu {
         self.refresh = self.refresh.wrapping_add(1);
         self.pc = self.pc.wrapping_add(u16::from(self.halted));
         self.halted = false;
-        self.last = Last::Other;
+        self.last = LastInstruction::Other;
         self.written = 0;
     }
 

@@ -1,7 +1,7 @@
 //! Instructions behind ED.
 
 use crate::bus::{Bus, Signal};
-use crate::cpu::{Cpu, Last};
+use crate::cpu::{Cpu, LastInstruction};
 use crate::flags::{C, PV, sz, szp, when};
 use crate::registers::{BC, F, HL};
 
@@ -109,7 +109,7 @@ impl Cpu {
 
     fn load_a(&mut self, value: u8) {
         self.set_a(value);
-        self.last = Last::ReadIff2;
+        self.last = LastInstruction::ReadIff2;
         self.set_flags(sz(value) | when(self.iff2, PV) | self.file.get(F) & C);
     }
 

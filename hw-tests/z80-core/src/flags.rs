@@ -53,7 +53,7 @@ pub(crate) fn szp(result: u8) -> u8 {
     SZP[usize::from(result)]
 }
 
-/// A flag where a condition holds.
+/// Returns a flag if a condition is true, otherwise 0.
 #[inline(always)]
 pub(crate) fn when(condition: bool, flag: u8) -> u8 {
     if condition { flag } else { 0 }

@@ -4,7 +4,7 @@
 //! | part | file |
 //! |---|---|
 //! | the processor: steps, interrupts, reset | `cpu` |
-//! | registers, and how they are kept | `registers` |
+//! | registers and their representation | `registers` |
 //! | flags, and what can be looked up of them | `flags` |
 //! | instructions without prefix, and those with DD and FD | `unprefixed` |
 //! | arithmetic, rotations | `alu` |

@@ -1,4 +1,4 @@
-//! Registers: as the outside sees them, and as the processor keeps them.
+//! The public register set, and the processor's internal representation.
 
 /// All registers that a program can see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,9 +43,9 @@ struct Cell(u8);
 
 /// The registers of eight bits. There are sixteen places so that no index is out of bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct File([Cell; 16]);
+pub(crate) struct RegisterFile([Cell; 16]);
 
-impl File {
+impl RegisterFile {
     #[inline(always)]
     pub(crate) fn get(&self, place: usize) -> u8 {
         self.0[place & 15].0

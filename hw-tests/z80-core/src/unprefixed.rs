@@ -1,13 +1,13 @@
-//! Instructions without prefix, and with DD or FD, behind which IX or IY stands for HL.
+//! Instructions without prefix, and with DD or FD, which replace HL by IX or IY.
 
 use crate::bus::{Bus, Signal};
-use crate::cpu::{Cpu, Last};
+use crate::cpu::{Cpu, LastInstruction};
 use crate::flags::{C, H, PV, S, Z};
 use crate::registers::{A, B, BC, DE, F, H as REGISTER_H, HL, IX, IY, L};
 
 /// T-states that an address of the form IX+d takes.
 const DISPLACEMENT: u32 = 8;
-/// The flag that each pair of conditions asks for.
+/// The flag that each pair of conditions tests.
 const CONDITIONS: [u8; 4] = [Z, C, PV, S];
 
 impl Cpu {
@@ -172,7 +172,7 @@ impl Cpu {
         self.written = before;
         if matches!(opcode, 0xDD | 0xED | 0xFD) {
             self.unfetch();
-            self.last = Last::Shield;
+            self.last = LastInstruction::Shield;
             return 4;
         }
         4 + self.execute::<B, X>(bus, opcode)
@@ -355,13 +355,13 @@ impl Cpu {
     #[inline(always)]
     fn enable<B: Bus>(&mut self, bus: &mut B) -> u32 {
         (self.iff1, self.iff2) = (true, true);
-        self.last = Last::Shield;
+        self.last = LastInstruction::Shield;
         bus.signal(Signal::Enabled);
         4
     }
 }
 
-/// The register that a number means where IX or IY stands for HL.
+/// Returns the register of a number if IX or IY replaces HL.
 #[inline(always)]
 fn half<const X: usize>(place: usize) -> usize {
     match place {

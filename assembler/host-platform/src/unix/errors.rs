@@ -1,4 +1,4 @@
-//! Errors as the system reports them of devices.
+//! Errors that the system reports for serial devices.
 
 use std::io;
 
@@ -10,8 +10,8 @@ pub fn device_failed() -> io::Error {
     Errno::IO.into()
 }
 
-/// Returns the error of a device that is not there any more.
+/// Returns the error of a device that has been disconnected.
 #[must_use]
-pub fn no_device() -> io::Error {
+pub fn device_disconnected() -> io::Error {
     Errno::NXIO.into()
 }

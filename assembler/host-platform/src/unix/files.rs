@@ -1,4 +1,4 @@
-//! Files of one writer, and names of files.
+//! Exclusive files, private directories, and metadata of devices.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,12 +10,13 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// Opens a file that no other process has opened by this function, and keeps others out until it is
-/// closed. They may still read it.
+/// Opens a file with an exclusive lock, which lasts until the file is closed. Other processes may
+/// still read it.
 ///
 /// # Errors
-/// [`ErrorKind::ResourceBusy`] if another process has it; what else the system said.
-pub fn open_alone(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Returns [`ErrorKind::ResourceBusy`] if another process has locked the file, or the system's
+/// error.
+pub fn open_exclusive(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
@@ -24,29 +25,30 @@ pub fn open_alone(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// Whether a path still leads to a file that was opened: a lock on a file without a name keeps
-/// nobody out.
+/// Returns `true` if `path` still refers to the open `file`. A lock on a file that has been removed
+/// excludes no other process.
 #[must_use]
-pub fn is_named(file: &File, path: &Path) -> bool {
+pub fn is_file_at_path(file: &File, path: &Path) -> bool {
     let same = |ours: Metadata, now: Metadata| (ours.dev(), ours.ino()) == (now.dev(), now.ino());
     file.metadata().is_ok_and(|ours| std::fs::metadata(path).is_ok_and(|now| same(ours, now)))
 }
 
-/// Removes a file that is kept, and closes it.
+/// Removes a file opened by [`open_exclusive`] and closes it.
 ///
 /// # Errors
-/// The system's error.
-pub fn remove_kept(file: File, path: &Path) -> io::Result<()> {
+/// Returns the system's error.
+pub fn remove_locked(file: File, path: &Path) -> io::Result<()> {
     let removed = std::fs::remove_file(path);
     drop(file);
     removed
 }
 
-/// Makes a folder that only this user may enter, and refuses one that somebody else has put there.
+/// Creates a directory with mode 0700, unless it exists.
 ///
 /// # Errors
-/// [`ErrorKind::PermissionDenied`] for a folder of somebody else; what else the system said.
-pub fn make_own_folder(folder: &Path) -> io::Result<()> {
+/// Returns [`ErrorKind::PermissionDenied`] if the directory belongs to another user, or the system's
+/// error.
+pub fn create_private_dir(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     if std::fs::symlink_metadata(folder)?.uid() != geteuid().as_raw() {
         return Err(io::Error::new(
@@ -57,32 +59,32 @@ pub fn make_own_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder for what lives as long as its user's session: `XDG_RUNTIME_DIR`, or one of the user's
-/// own among the temporary files.
+/// Returns the directory `name` for files of the user's session: in `XDG_RUNTIME_DIR`, or with the
+/// user's id in the directory for temporary files.
 #[must_use]
-pub fn session_folder(name: &str) -> PathBuf {
+pub fn runtime_dir(name: &str) -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(folder) if Path::new(&folder).is_dir() => Path::new(&folder).join(name),
         _ => std::env::temp_dir().join(format!("{name}-{}", geteuid().as_raw())),
     }
 }
 
-/// The folder for settings: `XDG_CONFIG_HOME`, or `.config` at home.
+/// Returns the directory for configuration files: `XDG_CONFIG_HOME`, or `~/.config`.
 #[must_use]
-pub fn settings_folder() -> PathBuf {
+pub fn config_dir() -> PathBuf {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty());
     let settings = folder("XDG_CONFIG_HOME").map(PathBuf::from);
     let home = || folder("HOME").map(|home| Path::new(&home).join(".config"));
     settings.or_else(home).unwrap_or_default()
 }
 
-/// Text that tells a device file from any other that has had or will have its name; `None` if there
-/// is none.
+/// Returns a text that identifies a device file even if another device gets its name later; `None`
+/// if the file does not exist.
 #[must_use]
-pub fn identity(path: &Path) -> Option<String> {
+pub fn device_identity(path: &Path) -> Option<String> {
     let found = std::fs::metadata(path).ok()?;
-    // The time is that of the inode's making or last change of owner; to read and write a device
-    // leaves it.
+    // The change time of the inode is set when it is created or its owner changes, and not by
+    // reading or writing the device.
     Some(format!(
         "{:x}-{:x}-{:x}.{:x}",
         found.rdev(),
@@ -92,25 +94,25 @@ pub fn identity(path: &Path) -> Option<String> {
     ))
 }
 
-/// Whether a name leads to a character device, as serial ports are.
+/// Returns `true` if the path is a character device, as serial ports are.
 ///
 /// # Errors
-/// There is nothing of this name, or it may not be looked at.
+/// Returns the system's error if the path does not exist or may not be read.
 pub fn is_character_device(path: &Path) -> io::Result<bool> {
     Ok(std::fs::metadata(path)?.file_type().is_char_device())
 }
 
-/// The numbers by which the system knows a device, major and minor.
+/// Returns the major and minor number of a device.
 #[must_use]
 pub fn device_numbers(path: &Path) -> Option<(u32, u32)> {
     let device = std::fs::metadata(path).ok()?.rdev();
-    // The width of the number differs from system to system.
+    // Systems differ in the width of the number.
     let device = rustix::fs::Dev::try_from(device).ok()?;
     Some((rustix::fs::major(device), rustix::fs::minor(device)))
 }
 
-/// The path of these bytes.
+/// Returns the path with these bytes.
 #[must_use]
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }

@@ -1,4 +1,4 @@
-//! Pseudo-terminals, by which a program of ours is a serial device for others.
+//! Pseudo-terminals, by which a simulated board appears as a serial device.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,16 +13,16 @@ use rustix::termios::{ControlModes, OptionalActions, tcgetattr, tcsetattr};
 /// The master side of a pseudo-terminal.
 pub struct Pty {
     master: OwnedFd,
-    /// Kept open, so that a host that closes the line and comes back finds it as it was.
+    /// Kept open, so that the settings survive when the host closes and reopens the device.
     _slave: OwnedFd,
     path: PathBuf,
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal in raw mode that runs at `baud`, with flow control by RTS and CTS.
+    /// Opens a pseudo-terminal in raw mode at `baud`, with RTS/CTS flow control.
     ///
     /// # Errors
-    /// What the system said, mostly that there are too many of them.
+    /// Returns the system's error, usually that there are too many pseudo-terminals.
     pub fn open(baud: u32) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
@@ -40,41 +40,41 @@ impl Pty {
         Ok(Self { master, _slave: slave, path })
     }
 
-    /// The path that others open.
+    /// Returns the path of the slave side.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes in what has come, without waiting; nothing if nobody is there.
+    /// Reads received bytes without waiting; `None` if there are none or no process has it open.
     pub fn read(&self, buffer: &mut [u8]) -> Option<usize> {
         rustix::io::read(&self.master, buffer).ok()
     }
 
-    /// Hands over what is taken, without waiting.
+    /// Writes without waiting; returns the number of bytes accepted.
     #[must_use]
     pub fn write(&self, bytes: &[u8]) -> usize {
         rustix::io::write(&self.master, bytes).unwrap_or(0)
     }
 
-    /// The speed that the other side has set.
+    /// Returns the baud rate set by the other side.
     #[must_use]
-    pub fn speed(&self) -> Option<u32> {
+    pub fn baud(&self) -> Option<u32> {
         tcgetattr(&self.master).ok().map(|modes| modes.output_speed())
     }
 
-    /// Whether the other side stops sending when it is held off.
+    /// Returns `true` if the other side has RTS/CTS flow control enabled.
     #[must_use]
-    pub fn obeys_rts(&self) -> Option<bool> {
+    pub fn uses_rts_cts(&self) -> Option<bool> {
         let modes = tcgetattr(&self.master).ok()?;
         Some(modes.control_modes.contains(ControlModes::CRTSCTS))
     }
 
-    /// Waits up to a time for something to come.
-    pub fn wait(&self, time: Duration) {
-        if let Ok(time) = Timespec::try_from(time) {
-            // Errors mean that nobody is there.
-            let _ = poll(&mut [PollFd::new(&self.master, PollFlags::IN)], Some(&time));
+    /// Waits up to `timeout` for input.
+    pub fn wait_readable(&self, timeout: Duration) {
+        if let Ok(timeout) = Timespec::try_from(timeout) {
+            // An error means that no process has the other side open.
+            let _ = poll(&mut [PollFd::new(&self.master, PollFlags::IN)], Some(&timeout));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Serial devices on which every wait ends.
+//! Serial devices; every call that waits has a timeout.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,23 +11,21 @@ use rustix::io::Errno;
 use rustix::termios::{ControlModes, OptionalActions, isatty, tcgetattr, tcsetattr};
 use serialport::{FlowControl, SerialPort, TTYPort};
 
-pub use crate::wires::list;
-
 /// An open serial device, 8 data bits, no parity, 1 stop bit.
 ///
-/// `serialport` opens, locks and sets up the device. Bytes go through a descriptor of our own that
-/// never blocks: `serialport`'s write waits for a stalled device without end.
+/// `serialport` opens, locks and configures the device. Bytes go through a second descriptor, which
+/// never blocks: `serialport`'s write would wait forever for a stalled device.
 pub struct Device {
     file: File,
     settings: TTYPort,
 }
 
 impl Device {
-    /// Opens a device, with the host obeying its RTS.
+    /// Opens a device, with RTS/CTS flow control.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::PermissionDenied`], [`ErrorKind::ResourceBusy`];
-    /// [`ErrorKind::InvalidInput`] for what is no serial device; what else the system said.
+    /// Returns [`ErrorKind::InvalidInput`] if `name` is not a serial device,
+    /// [`ErrorKind::ResourceBusy`] if another program uses it, or the system's error.
     pub fn open(name: &str, baud: u32) -> io::Result<Self> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         let flags = i32::from_ne_bytes(flags.bits().to_ne_bytes());
@@ -45,15 +43,15 @@ impl Device {
         Ok(Self { file, settings })
     }
 
-    /// Speed, flow control and wires.
+    /// Access to baud rate, flow control and control lines.
     pub(crate) fn settings(&mut self) -> &mut dyn SerialPort {
         &mut self.settings
     }
 
-    /// Takes in what has arrived, waiting up to `timeout`; 0 when nothing came.
+    /// Reads received bytes, waiting up to `timeout`; returns 0 if none arrived.
     ///
     /// # Errors
-    /// The device is gone.
+    /// Returns the system's error if the device was disconnected.
     pub fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         if !self.wait(PollFlags::IN, timeout)? {
             return Ok(0);
@@ -65,10 +63,10 @@ impl Device {
         }
     }
 
-    /// Hands over what the device takes within `timeout`; the number of bytes.
+    /// Writes the bytes that the device accepts within `timeout`; returns their number.
     ///
     /// # Errors
-    /// The device is gone.
+    /// Returns the system's error if the device was disconnected.
     pub fn write(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<usize> {
         if !self.wait(PollFlags::OUT, timeout)? {
             return Ok(0);
@@ -79,20 +77,20 @@ impl Device {
         }
     }
 
-    /// Leaves DTR and RTS as they are when the device is closed.
+    /// Keeps DTR and RTS unchanged when the device is closed.
     ///
     /// # Errors
-    /// The device refused.
+    /// Returns the driver's error.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         let mut modes = tcgetattr(&self.file)?;
         modes.control_modes &= !ControlModes::HUPCL;
         Ok(tcsetattr(&self.file, OptionalActions::Now, &modes)?)
     }
 
-    /// Waits until the device is ready; `false` when the time is over.
-    fn wait(&self, what: PollFlags, timeout: Duration) -> io::Result<bool> {
+    /// Waits until the device is ready; returns `false` on a timeout.
+    fn wait(&self, events: PollFlags, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&self.file, what)], Some(&timeout)) {
+        match poll(&mut [PollFd::new(&self.file, events)], Some(&timeout)) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
@@ -100,14 +98,13 @@ impl Device {
     }
 }
 
-/// Whether a name can only be that of a device, and not one that a user has given to a board: it is
-/// a path.
+/// Returns `true` if `name` is a device and not a user's name for a board: it contains a `/`.
 #[must_use]
 pub fn is_device_name(name: &str) -> bool {
     name.contains('/')
 }
 
-/// Whether a device is one side of a pseudo-terminal, whose other side is always open.
+/// Returns `true` if a device is the slave side of a pseudo-terminal.
 #[must_use]
 pub fn is_pseudo_terminal(device: &Path) -> bool {
     let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());

@@ -1,4 +1,4 @@
-//! The user's terminal in raw mode, in which every key goes to the board, and how it is put back.
+//! Raw mode of the user's terminal, in which every key goes to the board.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,23 +8,24 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
 
-/// The terminal as it was. Kept here so that a handler of signals can put it back, too.
+/// The terminal and its modes before raw mode. Global, so that a signal handler can restore it.
 static BEFORE: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
-/// A terminal in raw mode; dropping it puts it back, also when a panic unwinds.
+/// Keeps the terminal in raw mode; restores it when dropped, also while a panic unwinds.
 #[derive(Debug)]
 pub struct RawMode(());
 
 impl RawMode {
-    /// Puts the terminal at standard input into raw mode; `None` when it is none.
+    /// Puts the terminal at standard input into raw mode. Returns `None` if standard input is not a
+    /// terminal.
     ///
     /// # Errors
-    /// The system's error.
-    pub fn of_input() -> io::Result<Option<Self>> {
-        Self::enter(rustix::stdio::stdin())
+    /// Returns the system's error.
+    pub fn enable_on_stdin() -> io::Result<Option<Self>> {
+        Self::enable(rustix::stdio::stdin())
     }
 
-    fn enter(terminal: impl AsFd) -> io::Result<Option<Self>> {
+    fn enable(terminal: impl AsFd) -> io::Result<Option<Self>> {
         if !isatty(&terminal) {
             return Ok(None);
         }
@@ -44,21 +45,21 @@ impl Drop for RawMode {
     }
 }
 
-/// Puts the user's terminal back as it was, if it is in raw mode: for whoever ends the program at
-/// once.
+/// Leaves raw mode, if it is active. For code that exits without dropping [`RawMode`].
 pub fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((terminal, before)) = before {
-        // Nobody is left to tell if this fails.
+        // The program is about to exit; there is no use for the error.
         let _ = tcsetattr(terminal, OptionalActions::Now, &before);
     }
 }
 
-/// Returns input from the keyboard or a pipe; empty at its end, `None` when there is nothing now.
+/// Returns input from the keyboard or a pipe without waiting: `None` if there is none yet, empty at
+/// the end of input.
 ///
 /// # Errors
-/// The system's error.
-pub fn take_input() -> io::Result<Option<Vec<u8>>> {
+/// Returns the system's error.
+pub fn read_available_input() -> io::Result<Option<Vec<u8>>> {
     let stdin = rustix::stdio::stdin();
     let now = Timespec::default();
     match poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&now)) {
@@ -90,7 +91,7 @@ mod tests {
         let modes = || tcgetattr(&master).expect("its modes").local_modes & cooked;
         assert_eq!(modes(), cooked);
         let outcome = std::panic::catch_unwind(|| {
-            let _raw = RawMode::enter(&master).expect("it goes").expect("it is a terminal");
+            let _raw = RawMode::enable(&master).expect("it goes").expect("it is a terminal");
             assert_eq!(modes(), LocalModes::empty());
             std::panic::panic_any("on purpose");
         });
@@ -101,6 +102,6 @@ mod tests {
     #[test]
     fn a_pipe_has_no_modes() {
         let (reader, _writer) = std::io::pipe().expect("a pipe");
-        assert!(RawMode::enter(reader).expect("it goes").is_none());
+        assert!(RawMode::enable(reader).expect("it goes").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Errors as the browser reports them of devices.
+//! Errors that the browser reports for serial devices.
 
 use std::io;
 
@@ -8,8 +8,8 @@ pub fn device_failed() -> io::Error {
     io::Error::other("the device failed")
 }
 
-/// Returns the error of a device that is not there any more.
+/// Returns the error of a device that has been disconnected.
 #[must_use]
-pub fn no_device() -> io::Error {
+pub fn device_disconnected() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the device has been lost")
 }

@@ -1,7 +1,7 @@
-//! Connections, of which there are none.
+//! Stub: a web page has no sockets.
 
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Has the system ask after a connection; there is none.
-pub fn keep_alive(_stream: &TcpStream, _after: Duration, _between: Duration, _probes: u32) {}
+/// Does nothing.
+pub fn enable_keepalive(_stream: &TcpStream, _idle: Duration, _interval: Duration, _probes: u32) {}

@@ -1,74 +1,72 @@
-//! Serial devices by name, of which there are none. A page is given a port by its user, and not by
-//! a name: the transport for it is beside the worker that uses it.
+//! Stub: a web page has no serial devices with names. Its user selects a port (Web Serial); the
+//! transport for that is part of the page's worker.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::ports::Listed;
-
-/// An open serial device, of which there is none.
+/// An open serial device; can't be created on this platform.
 pub struct Device(Infallible);
 
 impl Device {
-    /// Opens a device.
+    /// Always fails.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`].
+    /// Returns [`ErrorKind::NotFound`].
     pub fn open(_name: &str, _baud: u32) -> io::Result<Self> {
         Err(ErrorKind::NotFound.into())
     }
 
-    /// Takes in what has arrived.
+    /// Reads received bytes.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
         match self.0 {}
     }
 
-    /// Hands over what the device takes.
+    /// Writes bytes.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn write(&mut self, _bytes: &[u8], _timeout: Duration) -> io::Result<usize> {
         match self.0 {}
     }
 
-    /// Leaves DTR and RTS as they are when the device is closed.
+    /// Keeps DTR and RTS unchanged when the device is closed.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         match self.0 {}
     }
 
-    /// The speed that the device has.
+    /// Returns the baud rate.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn baud(&mut self) -> io::Result<u32> {
         match self.0 {}
     }
 
-    /// Goes on at another speed.
+    /// Sets the baud rate.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
         match self.0 {}
     }
 
-    /// Whether the device has wires besides those for data.
-    pub fn has_wires(&mut self) -> bool {
+    /// Returns `true` if the device has modem control lines.
+    pub fn has_control_lines(&mut self) -> bool {
         match self.0 {}
     }
 
     /// Sets DTR.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn set_dtr(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
@@ -76,51 +74,43 @@ impl Device {
     /// Sets RTS.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn set_rts(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
 
-    /// Holds the data line low, or lets it go.
+    /// Starts or ends a break condition.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn set_break(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
 
-    /// Has the host obey RTS, or not.
+    /// Enables or disables RTS/CTS flow control; returns whether it was enabled before.
     ///
     /// # Errors
-    /// None: there is no device.
-    pub fn obey_rts(&mut self, _obey: bool) -> io::Result<bool> {
+    /// Never called: there is no device.
+    pub fn set_hardware_flow_control(&mut self, _on: bool) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// Forgets what has not gone out yet.
+    /// Discards bytes that were written and not transmitted yet.
     ///
     /// # Errors
-    /// None: there is no device.
+    /// Never called: there is no device.
     pub fn discard_unsent(&mut self) -> io::Result<()> {
         match self.0 {}
     }
 }
 
-/// Lists the serial ports.
-///
-/// # Errors
-/// None: there are none.
-pub fn list() -> io::Result<Vec<Listed>> {
-    Ok(Vec::new())
-}
-
-/// Whether a name can only be that of a device: none can.
+/// Returns `false`.
 #[must_use]
 pub fn is_device_name(_name: &str) -> bool {
     false
 }
 
-/// Whether a device is one side of a pseudo-terminal: there are none.
+/// Returns `false`.
 #[must_use]
 pub fn is_pseudo_terminal(_device: &Path) -> bool {
     false

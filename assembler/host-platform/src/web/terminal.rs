@@ -1,4 +1,4 @@
-//! The user's terminal, of which there is none.
+//! Stub: a web page has no terminal.
 
 use std::io;
 
@@ -7,22 +7,22 @@ use std::io;
 pub struct RawMode(());
 
 impl RawMode {
-    /// Puts the terminal at standard input into raw mode; there is none.
+    /// Returns `None`.
     ///
     /// # Errors
-    /// None.
-    pub fn of_input() -> io::Result<Option<Self>> {
+    /// Never fails.
+    pub fn enable_on_stdin() -> io::Result<Option<Self>> {
         Ok(None)
     }
 }
 
-/// Puts the terminal back; it is as it was.
+/// Does nothing.
 pub fn restore() {}
 
-/// Returns input from the keyboard: it has ended.
+/// Returns the end of input.
 ///
 /// # Errors
-/// None.
-pub fn take_input() -> io::Result<Option<Vec<u8>>> {
+/// Never fails.
+pub fn read_available_input() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(Vec::new()))
 }

@@ -1,20 +1,20 @@
-//! Errors as the system reports them of devices.
+//! Errors that the system reports for serial devices.
 
 use std::io;
 
 /// `ERROR_GEN_FAILURE`.
-const FAILED: i32 = 31;
+const GEN_FAILURE: i32 = 31;
 /// `ERROR_DEVICE_NOT_CONNECTED`.
-const GONE: i32 = 1167;
+const DEVICE_NOT_CONNECTED: i32 = 1167;
 
 /// Returns the error of a device that failed.
 #[must_use]
 pub fn device_failed() -> io::Error {
-    io::Error::from_raw_os_error(FAILED)
+    io::Error::from_raw_os_error(GEN_FAILURE)
 }
 
-/// Returns the error of a device that is not there any more.
+/// Returns the error of a device that has been disconnected.
 #[must_use]
-pub fn no_device() -> io::Error {
-    io::Error::from_raw_os_error(GONE)
+pub fn device_disconnected() -> io::Error {
+    io::Error::from_raw_os_error(DEVICE_NOT_CONNECTED)
 }

@@ -1,4 +1,4 @@
-//! Files of one writer, and names of files.
+//! Exclusive files, private directories, and metadata of devices.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -8,79 +8,79 @@ use std::path::{Path, PathBuf};
 /// `FILE_SHARE_READ`: others may read, and neither write nor remove.
 const SHARE_READ: u32 = 1;
 /// `ERROR_SHARING_VIOLATION`.
-const SHARED: i32 = 32;
+const SHARING_VIOLATION: i32 = 32;
 
-/// Opens a file that no other process has opened by this function, and keeps others out until it is
-/// closed. They may still read it.
+/// Opens a file with an exclusive lock, which lasts until the file is closed. Other processes may
+/// still read it.
 ///
 /// # Errors
-/// [`ErrorKind::ResourceBusy`] if another process has it; what else the system said.
-pub fn open_alone(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Returns [`ErrorKind::ResourceBusy`] if another process has locked the file, or the system's
+/// error.
+pub fn open_exclusive(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.share_mode(SHARE_READ).open(path).map_err(|error| match error.raw_os_error() {
-        Some(SHARED) => ErrorKind::ResourceBusy.into(),
+        Some(SHARING_VIOLATION) => ErrorKind::ResourceBusy.into(),
         _ => error,
     })
 }
 
-/// Whether a path still leads to a file that was opened: while it is open nobody can remove it.
+/// Returns `true` if `path` still refers to the open `file`: Windows does not remove open files.
 #[must_use]
-pub fn is_named(_file: &File, _path: &Path) -> bool {
+pub fn is_file_at_path(_file: &File, _path: &Path) -> bool {
     true
 }
 
-/// Removes a file that is kept, and closes it, which has to come first here.
+/// Closes a file opened by [`open_exclusive`] and removes it. An open file can't be removed.
 ///
 /// # Errors
-/// The system's error.
-pub fn remove_kept(file: File, path: &Path) -> io::Result<()> {
+/// Returns the system's error.
+pub fn remove_locked(file: File, path: &Path) -> io::Result<()> {
     drop(file);
     std::fs::remove_file(path)
 }
 
-/// Makes a folder. Temporary files are in the user's own profile, which others may not enter.
+/// Creates a directory, unless it exists. Temporary files are in the user's profile, which is
+/// private.
 ///
 /// # Errors
-/// The system's error.
-pub fn make_own_folder(folder: &Path) -> io::Result<()> {
+/// Returns the system's error.
+pub fn create_private_dir(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
-/// The folder for what lives as long as its user's session.
+/// Returns the directory `name` for files of the user's session.
 #[must_use]
-pub fn session_folder(name: &str) -> PathBuf {
+pub fn runtime_dir(name: &str) -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
-/// The folder for settings: `APPDATA`.
+/// Returns the directory for configuration files: `APPDATA`.
 #[must_use]
-pub fn settings_folder() -> PathBuf {
+pub fn config_dir() -> PathBuf {
     std::env::var_os("APPDATA").map(PathBuf::from).unwrap_or_default()
 }
 
-/// Text that tells a device from any other that has had or will have its name: names of ports stay
-/// with their adapters here.
+/// Returns `None`: on Windows the name of a port stays with its adapter.
 #[must_use]
-pub fn identity(_path: &Path) -> Option<String> {
+pub fn device_identity(_path: &Path) -> Option<String> {
     None
 }
 
-/// Whether a name leads to a character device; whether a name of a port does shows when it is
-/// opened.
+/// Returns `true`: only opening a port shows whether it is one.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 pub fn is_character_device(_path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The numbers by which the system knows a device: it has none.
+/// Returns `None`: Windows has no device numbers.
 #[must_use]
 pub fn device_numbers(_path: &Path) -> Option<(u32, u32)> {
     None
 }
 
-/// The path of these bytes; those that are no text are replaced.
+/// Returns the path with these bytes; invalid UTF-8 is replaced.
 #[must_use]
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }

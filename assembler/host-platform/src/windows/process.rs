@@ -1,24 +1,25 @@
-//! Other processes.
+//! Process groups, shell commands, and the liveness of processes.
 
 use std::io;
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// `CREATE_NEW_PROCESS_GROUP`: Ctrl-C goes to us alone.
+/// `CREATE_NEW_PROCESS_GROUP`: the child does not get Ctrl-C.
 const NEW_GROUP: u32 = 0x200;
 /// `STATUS_CONTROL_C_EXIT`, the exit code of a process that left Ctrl-C to the system.
 const ENDED_BY_CTRL_C: i32 = 0xC000_013A_u32.cast_signed();
 /// The exit code of a program that Ctrl-C ended, as shells count it.
 const INTERRUPTED: i32 = 130;
 
-/// Has a command run in a group of its own, which [`end_group`] ends with it.
-pub fn own_group(command: &mut Command) -> &mut Command {
+/// Makes a command run in a new process group, which [`kill_process_tree`] kills.
+pub fn use_new_process_group(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_GROUP)
 }
 
-/// Ends a command that has a group of its own, with all that it has started, and waits for it.
-pub fn end_group(child: &mut Child) {
-    // It may have ended already; either way it is over.
+/// Kills a command started with [`use_new_process_group`] and all processes that it has started, and
+/// waits for its end.
+pub fn kill_process_tree(child: &mut Child) {
+    // Fails if the command has ended already.
     let mut all = Command::new("taskkill");
     all.args(["/T", "/F", "/PID", &child.id().to_string()]);
     let _ = all.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -26,23 +27,23 @@ pub fn end_group(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The system's shell with a command line.
+/// Returns a command that runs `line` in the shell.
 #[must_use]
-pub fn shell(line: &str) -> Command {
+pub fn shell_command(line: &str) -> Command {
     let mut shell = Command::new("cmd");
-    // `cmd` divides its line by itself, by other rules than programs do.
+    // `cmd` splits its command line by other rules than programs do.
     shell.arg("/C").raw_arg(line);
     shell
 }
 
-/// Runs a command in this process's place; its exit code, if it has one. Ctrl-C comes to both
-/// processes of the console: only the command's answer to it counts, and this one waits for its
-/// end, lest a shell and the command read from one keyboard.
+/// Runs a command and returns its exit code, since Windows has no `exec`. Ctrl-C reaches both
+/// processes of the console. This one ignores it and waits for the command's end; otherwise a shell
+/// and the command would read from the same keyboard.
 ///
 /// # Errors
-/// It can't be started.
-pub fn replace_by(mut command: Command) -> io::Result<Option<i32>> {
-    // It fails only where there is a handler already, which then keeps this process, too.
+/// Returns the system's error if the command can't be started.
+pub fn replace_process(mut command: Command) -> io::Result<Option<i32>> {
+    // Fails only if there is a handler already, which keeps this process alive just as well.
     let _ = ctrlc::set_handler(|| {});
     Ok(command.status()?.code().map(|code| match code {
         ENDED_BY_CTRL_C => INTERRUPTED,
@@ -50,9 +51,8 @@ pub fn replace_by(mut command: Command) -> io::Result<Option<i32>> {
     }))
 }
 
-/// Whether another process of this number runs, which is not asked here: no lock file of other
-/// programs names one.
+/// Returns `false`: lock files with process ids are a Unix convention.
 #[must_use]
-pub fn is_other_alive(_pid: i32) -> bool {
+pub fn is_other_process_alive(_pid: i32) -> bool {
     false
 }

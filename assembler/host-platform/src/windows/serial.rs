@@ -1,4 +1,4 @@
-//! Serial devices on which every wait ends.
+//! Serial devices; every call that waits has a timeout.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
@@ -6,27 +6,26 @@ use std::time::Duration;
 
 use serialport::{COMPort, FlowControl, SerialPort};
 
-pub use crate::wires::list;
+/// The shortest timeout that the driver supports.
+const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// The shortest wait that the driver knows.
-const LEAST: Duration = Duration::from_millis(1);
-
-/// An open serial device, 8 data bits, no parity, 1 stop bit. The system gives it to one program at
+/// An open serial device, 8 data bits, no parity, 1 stop bit. The system opens it for one program at
 /// a time.
 pub struct Device {
     port: COMPort,
 }
 
 impl Device {
-    /// Opens a device, with the host obeying its RTS.
+    /// Opens a device, with RTS/CTS flow control.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::ResourceBusy`]; what else the system said.
+    /// Returns [`ErrorKind::NotFound`] if there is no such device, [`ErrorKind::ResourceBusy`] if
+    /// another program uses it, or the system's error.
     pub fn open(name: &str, baud: u32) -> io::Result<Self> {
         let settings = serialport::new(name, baud).flow_control(FlowControl::Hardware);
-        let port = settings.timeout(LEAST).dtr_on_open(true).open_native();
+        let port = settings.timeout(MIN_TIMEOUT).dtr_on_open(true).open_native();
         let port = port.map_err(|error| match error.kind() {
-            // One that is listed and can't be opened belongs to another program just now.
+            // A port that is listed and can't be opened is in use by another program.
             serialport::ErrorKind::NoDevice if is_listed(name) => ErrorKind::ResourceBusy.into(),
             serialport::ErrorKind::NoDevice => ErrorKind::NotFound.into(),
             _ => io::Error::from(error),
@@ -34,15 +33,15 @@ impl Device {
         Ok(Self { port })
     }
 
-    /// Speed, flow control and wires.
+    /// Access to baud rate, flow control and control lines.
     pub(crate) fn settings(&mut self) -> &mut dyn SerialPort {
         &mut self.port
     }
 
-    /// Takes in what has arrived, waiting up to `timeout`; 0 when nothing came.
+    /// Reads received bytes, waiting up to `timeout`; returns 0 if none arrived.
     ///
     /// # Errors
-    /// The device is gone.
+    /// Returns the system's error if the device was disconnected.
     pub fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.set_timeout(timeout)?;
         match self.port.read(buffer) {
@@ -51,10 +50,10 @@ impl Device {
         }
     }
 
-    /// Hands over what the device takes within `timeout`; the number of bytes.
+    /// Writes the bytes that the device accepts within `timeout`; returns their number.
     ///
     /// # Errors
-    /// The device is gone.
+    /// Returns the system's error if the device was disconnected.
     pub fn write(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<usize> {
         self.set_timeout(timeout)?;
         match self.port.write(bytes) {
@@ -63,17 +62,16 @@ impl Device {
         }
     }
 
-    /// Leaves DTR and RTS as they are when the device is closed, which drivers here do of their own
-    /// accord or not at all.
+    /// Does nothing: on Windows, the driver decides whether DTR and RTS change at close.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         Ok(())
     }
 
     fn set_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        let timeout = timeout.max(LEAST);
+        let timeout = timeout.max(MIN_TIMEOUT);
         if self.port.timeout() != timeout {
             self.port.set_timeout(timeout)?;
         }
@@ -86,8 +84,8 @@ fn is_listed(name: &str) -> bool {
     ports.iter().any(|port| port.port_name.eq_ignore_ascii_case(name))
 }
 
-/// Whether a name can only be that of a device, and not one that a user has given to a board: it is
-/// a path, or COM and a number.
+/// Returns `true` if `name` is a device and not a user's name for a board: a path, or COM and a
+/// number.
 #[must_use]
 pub fn is_device_name(name: &str) -> bool {
     let number = name.get(..3).filter(|com| com.eq_ignore_ascii_case("com")).map(|_| &name[3..]);
@@ -97,7 +95,7 @@ pub fn is_device_name(name: &str) -> bool {
     is_com || name.contains(['/', '\\'])
 }
 
-/// Whether a device is one side of a pseudo-terminal: there are none.
+/// Returns `false`: Windows has no pseudo-terminals that are serial devices.
 #[must_use]
 pub fn is_pseudo_terminal(_device: &Path) -> bool {
     false

@@ -1,33 +1,33 @@
-//! The user's terminal in raw mode, in which every key goes to the board, and how it is put back.
+//! Raw mode of the user's terminal, in which every key goes to the board.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Whether the terminal is in raw mode.
-static RAW: AtomicBool = AtomicBool::new(false);
+static IS_RAW: AtomicBool = AtomicBool::new(false);
 
-/// Pieces of input that may wait.
-const PIECES: usize = 16;
-/// Ctrl-Z, which the library takes for the end of input, and CP/M for the end of a text.
+/// Capacity of the queue between the reading thread and [`read_available_input`].
+const MAX_QUEUED_READS: usize = 16;
+/// Ctrl-Z: the end of input for the standard library, and the end of a text for CP/M.
 const CTRL_Z: u8 = 0x1A;
 
-/// A terminal in raw mode; dropping it puts it back, also when a panic unwinds.
+/// Keeps the terminal in raw mode; restores it when dropped, also while a panic unwinds.
 #[derive(Debug)]
 pub struct RawMode(());
 
 impl RawMode {
-    /// Puts the terminal at standard input into raw mode; `None` when it is none.
+    /// Puts the terminal at standard input into raw mode. Returns `None` if standard input is not a
+    /// terminal.
     ///
     /// # Errors
-    /// The system's error.
-    pub fn of_input() -> io::Result<Option<Self>> {
+    /// Returns the system's error.
+    pub fn enable_on_stdin() -> io::Result<Option<Self>> {
         if !io::stdin().is_terminal() {
             return Ok(None);
         }
         crossterm::terminal::enable_raw_mode()?;
-        RAW.store(true, Ordering::SeqCst);
+        IS_RAW.store(true, Ordering::SeqCst);
         Ok(Some(Self(())))
     }
 }
@@ -38,42 +38,42 @@ impl Drop for RawMode {
     }
 }
 
-/// Puts the user's terminal back as it was, if it is in raw mode: for whoever ends the program at
-/// once.
+/// Leaves raw mode, if it is active. For code that exits without dropping [`RawMode`].
 pub fn restore() {
-    if RAW.swap(false, Ordering::SeqCst) {
-        // Nobody is left to tell if this fails.
+    if IS_RAW.swap(false, Ordering::SeqCst) {
+        // The program is about to exit; there is no use for the error.
         let _ = crossterm::terminal::disable_raw_mode();
     }
 }
 
-/// Returns input from the keyboard or a pipe; empty at its end, `None` when there is nothing now.
+/// Returns input from the keyboard or a pipe without waiting: `None` if there is none yet, empty at
+/// the end of input.
 ///
 /// # Errors
-/// The system's error.
-pub fn take_input() -> io::Result<Option<Vec<u8>>> {
+/// Returns the system's error.
+pub fn read_available_input() -> io::Result<Option<Vec<u8>>> {
     static INPUT: OnceLock<Mutex<Receiver<io::Result<Vec<u8>>>>> = OnceLock::new();
-    let input = INPUT.get_or_init(|| Mutex::new(listen()));
+    let input = INPUT.get_or_init(|| Mutex::new(spawn_reader()));
     match input.lock().unwrap_or_else(PoisonError::into_inner).try_recv() {
-        Ok(heard) => heard.map(Some),
+        Ok(result) => result.map(Some),
         Err(TryRecvError::Empty) => Ok(None),
         Err(TryRecvError::Disconnected) => Ok(Some(Vec::new())),
     }
 }
 
-/// Has a thread wait for input, which can't be asked whether there is any here.
-fn listen() -> Receiver<io::Result<Vec<u8>>> {
-    let (sender, input) = sync_channel(PIECES);
+/// Starts a thread that reads input: Windows can't poll a console and a pipe alike.
+fn spawn_reader() -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, input) = sync_channel(MAX_QUEUED_READS);
     std::thread::spawn(move || {
         let mut typed = [0; 256];
         loop {
-            let heard = io::stdin().read(&mut typed).map(|count| match count {
-                // A keyboard has no end: the key itself was pressed.
-                0 if RAW.load(Ordering::SeqCst) => vec![CTRL_Z],
+            let result = io::stdin().read(&mut typed).map(|count| match count {
+                // A keyboard has no end of input: the user pressed Ctrl-Z.
+                0 if IS_RAW.load(Ordering::SeqCst) => vec![CTRL_Z],
                 count => typed[..count].to_vec(),
             });
-            let is_over = heard.as_ref().map_or(true, Vec::is_empty);
-            if sender.send(heard).is_err() || is_over {
+            let is_over = result.as_ref().map_or(true, Vec::is_empty);
+            if sender.send(result).is_err() || is_over {
                 return;
             }
         }

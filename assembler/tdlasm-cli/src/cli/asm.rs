@@ -1,6 +1,6 @@
 //! `tdlasm asm`.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, SourceMap};
 use tdlasm::{Assembly, ConsoleReply, Options, listing};
 
-use super::Failed;
+use super::ExitKind;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_or_say, read_layout, whole_memory};
 use super::memory::keep_freed;
@@ -22,71 +22,87 @@ use super::project;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Arguments {
-    /// Source files, together one program; `.END` in any but the last ends that file. `-` is
-    /// standard input. Without any, all programs that the project file `tdl.toml` names
+    /// Source files of one program, or `-` for standard input; `.END` ends each file. Without any,
+    /// all programs of the project file `tdl.toml` are assembled
     files: Vec<PathBuf>,
-    /// File to write; its extension tells the format. Without it the source is only checked
-    #[arg(short, long)]
+    /// File to write, in the format of its extension; without it the source is only checked
+    #[arg(short, long, help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Format to write, whatever the extension
-    #[arg(long, requires = "output")]
+    /// Format of the output, instead of that of its extension
+    #[arg(long, requires = "output", help_heading = "Output")]
     format: Option<Format>,
-    /// Layout file (TOML) that says where sections go; without it `.PROG.` begins at 0
-    #[arg(long, value_name = "FILE")]
+    /// Layout file (TOML) with the addresses of sections; without it `.PROG.` begins at 0
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     layout: Option<PathBuf>,
-    /// Take `.PROG.` as absolute code from 0 on: its addresses are plain numbers that any
-    /// expression may use
-    #[arg(long)]
+    /// Assemble `.PROG.` as absolute code from address 0; its addresses are then plain numbers that
+    /// any expression may use
+    #[arg(long, help_heading = "Source")]
     pabs: bool,
     /// Define a symbol before the first line; also answers `NAME =\` in the source
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define, help_heading = "Source")]
     define: Vec<(String, u16)>,
-    /// Reply to a question of the source (`NAME =\`): the keys to type, for the next question or
-    /// for NAME
-    #[arg(long, value_name = "[NAME=]KEYS", value_parser = parse_answer, allow_hyphen_values = true)]
+    /// Keys to type when the source requests a value (`NAME =\`), for the next request or for NAME
+    #[arg(
+        long,
+        value_name = "[NAME=]KEYS",
+        value_parser = parse_answer,
+        allow_hyphen_values = true,
+        help_heading = "Source"
+    )]
     answer: Vec<ConsoleReply>,
-    /// Look for inserted files in this folder too
-    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    /// Also search this folder for included files
+    #[arg(short = 'I', long = "include", value_name = "FOLDER", help_heading = "Source")]
     include: Vec<PathBuf>,
-    /// Let all characters of a symbol count, not the first six only
-    #[arg(long)]
+    /// Distinguish symbols by all characters instead of the first six
+    #[arg(long, help_heading = "Source")]
     long_symbols: bool,
-    /// Write a listing; on standard output (`-`) it comes even if the source has errors
-    #[arg(long, value_name = "FILE")]
+    /// Write a listing; on standard output (`-`) even if the source has errors
+    #[arg(long, value_name = "FILE", help_heading = "Listing")]
     listing: Option<PathBuf>,
-    /// The layout of the listing
-    #[arg(long, value_name = "STYLE", default_value = "modern", requires = "listing")]
+    /// Style of the listing
+    #[arg(
+        long,
+        value_name = "STYLE",
+        default_value = "modern",
+        requires = "listing",
+        help_heading = "Listing"
+    )]
     listing_style: ListingStyle,
     /// The program's name in `tdl` listings
-    #[arg(long, value_name = "NAME", requires = "listing")]
+    #[arg(long, value_name = "NAME", requires = "listing", help_heading = "Listing")]
     listing_program: Option<String>,
-    /// The original's switches for `tdl` listings: A .LALL, C .LCTL, I .LIMAGE, S .SALL, X .XLIST,
-    /// Y .XSYM
-    #[arg(long, value_name = "LETTERS", requires = "listing", value_parser = parse_switches)]
+    /// ZASM's switches for `tdl` listings: A .LALL, C .LCTL, I .LIMAGE, S .SALL, X .XLIST, Y .XSYM
+    #[arg(
+        long,
+        value_name = "LETTERS",
+        requires = "listing",
+        value_parser = parse_switches,
+        help_heading = "Listing"
+    )]
     listing_switches: Option<TdlOptions>,
-    /// Print the T-states from a label straight on to the first instruction that leaves for good
-    #[arg(long, value_name = "ROUTINE")]
+    /// Print the T-states of the straight path from a label to the first unconditional jump or
+    /// return
+    #[arg(long, value_name = "ROUTINE", help_heading = "Output")]
     cycles: Vec<String>,
-    /// Write which files the output depends on, for make or ninja
-    #[arg(long, value_name = "FILE", requires = "output")]
+    /// Write the files that the output depends on, for make or ninja
+    #[arg(long, value_name = "FILE", requires = "output", help_heading = "Output")]
     depfile: Option<PathBuf>,
-    /// The form of messages
-    #[arg(long, value_name = "FORM", default_value = "human")]
+    /// Format of messages
+    #[arg(long, value_name = "FORM", default_value = "human", help_heading = "Messages")]
     message_format: MessageFormat,
-    /// Choose messages: NAME for a warning, no-NAME for less, error=NAME, or all, none and error
-    /// for all warnings
-    #[arg(short = 'W', value_name = "WISH")]
+    /// Set the level of messages: NAME enables a warning, no-NAME disables it, error=NAME makes it
+    /// an error; all, none and error apply to all warnings
+    #[arg(short = 'W', value_name = "LEVEL", help_heading = "Messages")]
     warnings: Vec<String>,
     /// Make a message an error
-    #[arg(short = 'D', value_name = "NAME")]
+    #[arg(short = 'D', value_name = "NAME", help_heading = "Messages")]
     deny: Vec<String>,
-    /// Write what the original assembler writes in spite of errors; the exit code is 5 if there are
-    /// any
-    #[arg(long)]
+    /// Write the output in spite of errors, as ZASM does; the exit code is then 5
+    #[arg(long, help_heading = "Output")]
     as_original: bool,
 }
 
-/// The forms of messages.
+/// Formats of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MessageFormat {
     /// With the source line, for people
@@ -97,12 +113,12 @@ enum MessageFormat {
     Json,
 }
 
-/// The layouts of listings.
+/// Styles of listings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListingStyle {
     /// Address, bytes, T-states and line beside the source
     Modern,
-    /// The original assembler's: pages, error letters, table of symbols
+    /// ZASM's: pages, error flags, symbol table
     Tdl,
 }
 
@@ -116,7 +132,7 @@ impl From<ListingStyle> for Style {
 }
 
 /// Runs `tdlasm asm`.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let Some(first) = arguments.files.first() else { return run_project(arguments) };
     let project = project::of(first)?;
     let program = project.as_ref().and_then(|project| project.program_of(first));
@@ -125,14 +141,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
     run_files(&arguments, project.as_ref(), program)
 }
 
-/// Assembles each program of the project, whatever becomes of the others.
-fn run_project(arguments: &Arguments) -> Result<(), Failed> {
+/// Assembles all programs of the project, even if some fail.
+fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
     let project = project::here()?;
     let programs = project.programs();
     if programs.len() > 1 && (arguments.output.is_some() || arguments.listing.is_some()) {
-        cli_support::tell!("error: the project has {} programs, and one file", programs.len());
-        cli_support::tell!("help: name the sources of one, or its output in the project file");
-        return Err(Failed::Usage);
+        cli_support::eprint_message!(
+            "error: the project has {} programs, and one file",
+            programs.len()
+        );
+        cli_support::eprint_message!(
+            "help: name the sources of one, or its output in the project file"
+        );
+        return Err(ExitKind::Usage);
     }
     let mut result = Ok(());
     for program in programs {
@@ -150,7 +171,7 @@ fn run_files(
     arguments: &Arguments,
     project: Option<&Project>,
     program: Option<&Program>,
-) -> Result<(), Failed> {
+) -> Result<(), ExitKind> {
     let format = match &arguments.output {
         Some(path) => Some(Format::choose(arguments.format, path)?),
         None => None,
@@ -183,12 +204,12 @@ fn run_files(
     }
     say(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
-        cli_support::tell!("{message}");
+        cli_support::eprint_message!("{message}");
     }
     print_cycles(arguments, &assembly)?;
     write(arguments, format, &assembly)?;
     match assembly.has_errors() {
-        true => Err(Failed::Incomplete),
+        true => Err(ExitKind::Incomplete),
         false => Ok(()),
     }
 }
@@ -200,11 +221,11 @@ fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
 }
 
 /// The wishes about messages. A digit too large is taken as on the original if that is asked for.
-fn levels(arguments: &Arguments) -> Result<LintLevels, Failed> {
+fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
-        cli_support::tell!("error: {error}");
-        Failed::Usage
+        cli_support::eprint_message!("error: {error}");
+        ExitKind::Usage
     };
     if arguments.as_original {
         levels.add(Code::Digit.group()).map_err(refused)?;
@@ -226,12 +247,12 @@ fn writes_in_spite(arguments: &Arguments, assembly: &Assembly) -> bool {
 }
 
 /// `--cycles`: a line a routine.
-fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
+fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
     for routine in &arguments.cycles {
         let path =
             straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
-                cli_support::tell!("error: {error}");
-                Failed::Usage
+                cli_support::eprint_message!("error: {error}");
+                ExitKind::Usage
             })?;
         let (first, last) = path.range;
         let mut text = format!(
@@ -248,7 +269,11 @@ fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed
     Ok(())
 }
 
-fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> Result<(), Failed> {
+fn write(
+    arguments: &Arguments,
+    format: Option<Format>,
+    assembly: &Assembly,
+) -> Result<(), ExitKind> {
     if let (Some(path), Some(format)) = (&arguments.output, format) {
         files::write(path, &content(arguments, format, assembly)?)?;
     }
@@ -256,7 +281,11 @@ fn write(arguments: &Arguments, format: Option<Format>, assembly: &Assembly) -> 
 }
 
 /// The output file's content.
-fn content(arguments: &Arguments, format: Format, assembly: &Assembly) -> Result<Vec<u8>, Failed> {
+fn content(
+    arguments: &Arguments,
+    format: Format,
+    assembly: &Assembly,
+) -> Result<Vec<u8>, ExitKind> {
     match format {
         Format::Object => return elf_object(&assembly.modules),
         Format::Rel => return tdl_object(assembly, assembly.object_form),
@@ -276,39 +305,41 @@ fn content(arguments: &Arguments, format: Format, assembly: &Assembly) -> Result
     format.encode(&program, layout.fill())
 }
 
-fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, Failed> {
+fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind> {
     for loss in tdl_losses(&assembly.modules, form) {
-        cli_support::tell!("warning: {loss}");
+        cli_support::eprint_message!("warning: {loss}");
     }
     write_tdl(&assembly.modules, form).map_err(|error| {
-        cli_support::tell!("error: {error}");
-        Failed::Source
+        cli_support::eprint_message!("error: {error}");
+        ExitKind::Source
     })
 }
 
 /// An ELF object, which holds one module and no bytes of other modules' areas.
-fn elf_object(modules: &[Module]) -> Result<Vec<u8>, Failed> {
+fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
     match modules {
         [module] => match module.check_areas() {
             Ok(()) => Ok(write_object(module)),
             Err(error) => {
-                cli_support::tell!("error: {error}");
-                Err(Failed::Source)
+                cli_support::eprint_message!("error: {error}");
+                Err(ExitKind::Source)
             }
         },
         _ => {
-            cli_support::tell!(
+            cli_support::eprint_message!(
                 "error: the source has {} modules, and an ELF object holds one",
                 modules.len()
             );
-            cli_support::tell!("help: split it at .PRGEND, or write .rel or a linked program");
-            Err(Failed::Usage)
+            cli_support::eprint_message!(
+                "help: split it at .PRGEND, or write .rel or a linked program"
+            );
+            Err(ExitKind::Usage)
         }
     }
 }
 
 /// Writes the files that go with the output.
-fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Failed> {
+fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
@@ -348,18 +379,18 @@ fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let text = render::human(diagnostics, sources, colour);
             if colour {
-                return cli_support::text::tell_coloured(&text);
+                return cli_support::text::eprint_coloured(&text);
             }
             text
         }
         MessageFormat::Short => render::short(diagnostics, sources),
         MessageFormat::Json => render::json(diagnostics, sources),
     };
-    cli_support::text::tell_text(&text);
+    cli_support::text::eprint_escaped(&text);
 }
 
 /// Shows the errors; if all are about files that cannot be read, the files are at fault.
-fn fail(assembly: &Assembly, arguments: &Arguments) -> Failed {
+fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
     say(diagnostics, sources, form);
@@ -372,12 +403,12 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> Failed {
     let errors = diagnostics.iter().filter(|one| one.is_error());
     let count = errors.clone().count();
     if form == MessageFormat::Human {
-        cli_support::tell!(
+        cli_support::eprint_message!(
             "\n{count} error{}; nothing is written",
             if count == 1 { "" } else { "s" }
         );
     }
-    if errors.clone().all(|one| one.code == Code::File) { Failed::File } else { Failed::Source }
+    if errors.clone().all(|one| one.code == Code::File) { ExitKind::File } else { ExitKind::Source }
 }
 
 /// A make rule: the output depends on every file that was read.
@@ -387,7 +418,7 @@ fn depfile(output: &Path, sources: &SourceMap) -> String {
         files.map(|source| escape(&source.name)).filter(|name| name != "-").collect();
     names.sort();
     names.dedup();
-    format!("{}: {}\n", escape(&output.shown().to_string()), names.join(" "))
+    format!("{}: {}\n", escape(&output.escaped().to_string()), names.join(" "))
 }
 
 /// A file name as make wants it.

@@ -1,13 +1,13 @@
 //! `tdlasm convert`.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use tdlasm_rewrite::convert::{self, Conversion, Dialect, Options, convert};
 
-use super::Failed;
+use super::ExitKind;
 use super::files::{self, CommandLoader};
 
 const POLICY: &str = "\
@@ -84,41 +84,46 @@ impl From<Assembler> for convert::Target {
 }
 
 /// Runs `tdlasm convert`.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let to = match arguments.to {
         Target::Zilog => Dialect::Zilog,
         Target::Tdl => Dialect::Tdl,
     };
     if arguments.assembler.is_some() && to == Dialect::Tdl {
-        cli_support::tell!("error: --for names an assembler for Zilog's mnemonics");
-        cli_support::tell!("help: say --to zilog, or leave --for out");
-        return Err(Failed::Usage);
+        cli_support::eprint_message!("error: --for names an assembler for Zilog's mnemonics");
+        cli_support::eprint_message!("help: say --to zilog, or leave --for out");
+        return Err(ExitKind::Usage);
     }
     let long_symbols = arguments.long_symbols;
     let include_dirs = arguments.include.clone();
     let target = arguments.assembler.map(convert::Target::from);
     let options = Options { to, target, long_symbols, include_dirs };
     let conversion = convert(&CommandLoader, &arguments.file, &options).map_err(|error| {
-        cli_support::tell!("error: cannot read {}: {error}", arguments.file.shown());
-        Failed::File
+        cli_support::eprint_message!("error: cannot read {}: {error}", arguments.file.escaped());
+        ExitKind::File
     })?;
     files::write(&arguments.output, &conversion.text)?;
     report(arguments, &conversion)
 }
 
-fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), Failed> {
-    let file = arguments.file.shown();
+fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), ExitKind> {
+    let file = arguments.file.escaped();
     for note in &conversion.notes {
-        cli_support::tell!("{file}:{}:{}: warning: {}", note.line, note.column, note.message);
+        cli_support::eprint_message!(
+            "{file}:{}:{}: warning: {}",
+            note.line,
+            note.column,
+            note.message
+        );
     }
     match conversion.kept() {
         0 => Ok(()),
         kept => {
             let converted = conversion.converted;
-            cli_support::tell!(
+            cli_support::eprint_message!(
                 "{file}: {converted} statements converted, {kept} left to be done by hand"
             );
-            Err(Failed::Incomplete)
+            Err(ExitKind::Incomplete)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `tdlasm disasm`.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +9,7 @@ use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::object::read_executable;
 
-use super::Failed;
+use super::ExitKind;
 use super::files;
 
 /// The first bytes of an ELF file.
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 type Names = Vec<(u16, String)>;
 
 /// Runs `tdlasm disasm`.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let (image, own) = program(&arguments.file, files::read(&arguments.file)?, arguments.origin)?;
     let mut names = match &arguments.symbols {
         Some(path) => symbols(path, &files::read(path)?)?,
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 }
 
 /// The image of a file, and the names that it has itself.
-fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), Failed> {
+fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
     if content.starts_with(ELF) {
         let found = read_executable(&content).map_err(|error| wrong(path, &error))?;
         return Ok((found.image, found.symbols));
@@ -57,18 +57,18 @@ fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names),
             .map_err(|error| wrong(path, &error));
     }
     if usize::from(origin) + content.len() > 0x10000 {
-        let shown = path.shown();
+        let shown = path.escaped();
         let length = content.len();
-        cli_support::tell!(
+        cli_support::eprint_message!(
             "error: {shown} has {length} bytes and passes FFFFH from {origin:04X}H on"
         );
-        cli_support::tell!("help: give a lower --origin");
-        return Err(Failed::Usage);
+        cli_support::eprint_message!("help: give a lower --origin");
+        return Err(ExitKind::Usage);
     }
     Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
 }
 
-fn symbols(path: &Path, content: &[u8]) -> Result<Names, Failed> {
+fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
     if content.starts_with(ELF) {
         return read_executable(content)
             .map(|found| found.symbols)
@@ -88,7 +88,7 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, Failed> {
         .collect()
 }
 
-fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failed {
-    cli_support::tell!("error: {}: {error}", path.shown());
-    Failed::Source
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ExitKind {
+    cli_support::eprint_message!("error: {}: {error}", path.escaped());
+    ExitKind::Source
 }

@@ -1,46 +1,45 @@
-//! Files that commands write: their formats, and writing them so that no half-written file is ever
-//! seen.
+//! Input and output files: formats, standard streams, and atomic writes.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::io::{self, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
 
-use cli_support::files::write_whole;
+use cli_support::files::write_atomic;
 use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
 use tdlasm::source::{DiskLoader, Loader, read_bounded, read_file};
 
-use super::Failed;
+use super::ExitKind;
 
-/// The kinds of output.
+/// Formats of output files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// The bytes from the first address to the last
     Bin,
     /// Intel HEX
     Hex,
-    /// Intel HEX as the original assembler has it: the end record of type 00
+    /// Intel HEX as ZASM writes it, with an end record of type 00
     TdlHex,
     /// Motorola S-records
     Srec,
-    /// ELF relocatable object, to be linked
+    /// ELF relocatable object
     Object,
-    /// TDL's own relocatable object, in digits unless the source says `.PBIN`
+    /// TDL's relocatable object, in hexadecimal digits unless the source has `.PBIN`
     Rel,
-    /// TDL's own relocatable object in plain bytes
+    /// TDL's relocatable object, binary
     Pbin,
-    /// TDL's own relocatable object in digits, whatever the source says
+    /// TDL's relocatable object in hexadecimal digits, even if the source has `.PBIN`
     Phex,
     /// ELF executable
     Elf,
 }
 
 impl Format {
-    /// The format asked for, or that of the file's extension.
-    pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, Failed> {
+    /// Returns the format of `--format`, or that of the file's extension.
+    pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, ExitKind> {
         let extension =
             path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
         match (asked, extension.as_deref()) {
@@ -52,17 +51,21 @@ impl Format {
             (None, Some("rel")) => Ok(Format::Rel),
             (None, Some("elf")) => Ok(Format::Elf),
             (None, _) => {
-                cli_support::tell!("error: the extension of {} tells no format", path.shown());
-                cli_support::tell!(
-                    "help: use .bin, .hex, .srec, .o, .rel or .elf, or say --format"
+                cli_support::eprint_message!(
+                    "error: cannot choose a format by the extension of {}",
+                    path.escaped()
                 );
-                Err(Failed::Usage)
+                cli_support::eprint_message!(
+                    "help: use .bin, .hex, .srec, .o, .rel or .elf, or add --format"
+                );
+                Err(ExitKind::Usage)
             }
         }
     }
 
-    /// The file's content for a linked program; gaps of a flat file hold `fill`.
-    pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, Failed> {
+    /// Returns the file's content for a linked program; gaps of a binary file are filled with
+    /// `fill`.
+    pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, ExitKind> {
         match self {
             Format::Bin => Ok(program.image.flat(fill)),
             Format::Hex => Ok(intel_hex(&program.image, program.entry).into_bytes()),
@@ -70,9 +73,11 @@ impl Format {
             Format::Srec => Ok(s_records(&program.image, "tdlasm", program.entry).into_bytes()),
             Format::Elf => Ok(write_executable(program)),
             Format::Object | Format::Rel | Format::Pbin | Format::Phex => {
-                cli_support::tell!("error: a linked program is no relocatable object");
-                cli_support::tell!("help: write .elf, .bin or .hex");
-                Err(Failed::Usage)
+                cli_support::eprint_message!(
+                    "error: a linked program cannot be written as a relocatable object"
+                );
+                cli_support::eprint_message!("help: write .elf, .bin or .hex");
+                Err(ExitKind::Usage)
             }
         }
     }
@@ -95,24 +100,24 @@ impl Loader for CommandLoader {
 }
 
 /// Reads a whole file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failed> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
     read_file(path).map_err(|error| {
-        cli_support::tell!("error: cannot read {}: {error}", path.shown());
-        Failed::File
+        cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
+        ExitKind::File
     })
 }
 
-/// Writes a file aside and renames it; `-` is standard output.
-pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failed> {
-    let result = if path.as_os_str() == "-" { print(content) } else { write_whole(path, content) };
+/// Writes a file atomically; `-` is standard output.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ExitKind> {
+    let result = if path.as_os_str() == "-" { print(content) } else { write_atomic(path, content) };
     result.map_err(|error| {
-        cli_support::tell!("error: cannot write {}: {error}", path.shown());
-        cli_support::tell!("help: check that the folder exists and may be written to");
-        Failed::File
+        cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());
+        cli_support::eprint_message!("help: check that the folder exists and may be written to");
+        ExitKind::File
     })
 }
 
-/// Writes to standard output; a reader that has seen enough may go.
+/// Writes to standard output; a closed pipe is not an error.
 fn print(content: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(content).and_then(|()| out.flush()) {
@@ -121,12 +126,12 @@ fn print(content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// A number on the command line: decimal, or hexadecimal as `0x1F` or `1FH`.
+/// Parses a number of the command line: decimal, or hexadecimal as `0x1F` or `1FH`.
 pub(crate) fn parse_number(text: &str) -> Result<u16, String> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_suffix(['H', 'h']));
     let number = match hex {
         Some(digits) => u16::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    number.map_err(|_| format!("{text} is no number in 0..65535; write 31, 1FH or 0x1F"))
+    number.map_err(|_| "expected a number in 0..65535, such as 31, 1FH or 0x1F".to_owned())
 }

@@ -1,6 +1,6 @@
 //! `tdlasm fmt`.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use clap::Args;
 use tdlasm::source::{DiskLoader, Loader};
 use tdlasm_rewrite::fmt::{Options, format};
 
-use super::Failed;
+use super::ExitKind;
 use super::files::{self, CommandLoader};
 use super::project;
 
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `tdlasm fmt`; a file that cannot be laid out does not keep the others from it.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let mut result = Ok(());
     for file in sources(&arguments.files)? {
         let laid_out =
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         if let Err(failed) = laid_out {
             // That a file cannot be read weighs more than that one is to be laid out.
             result = match (result, failed) {
-                (Err(Failed::File), _) | (_, Failed::File) => Err(Failed::File),
+                (Err(ExitKind::File), _) | (_, ExitKind::File) => Err(ExitKind::File),
                 (_, failed) => Err(failed),
             };
         }
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 }
 
 /// The options for a file: those of the command line, then those of its project.
-fn options(arguments: &Arguments, file: &Path) -> Result<Options, Failed> {
+fn options(arguments: &Arguments, file: &Path) -> Result<Options, ExitKind> {
     let mut options = tdlasm::Options {
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
@@ -73,31 +73,31 @@ fn options(arguments: &Arguments, file: &Path) -> Result<Options, Failed> {
     Ok(Options { include_dirs, long_symbols })
 }
 
-fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), Failed> {
+fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> {
     let text = CommandLoader.load(file).map_err(|error| unreadable(file, &error))?;
     let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
-        cli_support::tell!("error: {error}");
-        cli_support::tell!(
+        cli_support::eprint_message!("error: {error}");
+        cli_support::eprint_message!(
             "help: look for a macro that puts its argument into a text, and bracket the argument"
         );
-        Failed::Source
+        ExitKind::Source
     })?;
     let changed = formatted != text;
     if check && changed {
-        files::write("-".as_ref(), format!("{}\n", file.shown()).as_bytes())?;
-        return Err(Failed::Source);
+        files::write("-".as_ref(), format!("{}\n", file.escaped()).as_bytes())?;
+        return Err(ExitKind::Source);
     }
     let wanted = changed || file.as_os_str() == "-";
     if wanted && !check { files::write(file, &formatted) } else { Ok(()) }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Failed {
-    cli_support::tell!("error: cannot read {}: {error}", path.shown());
-    Failed::File
+fn unreadable(path: &Path, error: &io::Error) -> ExitKind {
+    cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
+    ExitKind::File
 }
 
 /// The files that are named, and those in folders that are named, in the order of their names.
-fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
+fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, ExitKind> {
     if named.is_empty() {
         return Ok(vec!["-".into()]);
     }

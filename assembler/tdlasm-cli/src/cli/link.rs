@@ -1,6 +1,6 @@
 //! `tdlasm link`, and what `tdlasm asm` needs to link at once.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +10,7 @@ use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
 
-use super::Failed;
+use super::ExitKind;
 use super::files::{self, Format};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Layout file (TOML) that says where sections go; without it they follow each other from 0
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// File to write; its extension tells the format
+    /// File to write, in the format of its extension
     #[arg(short, long)]
     output: PathBuf,
     /// Format to write, whatever the extension
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `tdlasm link`.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let format = Format::choose(arguments.format, &arguments.output)?;
     let layout = match &arguments.layout {
         Some(path) => read_layout(path)?,
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
 }
 
 /// The modules of all objects, and what they need of the libraries.
-fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Failed> {
+fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, ExitKind> {
     let mut modules = Vec::new();
     let mut libraries = Vec::new();
     for path in &arguments.objects {
@@ -76,15 +76,15 @@ fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Fa
         libraries.push(library(path, &files::read(path)?)?);
     }
     if modules.is_empty() {
-        cli_support::tell!(
+        cli_support::eprint_message!(
             "error: there are only libraries, and no object that needs something of them"
         );
-        return Err(Failed::Usage);
+        return Err(ExitKind::Usage);
     }
     Ok(pull(modules, &libraries, layout))
 }
 
-fn library(path: &Path, data: &[u8]) -> Result<Library, Failed> {
+fn library(path: &Path, data: &[u8]) -> Result<Library, ExitKind> {
     read_library(data, &stem(path)).map_err(|error| wrong(path, error))
 }
 
@@ -92,23 +92,23 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn wrong(path: &Path, error: LibraryError) -> Failed {
-    cli_support::tell!("error: {}: {error}", path.shown());
-    cli_support::tell!(
+fn wrong(path: &Path, error: LibraryError) -> ExitKind {
+    cli_support::eprint_message!("error: {}: {error}", path.escaped());
+    cli_support::eprint_message!(
         "help: `tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
     );
-    Failed::Source
+    ExitKind::Source
 }
 
 /// Reads and checks a layout file.
-pub(crate) fn read_layout(path: &Path) -> Result<Layout, Failed> {
+pub(crate) fn read_layout(path: &Path) -> Result<Layout, ExitKind> {
     let text = String::from_utf8(files::read(path)?).map_err(|error| {
-        cli_support::tell!("error: {}: {error}", path.shown());
-        Failed::Usage
+        cli_support::eprint_message!("error: {}: {error}", path.escaped());
+        ExitKind::Usage
     })?;
     Layout::parse(&text).map_err(|error| {
-        cli_support::tell!("error: {}: {error}", path.shown());
-        Failed::Usage
+        cli_support::eprint_message!("error: {}: {error}", path.escaped());
+        ExitKind::Usage
     })
 }
 
@@ -120,11 +120,11 @@ pub(crate) fn whole_memory() -> Layout {
 }
 
 /// Links; says what is wrong if that fails.
-pub(crate) fn link_or_say(modules: &[Module], layout: &Layout) -> Result<Program, Failed> {
+pub(crate) fn link_or_say(modules: &[Module], layout: &Layout) -> Result<Program, ExitKind> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
-            cli_support::tell!("error[{}]: {error}", error.code());
+            cli_support::eprint_message!("error[{}]: {error}", error.code());
         }
-        Failed::Source
+        ExitKind::Source
     })
 }

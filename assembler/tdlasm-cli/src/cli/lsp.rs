@@ -9,13 +9,13 @@ use tdlasm::Options;
 use tdlasm_rewrite::convert::translate;
 use tdlasm_server::{ServerEnd, serve};
 
-use super::Failed;
+use super::ExitKind;
 use super::asm::parse_define;
 use super::memory::keep_freed;
 
 const SETUP: &str = "\
-Editors start it by themselves: docs/editors/README.md tells how to set up VS Code, Neovim and \
-Emacs, and what the server can do.
+Editors start the server. docs/editors/README.md describes its features and the setup of VS Code, \
+Neovim and Emacs.
 
 Example:
   tdlasm lsp -I include --define DEBUG=1";
@@ -26,22 +26,22 @@ pub(crate) struct Arguments {
     /// Define a symbol before the first line of each source
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_define)]
     define: Vec<(String, u16)>,
-    /// Look for inserted files in this folder too
+    /// Also search this folder for included files
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
-    /// Let all characters of a symbol count, not the first six only
+    /// Distinguish symbols by all characters instead of the first six
     #[arg(long)]
     long_symbols: bool,
-    /// Take `.PROG.` as absolute code from 0 on
+    /// Assemble `.PROG.` as absolute code from address 0
     #[arg(long)]
     pabs: bool,
-    /// Speak over standard input and output, as the server always does; editors say so
+    /// Use standard input and output, which is the default; editors pass this option
     #[arg(long, hide = true)]
     stdio: bool,
 }
 
 /// Runs `tdlasm lsp`.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let options = Options {
         defines: arguments.define.clone(),
         include_dirs: arguments.include.clone(),
@@ -50,18 +50,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failed> {
         translate: Some(translate),
         ..Options::default()
     };
-    // Each analysis takes as much as the one before has freed.
+    // Each analysis allocates as much memory as the previous one has freed.
     keep_freed();
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
-        Ok(ServerEnd::Orderly) => Ok(()),
-        // The protocol wants 1 then.
-        Ok(ServerEnd::Abrupt) => Err(Failed::Source),
+        Ok(ServerEnd::AfterShutdown) => Ok(()),
+        // The protocol requires exit code 1.
+        Ok(ServerEnd::WithoutShutdown) => Err(ExitKind::Source),
         Err(error) => {
-            cli_support::tell!("error: {error}");
-            cli_support::tell!(
-                "help: this is for editors; docs/editors/README.md tells how to set them up"
+            cli_support::eprint_message!("error: {error}");
+            cli_support::eprint_message!(
+                "help: editors start this command; docs/editors/README.md describes their setup"
             );
-            Err(Failed::File)
+            Err(ExitKind::File)
         }
     }
 }

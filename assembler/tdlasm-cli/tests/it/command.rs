@@ -299,8 +299,8 @@ fn names_in_messages_hide_the_same_characters_as_all_that_is_printed() {
     let hidden_in_names =
         |one: &char| tdlasm::source::visible(&one.to_string()).len() > one.len_utf8();
     let differing = (0..=char::MAX as u32).filter_map(char::from_u32);
-    let mut differing =
-        differing.filter(|one| hidden_in_names(one) != cli_support::text::is_hidden(*one));
+    let mut differing = differing
+        .filter(|one| hidden_in_names(one) != cli_support::text::is_unsafe_for_terminals(*one));
     assert_eq!(differing.next(), None);
 }
 

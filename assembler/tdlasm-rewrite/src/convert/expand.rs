@@ -12,9 +12,10 @@ use tdlasm::module::Module;
 use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
 use tdlasm::syntax::{Cursor, lex};
 
-use super::facts::Facts;
-use super::words::{directive_key, is_tdl_directive, tdl_forms};
-use super::{Options, Target};
+use super::mnemonics::{directive_key, is_tdl_directive, tdl_forms};
+use super::options::Options;
+use super::source_scan::SourceScan;
+use super::target::Target;
 
 /// A source without macros and conditionals.
 #[derive(Debug, Default)]
@@ -25,29 +26,30 @@ pub(super) struct Expanded {
 }
 
 /// Directives that change neither code nor symbols.
-const WITHOUT_EFFECT: [&str; 29] = [
+const IGNORED_DIRECTIVES: [&str; 29] = [
     ".TITLE", ".SBTTL", ".REMAR", ".PRNTX", ".PAGE", ".LIST", ".XLIST", ".LALL", ".XALL", ".SALL",
     ".LSYM", ".XSYM", ".LADDR", ".XADDR", ".LIMAG", ".XIMAG", ".LCTL", ".XCTL", ".SLIST", ".RLIST",
     ".IDENT", ".Z80", ".I8080", ".PABS", ".PREL", ".PHEX", ".PBIN", ".LINK", ".XLINK",
 ];
 
 /// Directives that are carried out when the source is assembled.
-const DONE: [&str; 7] = [".DEFIN", ".EXIT", ".INSER", ".OPSYN", ".MASYN", ".PSYM", ".XPSYM"];
+const EVALUATED_DIRECTIVES: [&str; 7] =
+    [".DEFIN", ".EXIT", ".INSER", ".OPSYN", ".MASYN", ".PSYM", ".XPSYM"];
 
 /// Expands a source; `None` if it has errors or several modules, or other bytes without its macros.
 pub(super) fn expand(
     loader: &dyn Loader,
     file: &Path,
-    facts: &Facts,
+    facts: &SourceScan,
     options: &Options,
 ) -> Option<Expanded> {
-    let outcome = assembled(loader, file, options);
+    let outcome = assemble(loader, file, options);
     let [module] = &outcome.modules[..] else { return None };
     if outcome.has_errors() {
         return None;
     }
     let lines: Vec<ListingLine<'_>> = outcome.listing.lines().collect();
-    let mut writer = Writer {
+    let mut writer = ExpansionWriter {
         sources: &outcome.sources,
         facts,
         target: options.target,
@@ -58,12 +60,12 @@ pub(super) fn expand(
     }
     let expanded = writer.out;
     let again = MemoryLoader::new().with(file, expanded.text.clone());
-    let again = assembled(&again, file, options);
-    let same = matches!(&again.modules[..], [other] if is_same(module, other));
+    let again = assemble(&again, file, options);
+    let same = matches!(&again.modules[..], [other] if has_same_code(module, other));
     (same && !again.has_errors()).then_some(expanded)
 }
 
-fn assembled(loader: &dyn Loader, file: &Path, options: &Options) -> asm::Assembly {
+fn assemble(loader: &dyn Loader, file: &Path, options: &Options) -> asm::Assembly {
     let options = tdlasm::Options {
         include_dirs: options.include_dirs.clone(),
         long_symbols: options.long_symbols,
@@ -74,14 +76,14 @@ fn assembled(loader: &dyn Loader, file: &Path, options: &Options) -> asm::Assemb
 }
 
 /// Whether two modules have the same code and start.
-fn is_same(one: &Module, other: &Module) -> bool {
+fn has_same_code(one: &Module, other: &Module) -> bool {
     let (Some(one), Some(other)) = (&one.source_order, &other.source_order) else { return false };
     one.code == other.code && one.start == other.start
 }
 
-struct Writer<'a> {
+struct ExpansionWriter<'a> {
     sources: &'a SourceMap,
-    facts: &'a Facts,
+    facts: &'a SourceScan,
     target: Option<Target>,
     out: Expanded,
 }
@@ -98,18 +100,18 @@ struct Parts<'t> {
     plain: bool,
 }
 
-impl Writer<'_> {
+impl ExpansionWriter<'_> {
     fn statement(&mut self, line: &ListingLine<'_>, next: Option<&ListingLine<'_>>) {
         let text = self.sources.slice(line.span);
         let place = self.line_in_file(line.span);
         let parts = self.parts(text);
         let calls = next.is_some_and(|next| self.is_text_of(next.span, line.span));
-        let meaning = self.facts.meaning(parts.operator);
+        let meaning = self.facts.original_name(parts.operator);
         let key = directive_key(meaning);
-        if calls || DONE.contains(&key.as_str()) || key.starts_with(".IF") {
+        if calls || EVALUATED_DIRECTIVES.contains(&key.as_str()) || key.starts_with(".IF") {
             return self.labels(&parts, place);
         }
-        if parts.operator.is_empty() || WITHOUT_EFFECT.contains(&key.as_str()) {
+        if parts.operator.is_empty() || IGNORED_DIRECTIVES.contains(&key.as_str()) {
             if line.depth == 0 || !text.trim_ascii().is_empty() {
                 self.comment(&parts, text, place);
             }
@@ -158,9 +160,9 @@ impl Writer<'_> {
         let comma = memchr::memchr(b',', parts.operands)?;
         let old = parts.operands[..comma].trim_ascii();
         let new = &parts.operands[comma + 1..];
-        let meaning = self.facts.meaning(old);
+        let meaning = self.facts.original_name(old);
         let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
-        match no_symbol || self.facts.is_altered(old) {
+        match no_symbol || self.facts.is_redefined(old) {
             true => Some(Vec::new()),
             false => Some([new.trim_ascii(), b" = ", old].concat()),
         }
@@ -209,7 +211,8 @@ impl Writer<'_> {
         }
         let operator = cursor.take(lex::symbol).unwrap_or_default();
         let rest = cursor.rest();
-        let operands = &rest[..operands_end(rest, &directive_key(self.facts.meaning(operator)))];
+        let operands =
+            &rest[..operands_end(rest, &directive_key(self.facts.original_name(operator)))];
         let behind = rest[operands.len()..].trim_ascii_start();
         plain &= matches!(behind.first(), None | Some(b';'));
         Parts { labels, operator, rest, operands, plain }

@@ -92,12 +92,12 @@ pub(super) type Blanks<'t> = [&'t [u8]; 2];
 
 impl<'t> Node<'t> {
     /// A number that nobody wrote, in decimal.
-    pub(super) fn number(value: u16) -> Self {
+    pub(super) fn decimal(value: u16) -> Self {
         Node::Number(Number::new(value, 10))
     }
 
     /// The code of a character: the character if it has 7 bits, else a number.
-    pub(super) fn code(byte: u8) -> Self {
+    pub(super) fn character(byte: u8) -> Self {
         if byte < 0x80 { Node::Char(byte) } else { Node::Number(Number::new(byte.into(), 16)) }
     }
 
@@ -107,7 +107,7 @@ impl<'t> Node<'t> {
     }
 
     /// The expression without parentheses or a plus sign around the whole of it.
-    pub(super) fn bare(&self) -> &Node<'t> {
+    pub(super) fn without_parentheses(&self) -> &Node<'t> {
         let mut node = self;
         while let Node::Group(inner) | Node::Unary(Unary::Plus, inner) = node {
             node = inner;
@@ -131,25 +131,25 @@ impl<'t> Node<'t> {
     }
 
     /// Whether the address of the statement is part of it.
-    pub(super) fn has_here(&self) -> bool {
+    pub(super) fn has_current_address(&self) -> bool {
         self.any(&mut |node| matches!(node, Node::Here))
     }
 
     /// Whether the value is the same number, 0..=65535, for assemblers that count with 16 bits and
     /// for those that count with more. The operands of divisions and right shifts are seen to when
     /// they are written.
-    pub(super) fn is_natural(&self, known: &mut impl FnMut(&'t [u8]) -> Worth) -> bool {
-        if let Some(value) = self.exact(&mut |name| known(name).value) {
+    pub(super) fn is_portable(&self, known: &mut impl FnMut(&'t [u8]) -> ValueFacts) -> bool {
+        if let Some(value) = self.exact_value(&mut |name| known(name).value) {
             return u16::try_from(value).is_ok();
         }
         match self {
             Node::Number(_) | Node::Char(_) | Node::Here => true,
             Node::Name(name) => known(name).natural,
-            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.is_natural(known),
+            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.is_portable(known),
             Node::Unary(..) => false,
             Node::Binary(op, sides, _) => match op {
-                BinaryOp::And => sides.iter().any(|side| side.is_natural(known)),
-                BinaryOp::Or | BinaryOp::Xor => sides.iter().all(|side| side.is_natural(known)),
+                BinaryOp::And => sides.iter().any(|side| side.is_portable(known)),
+                BinaryOp::Or | BinaryOp::Xor => sides.iter().all(|side| side.is_portable(known)),
                 BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftRight => true,
                 _ => false,
             },
@@ -158,23 +158,26 @@ impl<'t> Node<'t> {
 
     /// The value if there are no symbols in it.
     pub(super) fn constant(&self) -> Option<i64> {
-        self.exact(&mut |_| None)
+        self.exact_value(&mut |_| None)
     }
 
     /// The value by the arithmetic of integers without bounds, if all symbols are known and it
     /// stays small.
-    pub(super) fn exact(&self, known: &mut impl FnMut(&'t [u8]) -> Option<i64>) -> Option<i64> {
+    pub(super) fn exact_value(
+        &self,
+        known: &mut impl FnMut(&'t [u8]) -> Option<i64>,
+    ) -> Option<i64> {
         match self {
             Node::Number(number) => Some(number.value.into()),
             Node::Char(byte) => Some((*byte).into()),
             Node::Here => None,
             Node::Name(name) => known(name),
-            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.exact(known),
-            Node::Unary(Unary::Negate, inner) => Some(-inner.exact(known)?),
-            Node::Unary(Unary::Not, inner) => Some(!inner.exact(known)?),
+            Node::Group(inner) | Node::Unary(Unary::Plus, inner) => inner.exact_value(known),
+            Node::Unary(Unary::Negate, inner) => Some(-inner.exact_value(known)?),
+            Node::Unary(Unary::Not, inner) => Some(!inner.exact_value(known)?),
             Node::Binary(op, sides, _) => {
                 let [left, right] = &**sides;
-                apply(*op, left.exact(known)?, right.exact(known)?)
+                apply(*op, left.exact_value(known)?, right.exact_value(known)?)
                     .filter(|value| value.abs() < 1 << 31)
             }
         }
@@ -183,8 +186,8 @@ impl<'t> Node<'t> {
 
 /// Facts of a symbol's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Worth {
-    /// Whether it is natural: see [`Node::is_natural`].
+pub(super) struct ValueFacts {
+    /// Whether the value is portable: see [`Node::is_portable`].
     pub(super) natural: bool,
     /// The value, if nothing but this source decides it.
     pub(super) value: Option<i64>,
@@ -222,9 +225,9 @@ mod tests {
     #[test]
     fn what_assemblers_disagree_on_has_no_exact_value() {
         let divide = |left, right| Node::binary(BinaryOp::Divide, left, right).constant();
-        let minus = |value| Node::Unary(Unary::Negate, Box::new(Node::number(value)));
-        assert_eq!(divide(Node::number(7), Node::number(2)), Some(3));
-        assert_eq!(divide(minus(6), Node::number(2)), None);
-        assert_eq!(divide(Node::number(7), Node::number(0)), None);
+        let minus = |value| Node::Unary(Unary::Negate, Box::new(Node::decimal(value)));
+        assert_eq!(divide(Node::decimal(7), Node::decimal(2)), Some(3));
+        assert_eq!(divide(minus(6), Node::decimal(2)), None);
+        assert_eq!(divide(Node::decimal(7), Node::decimal(0)), None);
     }
 }

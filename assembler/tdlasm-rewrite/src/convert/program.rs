@@ -8,30 +8,30 @@ use tdlasm::syntax::Cursor;
 use super::expr::Node;
 
 /// The reason why some lists are kept.
-pub(super) const HERE_IN_LIST: &str =
+pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
     "behind a comma, the address of the statement is another one for some assemblers";
 
 /// The reason why something has no counterpart, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reason {
+pub(super) struct Unconverted {
     /// Offset in the text.
     pub(super) at: usize,
     pub(super) message: Cow<'static, str>,
 }
 
-impl Reason {
+impl Unconverted {
     pub(super) fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { at, message: message.into() }
     }
 
     /// A result that is this reason.
-    pub(super) fn fail<T>(at: usize, message: impl Into<Cow<'static, str>>) -> Read<T> {
+    pub(super) fn fail<T>(at: usize, message: impl Into<Cow<'static, str>>) -> ConvertResult<T> {
         Err(Self::new(at, message))
     }
 }
 
 /// The result of reading or writing a part.
-pub(super) type Read<T> = Result<T, Reason>;
+pub(super) type ConvertResult<T> = Result<T, Unconverted>;
 
 /// An operand of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,9 +82,9 @@ pub(super) enum Body<'t> {
     /// Becomes a comment: other statements have its effect.
     Done,
     /// Stays as it is.
-    Kept(Reason),
+    Kept(Unconverted),
     /// Is in the dialect that is written, as the period before its mnemonic says: see
-    /// [`super::words::is_marked`].
+    /// [`super::mnemonics::is_marked`].
     Marked,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Label<'t> {
 
 /// A stretch of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stretch {
+pub(super) struct TextRange {
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -108,10 +108,10 @@ pub(super) struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement<'t> {
     /// From the start of the line up to, not with, the end of its last line.
-    pub(super) span: Stretch,
+    pub(super) span: TextRange,
     pub(super) labels: Vec<Label<'t>>,
     /// The mnemonic, directive or sign of assignment; empty if there is none.
-    pub(super) operator: Stretch,
+    pub(super) operator: TextRange,
     /// The end of the operands, before blanks and the comment.
     pub(super) end: usize,
     pub(super) body: Body<'t>,
@@ -138,13 +138,13 @@ impl<'t> Program<'t> {
 
 impl<'t> Body<'t> {
     /// The effect of a statement that was read up to here; with more on its line it stays as it is.
-    pub(super) fn checked(read: Read<Self>, cursor: &Cursor<'_>) -> Self {
+    pub(super) fn checked(read: ConvertResult<Self>, cursor: &Cursor<'_>) -> Self {
         let mut behind = cursor.clone();
         behind.skip_blanks();
         let more = "there is more on the line than belongs there";
         match read {
             Ok(body) if behind.at_statement_end() => body,
-            Ok(_) => Body::Kept(Reason::new(behind.offset() as usize, more)),
+            Ok(_) => Body::Kept(Unconverted::new(behind.offset() as usize, more)),
             Err(reason) => Body::Kept(reason),
         }
     }

@@ -4,8 +4,8 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::{Node, Number, Unary};
-use super::program::{Read, Reason};
-use super::writing::Context;
+use super::program::{ConvertResult, Unconverted};
+use super::statement_context::StatementContext;
 
 /// Expressions with more operators, parentheses and operands than this are kept.
 pub(super) const MAX_NODES: usize = 200;
@@ -31,7 +31,10 @@ const OPERATORS: [(u8, BinaryOp); 10] = [
 ];
 
 /// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>, radix: Option<u8>) -> Read<Option<Node<'t>>> {
+pub(super) fn read<'t>(
+    cursor: &mut Cursor<'t>,
+    radix: Option<u8>,
+) -> ConvertResult<Option<Node<'t>>> {
     cursor.skip_blanks();
     let begins = |byte: u8| lex::is_symbol(byte) || b"'\"-#+(^".contains(&byte);
     if !cursor.peek().is_some_and(begins) {
@@ -54,7 +57,7 @@ impl<'t> Reading<'_, 't> {
     }
 
     /// Reads operands and the operators between them that bind at least as tight as `loosest`.
-    fn level(&mut self, loosest: u8) -> Read<Node<'t>> {
+    fn level(&mut self, loosest: u8) -> ConvertResult<Node<'t>> {
         let mut left = self.operand()?;
         loop {
             let before = self.cursor.clone();
@@ -71,10 +74,10 @@ impl<'t> Reading<'_, 't> {
         }
     }
 
-    fn operand(&mut self) -> Read<Node<'t>> {
+    fn operand(&mut self) -> ConvertResult<Node<'t>> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Reason::fail(self.here(), "the expression is too long to be converted");
+            return Unconverted::fail(self.here(), "the expression is too long to be converted");
         }
         self.cursor.skip_blanks();
         match self.cursor.peek() {
@@ -99,12 +102,12 @@ impl<'t> Reading<'_, 't> {
                     self.prefix = Some(radix);
                     self.operand()
                 }
-                None => Reason::fail(self.here(), "a number or symbol is missing here"),
+                None => Unconverted::fail(self.here(), "a number or symbol is missing here"),
             },
         }
     }
 
-    fn group(&mut self) -> Read<Node<'t>> {
+    fn group(&mut self) -> ConvertResult<Node<'t>> {
         self.cursor.advance(1);
         let outside = self.radix;
         self.radix = self.prefix.take().or(outside);
@@ -112,12 +115,12 @@ impl<'t> Reading<'_, 't> {
         self.radix = outside;
         self.cursor.skip_blanks();
         if !self.cursor.eat(b')') {
-            return Reason::fail(self.here(), "a parenthesis is not closed");
+            return Unconverted::fail(self.here(), "a parenthesis is not closed");
         }
         Ok(Node::Group(Box::new(inner)))
     }
 
-    fn number(&mut self) -> Read<Node<'t>> {
+    fn number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let known = self.prefix.take().or(self.radix);
@@ -126,17 +129,20 @@ impl<'t> Reading<'_, 't> {
         let run = &rest[..rest.len() - self.cursor.rest().len()];
         let Some(value) = number.filter(|number| number.fault.is_none()).map(|number| number.value)
         else {
-            return Reason::fail(at, "the number has digits that its radix lacks");
+            return Unconverted::fail(at, "the number has digits that its radix lacks");
         };
         let (digits, used) = split(run, radix);
         let sure = known.is_some() || matches!(run, b"0" | b"1") || ends_alike(run);
         if !sure {
-            return Reason::fail(at, "the radix is not known here; give the number a radix letter");
+            return Unconverted::fail(
+                at,
+                "the radix is not known here; give the number a radix letter",
+            );
         }
         Ok(Node::Number(Number::read(value, used, digits, run)))
     }
 
-    fn symbol(&mut self) -> Read<Node<'t>> {
+    fn symbol(&mut self) -> ConvertResult<Node<'t>> {
         self.prefix = None;
         let at = self.here();
         let name = self.cursor.take(lex::symbol).unwrap_or_default();
@@ -144,17 +150,20 @@ impl<'t> Reading<'_, 't> {
             return Ok(Node::Here);
         }
         if self.cursor.eat(b'#') {
-            return Reason::fail(at, "a symbol with # has no counterpart; declare it with .EXTERN");
+            return Unconverted::fail(
+                at,
+                "a symbol with # has no counterpart; declare it with .EXTERN",
+            );
         }
         Ok(Node::Name(name))
     }
 
     /// The last two characters count, as 7 bits each.
-    fn quoted(&mut self) -> Read<Node<'t>> {
+    fn quoted(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let quote = self.cursor.peek().unwrap_or(b'\'');
         let Some(text) = self.cursor.take(lex::quoted) else {
-            return Reason::fail(at, "the quote is not closed on this line");
+            return Unconverted::fail(at, "the quote is not closed on this line");
         };
         let mut characters = Vec::new();
         let mut bytes = text.iter();
@@ -168,10 +177,10 @@ impl<'t> Reading<'_, 't> {
         let high = characters.pop();
         Ok(match (high, last) {
             (Some(high), Some(last)) => {
-                let high = Node::binary(BinaryOp::Multiply, high, Node::number(0x100));
+                let high = Node::binary(BinaryOp::Multiply, high, Node::decimal(0x100));
                 Node::binary(BinaryOp::Add, high, last)
             }
-            (_, last) => last.unwrap_or(Node::number(0)),
+            (_, last) => last.unwrap_or(Node::decimal(0)),
         })
     }
 }
@@ -192,7 +201,11 @@ fn ends_alike(run: &[u8]) -> bool {
 }
 
 /// Appends an expression.
-pub(super) fn write(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn write(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     write_within(node, LOOSEST, context, out)
 }
 
@@ -200,9 +213,9 @@ pub(super) fn write(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -
 fn write_within(
     node: &Node<'_>,
     loosest: u8,
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     let rank_of_all = match node {
         Node::Unary(Unary::Plus | Unary::Negate, _) => 1,
         Node::Unary(Unary::Not, _) => NOT_RANK,
@@ -233,8 +246,8 @@ fn write_within(
         Node::Binary(op, sides, blanks) => {
             context.check_right_side(*op, &sides[1])?;
             for (at, side) in sides.iter().enumerate() {
-                if Context::needs_natural(*op, at) && !context.is_natural(side) {
-                    return context.fail(DISAGREEMENT);
+                if StatementContext::needs_portable_operand(*op, at) && !context.is_portable(side) {
+                    return context.unconverted(DISAGREEMENT);
                 }
             }
             write_within(&sides[0], op.rank(), context, out)?;
@@ -247,7 +260,11 @@ fn write_within(
     Ok(())
 }
 
-fn parenthesise(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn parenthesise(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     out.push(b'(');
     write(node, context, out)?;
     out.push(b')');

@@ -8,16 +8,16 @@ use tdlasm::source::Source;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::{Node, Number};
-use super::facts::Facts;
-use super::mode::Mode;
-use super::program::{Body, Label, Program, Read, Reason, Statement, Stretch};
-use super::{tdl_expr, words};
+use super::program::{Body, ConvertResult, Label, Program, Statement, TextRange, Unconverted};
+use super::read_state::ReadState;
+use super::source_scan::SourceScan;
+use super::{mnemonics, tdl_expr};
 
 /// Reads a source up to and with `.END`.
-pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
+pub(super) fn read<'t>(source: &'t Source, facts: &SourceScan) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let mut reading = Reading { source, facts, cursor, mode: Mode::new() };
+    let mut reading = Reading { source, facts, cursor, mode: ReadState::new() };
     let mut program = Program::default();
     while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
         reading.cursor.skip_line();
@@ -27,9 +27,9 @@ pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
 
 struct Reading<'t, 'f> {
     source: &'t Source,
-    facts: &'f Facts,
+    facts: &'f SourceScan,
     cursor: Cursor<'t>,
-    mode: Mode,
+    mode: ReadState,
 }
 
 impl<'t> Reading<'t, '_> {
@@ -45,7 +45,8 @@ impl<'t> Reading<'t, '_> {
         let radix = self.mode.radix;
         let mut body = Body::checked(self.body(operator), &self.cursor);
         if let (Some(at), false) = (exported, matches!(body, Body::Kept(_))) {
-            body = Body::Kept(Reason::new(at, "exporting by :: has no counterpart; use .INTERN"));
+            body =
+                Body::Kept(Unconverted::new(at, "exporting by :: has no counterpart; use .INTERN"));
         }
         if let Body::Assign { .. } = body {
             operator = self.sign_behind(operator.end);
@@ -56,14 +57,14 @@ impl<'t> Reading<'t, '_> {
             let (end, name) = self.mode.keep(self.source, start, operator);
             self.cursor.move_to(end as u32);
             defines = name;
-            let key = words::directive_key(self.slice(operator));
+            let key = mnemonics::directive_key(self.slice(operator));
             if self.facts.writes_radix && key == ".RADIX" && labels.is_empty() {
                 body = Body::Done;
             }
         } else {
             self.cursor.skip_to_line_end();
         }
-        let span = Stretch { start, end: self.here() };
+        let span = TextRange { start, end: self.here() };
         Statement { span, labels, operator, end: end.min(span.end), body, radix, defines }
     }
 
@@ -90,29 +91,29 @@ impl<'t> Reading<'t, '_> {
     }
 
     /// The mnemonic, directive or sign of assignment that comes next; the cursor stays before it.
-    fn operator_stretch(&mut self) -> Stretch {
+    fn operator_stretch(&mut self) -> TextRange {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         let start = self.here();
         self.cursor.take(lex::symbol);
         let end = self.here();
         self.cursor = before;
-        Stretch { start, end }
+        TextRange { start, end }
     }
 
     /// The sign of assignment behind the name that ends at `from`.
-    fn sign_behind(&self, from: usize) -> Stretch {
+    fn sign_behind(&self, from: usize) -> TextRange {
         let behind = &self.source.text[from..];
         let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();
         let signs = self.source.text[start..].iter().take(2).take_while(|byte| **byte == b'=');
-        Stretch { start, end: start + signs.count() }
+        TextRange { start, end: start + signs.count() }
     }
 
-    fn slice(&self, stretch: Stretch) -> &'t [u8] {
+    fn slice(&self, stretch: TextRange) -> &'t [u8] {
         &self.source.text[stretch.start..stretch.end]
     }
 
-    fn body(&mut self, operator: Stretch) -> Read<Body<'t>> {
+    fn body(&mut self, operator: TextRange) -> ConvertResult<Body<'t>> {
         self.cursor.skip_blanks();
         if self.cursor.at_statement_end() {
             self.cursor.move_to(operator.start as u32);
@@ -120,15 +121,15 @@ impl<'t> Reading<'t, '_> {
         }
         let at = operator.start;
         if matches!(self.cursor.peek(), Some(b'[' | b']')) {
-            return Reason::fail(at, "brackets of conditional text have no counterpart");
+            return Unconverted::fail(at, "brackets of conditional text have no counterpart");
         }
         let word = self.slice(operator);
-        if words::is_marked(word) {
+        if mnemonics::is_marked(word) {
             self.cursor.skip_to_line_end();
             return Ok(Body::Marked);
         }
         if word.is_empty() {
-            return Reason::fail(at, "nothing of the language begins like this");
+            return Unconverted::fail(at, "nothing of the language begins like this");
         }
         self.cursor.advance(word.len());
         let behind = self.cursor.clone();
@@ -140,15 +141,18 @@ impl<'t> Reading<'t, '_> {
         self.operation(word, at)
     }
 
-    fn operation(&mut self, word: &'t [u8], at: usize) -> Read<Body<'t>> {
-        if self.facts.is_altered(word) {
-            return Reason::fail(at, "this is a macro, or a word that was given another meaning");
+    fn operation(&mut self, word: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
+        if self.facts.is_redefined(word) {
+            return Unconverted::fail(
+                at,
+                "this is a macro, or a word that was given another meaning",
+            );
         }
-        let forms = words::tdl_forms(word);
+        let forms = mnemonics::tdl_forms(word);
         if !forms.is_empty() {
             return self.instruction(forms);
         }
-        match words::directive_key(word).as_str() {
+        match mnemonics::directive_key(word).as_str() {
             ".BYTE" => self.bytes(),
             ".WORD" => self.words(),
             ".ASCII" => self.texts(at, &[]),
@@ -161,36 +165,38 @@ impl<'t> Reading<'t, '_> {
             ".INSER" => self.insert(),
             ".EXTER" => self.symbols().map(Body::External),
             ".INTER" => self.symbols().map(Body::Global),
-            ".RADIX" => Reason::fail(
+            ".RADIX" => Unconverted::fail(
                 at,
                 "numbers are written with their radix; this line has no counterpart",
             ),
-            _ if words::is_tdl_directive(word) => {
-                Reason::fail(at, "this directive has no counterpart")
+            _ if mnemonics::is_tdl_directive(word) => {
+                Unconverted::fail(at, "this directive has no counterpart")
             }
-            _ => Reason::fail(at, "this is no instruction or directive; a macro stays as it is"),
+            _ => {
+                Unconverted::fail(at, "this is no instruction or directive; a macro stays as it is")
+            }
         }
     }
 
     /// Behind the first `=`.
-    fn assignment(&mut self, name: &'t [u8], at: usize) -> Read<Body<'t>> {
+    fn assignment(&mut self, name: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
         let fixed = self.cursor.eat(b'=');
         match self.cursor.peek() {
-            Some(b'\\') => return Reason::fail(at, "asking for a value has no counterpart"),
+            Some(b'\\') => return Unconverted::fail(at, "asking for a value has no counterpart"),
             Some(b':') => {
-                return Reason::fail(at, "exporting by =: has no counterpart; use .INTERN");
+                return Unconverted::fail(at, "exporting by =: has no counterpart; use .INTERN");
             }
             _ => {}
         }
-        if words::tdl_register(name).is_some() || self.facts.is_altered(name) {
-            return Reason::fail(at, "this name cannot be given a value");
+        if mnemonics::tdl_register(name).is_some() || self.facts.is_redefined(name) {
+            return Unconverted::fail(at, "this name cannot be given a value");
         }
         let fixed = fixed || !self.facts.is_variable(name);
         let end = at + name.len();
         Ok(Body::Assign { name, at, end, fixed, value: self.value()? })
     }
 
-    fn optional_value(&mut self) -> Read<Option<Node<'t>>> {
+    fn optional_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
         let before = self.cursor.clone();
         let node = tdl_expr::read(&mut self.cursor, self.mode.radix)?;
         match node {
@@ -202,32 +208,33 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    fn value(&mut self) -> Read<Node<'t>> {
+    fn value(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
-        self.optional_value()?.map_or_else(|| Reason::fail(at, "a value is missing here"), Ok)
+        self.optional_value()?.map_or_else(|| Unconverted::fail(at, "a value is missing here"), Ok)
     }
 
     /// The expression with numbers for the names of registers and instructions, which have a value
     /// in TDL only.
-    fn settled(&self, node: Node<'t>) -> Read<Node<'t>> {
+    fn settled(&self, node: Node<'t>) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let settle = |node| self.settled(node);
         Ok(match node {
             Node::Name(name) => {
-                if words::is_section(name) {
-                    return Reason::fail(at, "sections have no counterpart");
+                if mnemonics::is_section(name) {
+                    return Unconverted::fail(at, "sections have no counterpart");
                 }
-                if self.facts.is_external(name) && words::tdl_register(name).is_none() {
+                if self.facts.is_external(name) && mnemonics::tdl_register(name).is_none() {
                     return Ok(node);
                 }
-                if words::is_tdl_directive(name) && !self.facts.is_defined(name) {
+                if mnemonics::is_tdl_directive(name) && !self.facts.is_defined(name) {
                     // A directive has no opcode, and counts 0.
                     return Ok(Node::Number(Number::new(0, 10)));
                 }
-                let register = words::tdl_register(name).map(|register| register.value().into());
-                let opcode = words::tdl_forms(name).first().map(Form::value);
+                let register =
+                    mnemonics::tdl_register(name).map(|register| register.value().into());
+                let opcode = mnemonics::tdl_forms(name).first().map(Form::value);
                 if opcode.is_some() && self.facts.is_defined(name) {
-                    return Reason::fail(at, "an instruction's name that is a symbol too");
+                    return Unconverted::fail(at, "an instruction's name that is a symbol too");
                 }
                 match register.or(opcode) {
                     Some(value) => {

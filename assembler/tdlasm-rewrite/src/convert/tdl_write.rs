@@ -3,17 +3,19 @@
 use tdlasm::isa::Prefix;
 
 use super::expr::Node;
-use super::program::{Body, Item, Operand, Read, Spaced};
+use super::program::{Body, ConvertResult, Item, Operand, Spaced};
+use super::statement_context::{ConvertedStatement, StatementContext};
 use super::tdl_expr;
-use super::write::Written;
-use super::writing::Context;
 use super::zilog_write::list;
 
 /// The delimiters that a text may get.
 const DELIMITERS: &[u8] = b"\"'/|!~^*+=";
 
 /// The statement's operator and operands.
-pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
+pub(super) fn write(
+    body: &Body<'_>,
+    context: &StatementContext<'_>,
+) -> ConvertResult<ConvertedStatement> {
     let mut out = Vec::new();
     let operator = match body {
         Body::Instruction(form, operands) => {
@@ -65,23 +67,23 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
         }
         Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
-    Ok(Written { operator: context.cased(operator), operands: out })
+    Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
 }
 
 fn write_operands(
     operands: &[Spaced<'_, Operand<'_>>],
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     list(operands, out, |operand, out| match operand {
         Operand::Register(register) => {
-            out.extend_from_slice(context.cased(register.name()).as_bytes());
+            out.extend_from_slice(context.match_case(register.name()).as_bytes());
             Ok(())
         }
         Operand::Index(prefix, displacement) => {
             tdl_expr::write(displacement, context, out)?;
             let name = if *prefix == Prefix::Y { "(Y)" } else { "(X)" };
-            out.extend_from_slice(context.cased(name).as_bytes());
+            out.extend_from_slice(context.match_case(name).as_bytes());
             Ok(())
         }
         Operand::Value(node) => tdl_expr::write(node, context, out),
@@ -97,7 +99,11 @@ fn is_long(item: &Item<'_>) -> bool {
     matches!(item, Item::Text(text) if text.len() != 1)
 }
 
-fn write_byte(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_byte(
+    item: &Item<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     match item {
         Item::Value(node) => tdl_expr::write(node, context, out),
         Item::Text(text) => write_codes(text, context, out),
@@ -107,15 +113,15 @@ fn write_byte(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read
 /// The operands of `.ASCII`: texts between delimiters, and bytes in brackets.
 fn write_texts(
     items: &[Spaced<'_, Item<'_>>],
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     for item in items {
         match &item.item {
             Item::Text(text) => {
                 let free = DELIMITERS.iter().find(|delimiter| !text.contains(delimiter));
                 let Some(delimiter) = free else {
-                    return context.fail("the text leaves no character free to delimit it");
+                    return context.unconverted("the text leaves no character free to delimit it");
                 };
                 out.push(*delimiter);
                 out.extend_from_slice(text);
@@ -132,9 +138,13 @@ fn write_texts(
 }
 
 /// The codes of characters as expressions.
-fn write_codes(text: &[u8], context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_codes(
+    text: &[u8],
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     for byte in text {
-        tdl_expr::write(&Node::code(*byte), context, out)?;
+        tdl_expr::write(&Node::character(*byte), context, out)?;
     }
     Ok(())
 }

@@ -4,10 +4,11 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::{Blanks, Node, Number, Unary};
-use super::program::{Read, Reason};
+use super::mnemonics::{is_zilog_operand, is_zilog_symbol};
+use super::program::{ConvertResult, Unconverted};
+use super::statement_context::StatementContext;
 use super::target::Target;
 use super::tdl_expr::MAX_NODES;
-use super::writing::Context;
 
 /// The operators that are written; of two signs one begins with the other, the longer comes first.
 const OPERATORS: [(&str, BinaryOp); 10] = [
@@ -33,21 +34,16 @@ const WORDS: [(&str, BinaryOp); 6] = [
     ("SHR", BinaryOp::ShiftRight),
 ];
 
-/// Whether a byte may stand in a symbol.
-pub(super) fn is_symbol(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'?' | b'@')
-}
-
 /// The symbol at the start of the text, perhaps empty.
 pub(super) fn symbol(text: &[u8]) -> &[u8] {
-    let length = text.iter().take_while(|byte| is_symbol(**byte)).count();
+    let length = text.iter().take_while(|byte| is_zilog_symbol(**byte)).count();
     if text.first().is_some_and(u8::is_ascii_digit) { b"" } else { &text[..length] }
 }
 
 /// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Option<Node<'t>>> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> ConvertResult<Option<Node<'t>>> {
     cursor.skip_blanks();
-    let begins = |byte: u8| is_symbol(byte) || b"'\"-~+($%".contains(&byte);
+    let begins = |byte: u8| is_zilog_symbol(byte) || b"'\"-~+($%".contains(&byte);
     if !cursor.peek().is_some_and(begins) {
         return Ok(None);
     }
@@ -65,7 +61,7 @@ impl<'t> Reading<'_, 't> {
     }
 
     /// Reads operands and all operators between them; the order of evaluation is found afterwards.
-    fn list(&mut self) -> Read<Node<'t>> {
+    fn list(&mut self) -> ConvertResult<Node<'t>> {
         let start = self.here();
         let mut operands = vec![self.operand()?];
         let mut operators = Vec::new();
@@ -82,7 +78,7 @@ impl<'t> Reading<'_, 't> {
         }
     }
 
-    fn operator(&mut self) -> Read<Option<BinaryOp>> {
+    fn operator(&mut self) -> ConvertResult<Option<BinaryOp>> {
         let rest = self.cursor.rest();
         let word = symbol(rest);
         let known = |(spelling, _): &&(&str, BinaryOp)| match word {
@@ -94,7 +90,7 @@ impl<'t> Reading<'_, 't> {
         };
         self.cursor.advance(spelling.len());
         if *spelling == "%" && matches!(self.cursor.peek(), Some(b'0' | b'1')) {
-            return Reason::fail(
+            return Unconverted::fail(
                 self.here(),
                 "without a blank behind % this may be a binary number",
             );
@@ -102,10 +98,10 @@ impl<'t> Reading<'_, 't> {
         Ok(Some(*op))
     }
 
-    fn operand(&mut self) -> Read<Node<'t>> {
+    fn operand(&mut self) -> ConvertResult<Node<'t>> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Reason::fail(self.here(), "the expression is too long to be converted");
+            return Unconverted::fail(self.here(), "the expression is too long to be converted");
         }
         self.cursor.skip_blanks();
         let word = symbol(self.cursor.rest());
@@ -120,7 +116,7 @@ impl<'t> Reading<'_, 't> {
             self.cursor.advance(word.len().max(1));
             let inner = self.operand()?;
             if matches!(inner, Node::Unary(..)) {
-                return Reason::fail(
+                return Unconverted::fail(
                     self.here(),
                     "assemblers disagree on signs without parentheses",
                 );
@@ -132,23 +128,23 @@ impl<'t> Reading<'_, 't> {
             Some(b'\'' | b'"') => self.character(),
             Some(b'0'..=b'9' | b'$' | b'%') => self.number(),
             _ if !word.is_empty() => self.name(word),
-            _ => Reason::fail(self.here(), "a number or symbol is missing here"),
+            _ => Unconverted::fail(self.here(), "a number or symbol is missing here"),
         }
     }
 
-    fn group(&mut self) -> Read<Node<'t>> {
+    fn group(&mut self) -> ConvertResult<Node<'t>> {
         self.cursor.advance(1);
         let inner = self.list()?;
         self.cursor.skip_blanks();
         if !self.cursor.eat(b')') {
-            return Reason::fail(self.here(), "a parenthesis is not closed");
+            return Unconverted::fail(self.here(), "a parenthesis is not closed");
         }
         Ok(Node::Group(Box::new(inner)))
     }
 
-    fn name(&mut self, word: &'t [u8]) -> Read<Node<'t>> {
-        if super::names::is_zilog_operand(word) {
-            return Reason::fail(self.here(), "a register or condition has no value");
+    fn name(&mut self, word: &'t [u8]) -> ConvertResult<Node<'t>> {
+        if is_zilog_operand(word) {
+            return Unconverted::fail(self.here(), "a register or condition has no value");
         }
         self.cursor.advance(word.len());
         Ok(Node::Name(word))
@@ -156,7 +152,7 @@ impl<'t> Reading<'_, 't> {
 
     /// A single character; on escapes, and on several characters, assemblers disagree. GNU as takes
     /// double quotes for a symbol's, which is an error there and no other value.
-    fn character(&mut self) -> Read<Node<'t>> {
+    fn character(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         match *rest {
@@ -166,11 +162,11 @@ impl<'t> Reading<'_, 't> {
                 self.cursor.advance(3);
                 Ok(Node::Char(byte))
             }
-            _ => Reason::fail(at, "only single characters have a value to all assemblers"),
+            _ => Unconverted::fail(at, "only single characters have a value to all assemblers"),
         }
     }
 
-    fn number(&mut self) -> Read<Node<'t>> {
+    fn number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let (skipped, radix) = match rest {
@@ -183,7 +179,7 @@ impl<'t> Reading<'_, 't> {
             [b'0', b'x' | b'X', ..] => (2, Some(16)),
             _ => (0, None),
         };
-        let length = rest[skipped..].iter().take_while(|byte| is_symbol(**byte)).count();
+        let length = rest[skipped..].iter().take_while(|byte| is_zilog_symbol(**byte)).count();
         let run = &rest[skipped..skipped + length];
         let (digits, radix) = radix.map_or_else(|| split(run), |radix| (run, radix));
         let octal = radix == 10 && digits.len() > 1 && digits[0] == b'0';
@@ -194,8 +190,10 @@ impl<'t> Reading<'_, 't> {
                 self.cursor.advance(skipped + length);
                 Ok(Node::Number(Number::read(value, radix, digits, run)))
             }
-            Ok(_) => Reason::fail(at, "a zero before a decimal number makes it octal to some"),
-            Err(_) => Reason::fail(at, "this is no number of 16 bits that all assemblers know"),
+            Ok(_) => Unconverted::fail(at, "a zero before a decimal number makes it octal to some"),
+            Err(_) => {
+                Unconverted::fail(at, "this is no number of 16 bits that all assemblers know")
+            }
         }
     }
 }
@@ -220,18 +218,21 @@ fn build<'t>(
     operands: Vec<Node<'t>>,
     operators: &[(BinaryOp, Blanks<'t>)],
     at: usize,
-) -> Read<Node<'t>> {
+) -> ConvertResult<Node<'t>> {
     let Some((first, _)) = operators.first() else {
         return Ok(operands.into_iter().next().unwrap_or(Node::Here));
     };
     if matches!(operands[0], Node::Unary(Unary::Negate | Unary::Not, _)) {
-        return Reason::fail(at, "assemblers disagree how far the sign reaches; use parentheses");
+        return Unconverted::fail(
+            at,
+            "assemblers disagree how far the sign reaches; use parentheses",
+        );
     }
     let alike = operators.iter().all(|(op, _)| op == first);
     let orderless = matches!(first, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
     let arithmetic = operators.iter().all(|(op, _)| is_product(*op) || is_sum(*op));
     if !(arithmetic || operators.len() == 1 || alike && orderless) {
-        return Reason::fail(at, "assemblers disagree on the order of these; use parentheses");
+        return Unconverted::fail(at, "assemblers disagree on the order of these; use parentheses");
     }
     let mut operands = operands.into_iter();
     // The sum so far with the sign that waits, and the product that is being read.
@@ -264,7 +265,11 @@ fn is_sum(op: BinaryOp) -> bool {
 }
 
 /// Appends an expression.
-pub(super) fn write(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn write(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     match node {
         Node::Number(number) => {
             out.extend_from_slice(number.spelling().as_bytes());
@@ -290,7 +295,11 @@ pub(super) fn write(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -
     Ok(())
 }
 
-fn parenthesise(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn parenthesise(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     out.push(b'(');
     write(node, context, out)?;
     out.push(b')');
@@ -298,7 +307,11 @@ fn parenthesise(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Re
 }
 
 /// Appends an expression so that nothing before or behind it can take it apart.
-fn write_apart(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_apart(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     if node.is_atom() || matches!(node, Node::Group(_)) {
         write(node, context, out)
     } else {
@@ -310,9 +323,9 @@ fn write_binary(
     op: BinaryOp,
     sides: &[Node<'_>; 2],
     blanks: Blanks<'_>,
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     context.check_right_side(op, &sides[1])?;
     if op == BinaryOp::Remainder && !context.target.is_none_or(Target::has_remainder) {
         return write_remainder(sides, context, out);
@@ -330,13 +343,17 @@ fn write_binary(
 }
 
 /// The sign of an operator, as the target spells it.
-fn sign_of(op: BinaryOp, context: &Context<'_>) -> &'static str {
+fn sign_of(op: BinaryOp, context: &StatementContext<'_>) -> &'static str {
     let usual = || OPERATORS.iter().find(|(_, known)| *known == op).map_or("", |(sign, _)| sign);
     context.target.and_then(|target| target.sign(op)).unwrap_or_else(usual)
 }
 
 /// Appends a remainder as what is left of the whole.
-fn write_remainder(sides: &[Node<'_>; 2], context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_remainder(
+    sides: &[Node<'_>; 2],
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     let [left, right] = sides.clone();
     let whole = Node::binary(BinaryOp::Divide, left.clone(), right.clone());
     let multiple = Node::binary(BinaryOp::Multiply, whole, right);
@@ -348,11 +365,11 @@ fn write_side(
     op: BinaryOp,
     sides: &[Node<'_>; 2],
     at: usize,
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     let node = &sides[at];
-    if Context::needs_natural(op, at) && !context.is_natural(node) {
+    if StatementContext::needs_portable_operand(op, at) && !context.is_portable(node) {
         out.push(b'(');
         write_apart(node, context, out)?;
         out.extend_from_slice(sign_of(BinaryOp::And, context).as_bytes());
@@ -382,8 +399,12 @@ fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
 
 /// Appends the operand of an instruction that is not in parentheses, so that it does not begin with
 /// one: that would be taken for an address.
-pub(super) fn write_operand(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let node = if let Node::Group(_) = node { node.bare() } else { node };
+pub(super) fn write_operand(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
+    let node = if let Node::Group(_) = node { node.without_parentheses() } else { node };
     let mut text = Vec::new();
     write(node, context, &mut text)?;
     let weak = matches!(node, Node::Binary(op, ..) if !is_product(*op) && !is_sum(*op));
@@ -401,11 +422,12 @@ pub(super) fn write_operand(node: &Node<'_>, context: &Context<'_>, out: &mut Ve
 /// Appends what stands behind the name of an index register: a sign and a displacement.
 pub(super) fn write_displacement(
     node: &Node<'_>,
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
-    let node = node.bare();
-    let exact = || node.exact(&mut |name| context.names.worth(name, context.scope).value);
+) -> ConvertResult<()> {
+    let node = node.without_parentheses();
+    let exact =
+        || node.exact_value(&mut |name| context.names.value_facts(name, context.scope).value);
     // With a symbol from further below in it, pasmo takes a negative displacement for one of 16
     // bits.
     let known = context.target.and_then(|_| exact()).filter(|value| *value < 0);
@@ -418,7 +440,7 @@ pub(super) fn write_displacement(
     if let Some(value) = node.constant() {
         let byte = match value {
             -256..=255 | 0xFF00..=0xFFFF => value as i8,
-            _ => return context.fail("the displacement is no byte"),
+            _ => return context.unconverted("the displacement is no byte"),
         };
         let written = match node {
             Node::Unary(Unary::Negate, inner) if byte < 0 => Some((b'-', &**inner)),

@@ -10,16 +10,16 @@ use rustc_hash::FxHashMap;
 use tdlasm::source::Source;
 use tdlasm::syntax::Cursor;
 
-use super::facts::Facts;
-use super::mode::Mode;
-use super::program::{Body, Label, Program, Read, Reason, Statement, Stretch};
-use super::{extent, words, zilog_expr};
+use super::program::{Body, ConvertResult, Label, Program, Statement, TextRange, Unconverted};
+use super::read_state::ReadState;
+use super::source_scan::SourceScan;
+use super::{mnemonics, statement_end, zilog_expr};
 
 /// Reads a source up to and with `END`.
-pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
+pub(super) fn read<'t>(source: &'t Source, facts: &SourceScan) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let mode = Mode::new();
+    let mode = ReadState::new();
     let blocks = blocks::find(text);
     let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks };
     let mut program = Program::default();
@@ -31,9 +31,9 @@ pub(super) fn read<'t>(source: &'t Source, facts: &Facts) -> Program<'t> {
 
 struct Reading<'t, 'f> {
     source: &'t Source,
-    facts: &'f Facts,
+    facts: &'f SourceScan,
     cursor: Cursor<'t>,
-    mode: Mode,
+    mode: ReadState,
     /// The number of open `IF`s.
     ifs: usize,
     /// The ends of the first and last lines of macros and repetitions.
@@ -46,11 +46,11 @@ impl<'t> Reading<'t, '_> {
     }
 
     /// The symbol at the cursor, perhaps empty; moves past it.
-    fn word(&mut self) -> (&'t [u8], Stretch) {
+    fn word(&mut self) -> (&'t [u8], TextRange) {
         let start = self.here();
         let word = zilog_expr::symbol(self.cursor.rest());
         self.cursor.advance(word.len());
-        (word, Stretch { start, end: self.here() })
+        (word, TextRange { start, end: self.here() })
     }
 
     /// Reads a statement and leaves the cursor at the end of its last line.
@@ -78,7 +78,7 @@ impl<'t> Reading<'t, '_> {
         } else {
             self.cursor.skip_to_line_end();
         }
-        let span = Stretch { start, end: self.here() };
+        let span = TextRange { start, end: self.here() };
         Statement { span, labels, operator, end, body, radix, defines }
     }
 
@@ -103,7 +103,7 @@ impl<'t> Reading<'t, '_> {
         &mut self,
         labels: &mut Vec<Label<'t>>,
         word: &'t [u8],
-        stretch: Stretch,
+        stretch: TextRange,
     ) -> Option<Label<'t>> {
         if is_assignment(word) {
             return labels.pop();
@@ -119,31 +119,31 @@ impl<'t> Reading<'t, '_> {
         })
     }
 
-    fn assignment(&mut self, label: Label<'t>, word: &[u8]) -> Read<Body<'t>> {
+    fn assignment(&mut self, label: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
         let Label { name, at, end } = label;
-        if super::names::is_zilog_operand(name) || self.facts.is_altered(name) {
-            return Reason::fail(at, "this name cannot be given a value");
+        if mnemonics::is_zilog_operand(name) || self.facts.is_redefined(name) {
+            return Unconverted::fail(at, "this name cannot be given a value");
         }
         let value = self.value()?;
         let fixed = word.eq_ignore_ascii_case(b"EQU");
         Ok(Body::Assign { name, at, end, fixed, value })
     }
 
-    fn body(&mut self, word: &'t [u8], at: usize, before: &Cursor<'t>) -> Read<Body<'t>> {
+    fn body(&mut self, word: &'t [u8], at: usize, before: &Cursor<'t>) -> ConvertResult<Body<'t>> {
         if before.at_statement_end() {
             return Ok(Body::Nothing);
         }
-        if words::is_marked(word) {
+        if mnemonics::is_marked(word) {
             self.cursor.skip_to_line_end();
             return Ok(Body::Marked);
         }
         if word.is_empty() {
-            return Reason::fail(at, "nothing of the language begins like this");
+            return Unconverted::fail(at, "nothing of the language begins like this");
         }
-        if self.facts.is_altered(word) {
-            return Reason::fail(at, "a macro has no counterpart");
+        if self.facts.is_redefined(word) {
+            return Unconverted::fail(at, "a macro has no counterpart");
         }
-        let forms = words::zilog_forms(word);
+        let forms = mnemonics::zilog_forms(word);
         if !forms.is_empty() {
             return self.instruction(word, forms);
         }
@@ -152,16 +152,16 @@ impl<'t> Reading<'t, '_> {
 
     /// Moves to the end of a statement that stays as it is; returns the macro of TDL that it
     /// defines.
-    fn keep(&mut self, start: usize, word: &[u8], operator: Stretch) -> Option<&'t [u8]> {
+    fn keep(&mut self, start: usize, word: &[u8], operator: TextRange) -> Option<&'t [u8]> {
         let text = &self.source.text[..];
-        if self.facts.is_altered(word) {
+        if self.facts.is_redefined(word) {
             // It is no IF then, whatever its name.
         } else if word.eq_ignore_ascii_case(b"IF") {
             self.ifs += 1;
         } else if word.eq_ignore_ascii_case(b"ENDIF") {
             self.ifs = self.ifs.saturating_sub(1);
         }
-        if let Some(end) = self.blocks.get(&extent::line_end(text, operator.end)) {
+        if let Some(end) = self.blocks.get(&statement_end::line_end(text, operator.end)) {
             self.cursor.move_to(*end as u32);
             return None;
         }

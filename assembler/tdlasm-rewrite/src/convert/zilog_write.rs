@@ -4,15 +4,17 @@ use tdlasm::isa::{Form, Prefix, Register, Slot, Status};
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::expr::{Node, Number};
-use super::program::{Body, Item, Operand, Read, Spaced};
+use super::mnemonics;
+use super::program::{Body, ConvertResult, Item, Operand, Spaced};
+use super::statement_context::{ConvertedStatement, StatementContext};
 use super::target::Target;
-use super::words;
-use super::write::Written;
-use super::writing::Context;
 use super::zilog_expr::{self, is_plain};
 
 /// The statement's operator and operands.
-pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
+pub(super) fn write(
+    body: &Body<'_>,
+    context: &StatementContext<'_>,
+) -> ConvertResult<ConvertedStatement> {
     if let Body::Instruction(form, operands) = body {
         return instruction(form, operands, context);
     }
@@ -42,7 +44,7 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
             "END"
         }
         Body::Insert(name) => {
-            let found = context.facts.inserted(name).map(str::as_bytes);
+            let found = context.facts.included_file_name(name).map(str::as_bytes);
             out = [b"\"", found.unwrap_or(name), b"\""].concat();
             "INCLUDE"
         }
@@ -56,26 +58,30 @@ pub(super) fn write(body: &Body<'_>, context: &Context<'_>) -> Read<Written> {
         }
         Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
-    Ok(Written { operator: context.cased(operator), operands: out })
+    Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
 }
 
 /// Appends the value of an assignment, as a number where the symbols in it are not known in time.
 /// The operator of an assignment.
-fn assignment(fixed: bool, context: &Context<'_>) -> Read<&'static str> {
+fn assignment(fixed: bool, context: &StatementContext<'_>) -> ConvertResult<&'static str> {
     let has_variables = context.target.is_none_or(Target::has_variables);
     match (fixed, has_variables, context.assigned.is_only) {
         (true, ..) | (_, false, true) => Ok("EQU"),
         (false, true, _) => Ok("DEFL"),
         (false, false, false) => {
             let name = context.target.map_or("", Target::name);
-            context.fail(format!("{name} has no symbol with several values"))
+            context.unconverted(format!("{name} has no symbol with several values"))
         }
     }
 }
 
 /// The address at which code goes on, as a distance for a target whose output has no gaps. Returns
 /// the operator.
-fn write_origin(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<&'static str> {
+fn write_origin(
+    value: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<&'static str> {
     if context.placed && context.target.is_some_and(Target::is_gapless) {
         let distance = Node::binary(BinaryOp::Subtract, value.clone(), Node::Here);
         zilog_expr::write(&distance, context, out)?;
@@ -86,10 +92,14 @@ fn write_origin(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> R
 }
 
 /// The names that modules share.
-fn write_linked(names: &[Spaced<'_, &[u8]>], context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_linked(
+    names: &[Spaced<'_, &[u8]>],
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     if !context.target.is_none_or(Target::links) {
         let name = context.target.map_or("", Target::name);
-        return context.fail(format!("{name} does not link modules"));
+        return context.unconverted(format!("{name} does not link modules"));
     }
     list(names, out, |name, out| {
         out.extend_from_slice(&context.name(name)?);
@@ -97,9 +107,13 @@ fn write_linked(names: &[Spaced<'_, &[u8]>], context: &Context<'_>, out: &mut Ve
     })
 }
 
-fn write_assigned(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
-    if context.assigned.in_ring {
-        return context.fail("the value depends on the symbol itself, which only TDL takes");
+fn write_assigned(
+    value: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
+    if context.assigned.is_cyclic {
+        return context.unconverted("the value depends on the symbol itself, which only TDL takes");
     }
     let Some(target) = context.target.filter(|target| !target.looks_ahead()) else {
         return zilog_expr::write(value, context, out);
@@ -107,13 +121,13 @@ fn write_assigned(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) ->
     if !context.assigned.looks_ahead {
         return zilog_expr::write(value, context, out);
     }
-    match value.exact(&mut |name| context.names.worth(name, context.scope).value) {
+    match value.exact_value(&mut |name| context.names.value_facts(name, context.scope).value) {
         Some(number) => {
             // TDL counts modulo 65536.
-            let number = Node::number((number & 0xFFFF) as u16);
+            let number = Node::decimal((number & 0xFFFF) as u16);
             zilog_expr::write(&number, context, out)
         }
-        None => context.fail(format!(
+        None => context.unconverted(format!(
             "{} takes symbols from further below for 0 here; define them above",
             target.name()
         )),
@@ -124,8 +138,8 @@ fn write_assigned(value: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) ->
 pub(super) fn list<T>(
     items: &[Spaced<'_, T>],
     out: &mut Vec<u8>,
-    mut write: impl FnMut(&T, &mut Vec<u8>) -> Read<()>,
-) -> Read<()> {
+    mut write: impl FnMut(&T, &mut Vec<u8>) -> ConvertResult<()>,
+) -> ConvertResult<()> {
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             out.push(b',');
@@ -136,15 +150,24 @@ pub(super) fn list<T>(
     Ok(())
 }
 
-fn write_size(unit: u8, size: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_size(
+    unit: u8,
+    size: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     if unit == 1 {
         return zilog_expr::write(size, context, out);
     }
-    let unit = Node::number(unit.into());
+    let unit = Node::decimal(unit.into());
     zilog_expr::write(&Node::binary(BinaryOp::Multiply, size.clone(), unit), context, out)
 }
 
-fn write_item(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_item(
+    item: &Item<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     match item {
         Item::Value(node) => write_byte(node, context, out),
         Item::Text(text) => {
@@ -156,7 +179,11 @@ fn write_item(item: &Item<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read
 
 /// Appends an expression that does not begin with a quote unless that is all: some take it for a
 /// text.
-fn write_byte(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_byte(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     let mut text = Vec::new();
     zilog_expr::write(node, context, &mut text)?;
     if text.starts_with(b"'") && !node.is_atom() {
@@ -189,14 +216,14 @@ fn write_text(text: &[u8], out: &mut Vec<u8>) {
 fn instruction(
     form: &Form,
     operands: &[Spaced<'_, Operand<'_>>],
-    context: &Context<'_>,
-) -> Read<Written> {
+    context: &StatementContext<'_>,
+) -> ConvertResult<ConvertedStatement> {
     let target = context.target;
     if form.status == Status::Undocumented && !target.is_none_or(Target::takes_undocumented) {
         let name = target.map_or("", Target::name);
-        return context.fail(format!("{name} does not know this undocumented instruction"));
+        return context.unconverted(format!("{name} does not know this undocumented instruction"));
     }
-    let (mnemonic, pattern) = words::template(form);
+    let (mnemonic, pattern) = mnemonics::zilog_form(form);
     let mut out = Vec::new();
     for (at, token) in pattern.split(',').enumerate() {
         let placed = (0..2).find(|number| token.contains(&format!("{{{number}}}")));
@@ -215,27 +242,27 @@ fn instruction(
                 write_operand(&operand.item, form.slots[number], inside, context, &mut out)?;
                 out.extend_from_slice(if inside { b")" } else { b"" });
             }
-            _ => out.extend_from_slice(context.cased(token).as_bytes()),
+            _ => out.extend_from_slice(context.match_case(token).as_bytes()),
         }
     }
-    Ok(Written { operator: context.cased(mnemonic), operands: out })
+    Ok(ConvertedStatement { operator: context.match_case(mnemonic), operands: out })
 }
 
 fn write_operand(
     operand: &Operand<'_>,
     slot: Slot,
     inside: bool,
-    context: &Context<'_>,
+    context: &StatementContext<'_>,
     out: &mut Vec<u8>,
-) -> Read<()> {
+) -> ConvertResult<()> {
     match operand {
         Operand::Register(register) => {
-            out.extend_from_slice(context.cased(register_name(*register, slot)).as_bytes());
+            out.extend_from_slice(context.match_case(register_name(*register, slot)).as_bytes());
             Ok(())
         }
         Operand::Index(prefix, displacement) => {
             let name = if *prefix == Prefix::Y { "(IY" } else { "(IX" };
-            out.extend_from_slice(context.cased(name).as_bytes());
+            out.extend_from_slice(context.match_case(name).as_bytes());
             zilog_expr::write_displacement(displacement, context, out)?;
             out.push(b')');
             Ok(())
@@ -244,39 +271,53 @@ fn write_operand(
             if slot == Slot::Relative
                 && context.target == Some(Target::Gas)
                 && node
-                    .exact(&mut |name| context.names.worth(name, context.scope).value)
+                    .exact_value(&mut |name| context.names.value_facts(name, context.scope).value)
                     .is_some() =>
         {
-            context.fail("GNU as takes no number as the target of a relative jump")
+            context.unconverted("GNU as takes no number as the target of a relative jump")
         }
         Operand::Value(node) if slot == Slot::Bit => write_bit(node, context, out),
         Operand::Value(node) if slot == Slot::Restart => write_restart(node, context, out),
-        Operand::Value(node) if inside => zilog_expr::write(node.bare(), context, out),
+        Operand::Value(node) if inside => {
+            zilog_expr::write(node.without_parentheses(), context, out)
+        }
         Operand::Value(node) => zilog_expr::write_operand(node, context, out),
     }
 }
 
 /// The number of a bit, of which TDL takes the last three bits.
-fn write_bit(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
-    match node.exact(&mut |name| context.names.worth(name, context.scope).value) {
+fn write_bit(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
+    match node.exact_value(&mut |name| context.names.value_facts(name, context.scope).value) {
         Some(number) if !(0..8).contains(&number) => {
-            zilog_expr::write(&Node::number((number & 7) as u16), context, out)
+            zilog_expr::write(&Node::decimal((number & 7) as u16), context, out)
         }
         _ => zilog_expr::write_operand(node, context, out),
     }
 }
 
 /// The address that a restart number stands for.
-fn write_restart(node: &Node<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn write_restart(
+    node: &Node<'_>,
+    context: &StatementContext<'_>,
+    out: &mut Vec<u8>,
+) -> ConvertResult<()> {
     match node.constant() {
         Some(number @ 0..=7) => {
             let address = format!("{:02X}H", number * 8);
-            out.extend_from_slice(context.cased(&address).as_bytes());
+            out.extend_from_slice(context.match_case(&address).as_bytes());
             Ok(())
         }
-        Some(_) => context.fail("there are the restarts 0 to 7 only"),
+        Some(_) => context.unconverted("there are the restarts 0 to 7 only"),
         None => {
-            let address = Node::binary(BinaryOp::Multiply, node.bare().clone(), Node::number(8));
+            let address = Node::binary(
+                BinaryOp::Multiply,
+                node.without_parentheses().clone(),
+                Node::decimal(8),
+            );
             zilog_expr::write_operand(&address, context, out)
         }
     }

@@ -3,30 +3,30 @@
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
-use crate::convert::extent::{depth_behind, line_end};
-use crate::convert::facts::Facts;
-use crate::convert::words;
+use crate::convert::mnemonics;
+use crate::convert::source_scan::SourceScan;
+use crate::convert::statement_end::{bracket_depth, line_end};
 use tdlasm::source::Source;
 use tdlasm::syntax::{Cursor, lex};
 
 /// A stretch of the text, from and up to an offset.
-pub type Stretch = std::ops::Range<usize>;
+pub type TextRange = std::ops::Range<usize>;
 
 /// A statement, whose lines end where the next statement's begin.
 #[derive(Debug, Default)]
-pub struct Parts {
+pub struct StatementParts {
     /// Brackets that begin the line, of texts that end or begin here.
-    pub brackets: Stretch,
+    pub brackets: TextRange,
     /// The names of labels, and whether each is exported.
-    pub labels: Vec<(Stretch, bool)>,
+    pub labels: Vec<(TextRange, bool)>,
     /// The name that is assigned a value.
-    pub assigned: Stretch,
+    pub assigned: TextRange,
     /// The instruction, directive, macro or sign of assignment.
-    pub operator: Stretch,
+    pub operator: TextRange,
     /// The text after the operator, on all lines of the statement, without blanks around it.
-    pub operands: Stretch,
+    pub operands: TextRange,
     /// The comment, without the blanks behind it.
-    pub comment: Stretch,
+    pub comment: TextRange,
     /// Whether blanks behind the operands may be part of a macro's argument.
     pub blanks_count: bool,
     /// Whether nothing behind this statement is read any more.
@@ -37,11 +37,15 @@ pub struct Parts {
 
 /// Reads the statement at `start`, the beginning of a line; `None` if nothing of the language
 /// begins the line.
-pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<Parts> {
+pub(super) fn statement(
+    source: &Source,
+    start: usize,
+    facts: &SourceScan,
+) -> Option<StatementParts> {
     let text = &source.text[..];
     let cursor = Cursor::new(&text[start..], text.len() as u32);
     let mut scan = Scan { source, facts, cursor, blanks_count: false };
-    let mut parts = Parts { brackets: scan.brackets(), ..Parts::default() };
+    let mut parts = StatementParts { brackets: scan.brackets(), ..StatementParts::default() };
     (parts.labels, parts.assigned) = scan.names();
     parts.operator = scan.operator(!parts.assigned.is_empty());
     if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
@@ -64,7 +68,10 @@ pub(super) fn statement(source: &Source, start: usize, facts: &Facts) -> Option<
 }
 
 /// The statements with the offsets of their lines, and the end of what is read of the text.
-pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<Parts>)>, usize) {
+pub(super) fn statements(
+    source: &Source,
+    facts: &SourceScan,
+) -> (Vec<(usize, Option<StatementParts>)>, usize) {
     let text = &source.text[..];
     let mut found = Vec::new();
     let mut at = 0;
@@ -74,7 +81,7 @@ pub(super) fn statements(source: &Source, facts: &Facts) -> (Vec<(usize, Option<
         let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
         let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
         let next = next_line(text, end);
-        depth = depth_behind(&text[at..end], depth);
+        depth = bracket_depth(&text[at..end], depth);
         found.push((at, parts));
         at = next;
         if last {
@@ -91,7 +98,7 @@ pub(super) fn next_line(text: &[u8], at: usize) -> usize {
 
 struct Scan<'t> {
     source: &'t Source,
-    facts: &'t Facts,
+    facts: &'t SourceScan,
     cursor: Cursor<'t>,
     blanks_count: bool,
 }
@@ -101,24 +108,25 @@ impl<'t> Scan<'t> {
         self.cursor.offset() as usize
     }
 
-    fn slice(&self, stretch: &Stretch) -> &'t [u8] {
+    fn slice(&self, stretch: &TextRange) -> &'t [u8] {
         &self.source.text[stretch.clone()]
     }
 
-    fn key(&self, word: &Stretch) -> words::Capitals {
-        words::directive_key(self.facts.meaning(self.slice(word)))
+    fn key(&self, word: &TextRange) -> mnemonics::UppercaseWord {
+        mnemonics::directive_key(self.facts.original_name(self.slice(word)))
     }
 
     /// Whether the word may be a macro.
-    fn is_altered(&self, word: &Stretch) -> bool {
+    fn is_altered(&self, word: &TextRange) -> bool {
         let word = self.slice(word);
-        let meaning = self.facts.meaning(word);
-        let known = !words::tdl_forms(meaning).is_empty() || words::is_tdl_directive(meaning);
-        !known || (meaning == word && self.facts.is_altered(word))
+        let meaning = self.facts.original_name(word);
+        let known =
+            !mnemonics::tdl_forms(meaning).is_empty() || mnemonics::is_tdl_directive(meaning);
+        !known || (meaning == word && self.facts.is_redefined(word))
     }
 
     /// The brackets that begin a line.
-    fn brackets(&mut self) -> Stretch {
+    fn brackets(&mut self) -> TextRange {
         self.cursor.skip_blanks();
         let start = self.here();
         let mut end = start;
@@ -131,7 +139,7 @@ impl<'t> Scan<'t> {
     }
 
     /// A word of a symbol's letters, and in macros of pieces that quotes join.
-    fn word(&mut self) -> Stretch {
+    fn word(&mut self) -> TextRange {
         let start = self.here();
         let is_word = |byte: &u8| lex::is_symbol(*byte) || *byte == b'\'';
         if self.cursor.peek().is_some_and(lex::is_symbol) {
@@ -142,7 +150,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Labels, and the name in front of a sign of assignment.
-    fn names(&mut self) -> (Vec<(Stretch, bool)>, Stretch) {
+    fn names(&mut self) -> (Vec<(TextRange, bool)>, TextRange) {
         let mut labels = Vec::new();
         loop {
             self.cursor.skip_blanks();
@@ -161,7 +169,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn operator(&mut self, assigned: bool) -> Stretch {
+    fn operator(&mut self, assigned: bool) -> TextRange {
         let start = self.here();
         if !assigned {
             let word = self.cursor.take(lex::symbol).unwrap_or_default();
@@ -174,7 +182,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Moves to the comment, or to the end of the statement's last line.
-    fn operands(&mut self, operator: &Stretch) {
+    fn operands(&mut self, operator: &TextRange) {
         self.statement_operands(operator);
         self.cursor.skip_blanks();
         // Behind a text in brackets there may be another, or, on one line, more statements.
@@ -203,7 +211,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn statement_operands(&mut self, operator: &Stretch) {
+    fn statement_operands(&mut self, operator: &TextRange) {
         let word = self.slice(operator);
         if word.is_empty() || word[0] == b'=' {
             return if word.contains(&b'\\') { self.texts(1) } else { self.expressions(true) };
@@ -302,7 +310,7 @@ impl<'t> Scan<'t> {
                 Some(byte) if lex::is_symbol(byte) => {
                     let word = self.word();
                     let word = self.slice(&word);
-                    self.blanks_count |= word.contains(&b'\'') || self.facts.is_altered(word);
+                    self.blanks_count |= word.contains(&b'\'') || self.facts.is_redefined(word);
                 }
                 _ => self.cursor.advance(1),
             }

@@ -1,10 +1,10 @@
 //! Writes statements at their columns.
 
-use crate::convert::extent::line_end;
-use crate::convert::layout::{TAB, column};
+use crate::convert::columns::{TAB_WIDTH, column};
+use crate::convert::statement_end::line_end;
 
 use super::Statements;
-use super::scan::{Parts, Stretch, next_line};
+use super::scan::{StatementParts, TextRange, next_line};
 
 /// The column of operators, from 0.
 const OPERATOR: usize = 8;
@@ -37,11 +37,11 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
 }
 
 /// Whether most operands stand more than a blank behind their operator.
-fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<Parts>)]) -> bool {
+fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<StatementParts>)]) -> bool {
     let mut aligned = 0;
     let mut close = 0;
     for (start, parts) in statements {
-        let Some(Parts { operator, operands, .. }) = parts else { continue };
+        let Some(StatementParts { operator, operands, .. }) = parts else { continue };
         if operator.is_empty() || operands.is_empty() {
             continue;
         }
@@ -65,7 +65,7 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    fn copy(&mut self, stretch: &Stretch) {
+    fn copy(&mut self, stretch: &TextRange) {
         self.out.extend_from_slice(&self.text[stretch.clone()]);
     }
 
@@ -79,7 +79,7 @@ impl Writer<'_> {
         self.out.extend(std::iter::repeat_n(b' ', count));
     }
 
-    fn statement(&mut self, start: usize, parts: &Parts) {
+    fn statement(&mut self, start: usize, parts: &StatementParts) {
         self.head(start, parts);
         if !parts.operator.is_empty() {
             self.blanks_to(OPERATOR);
@@ -94,7 +94,7 @@ impl Writer<'_> {
     }
 
     /// Brackets, labels, and the name that is assigned a value.
-    fn head(&mut self, start: usize, parts: &Parts) {
+    fn head(&mut self, start: usize, parts: &StatementParts) {
         if !parts.brackets.is_empty() {
             if parts.brackets.start > start {
                 self.blanks_to(OPERATOR);
@@ -116,11 +116,11 @@ impl Writer<'_> {
 
     /// Whether the operands reach over the end of a line: all behind the operator stays as it is
     /// then.
-    fn is_long(&self, parts: &Parts) -> bool {
+    fn is_long(&self, parts: &StatementParts) -> bool {
         self.text[parts.operands.clone()].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
-    fn operands(&mut self, parts: &Parts) {
+    fn operands(&mut self, parts: &StatementParts) {
         let joined =
             parts.operands.start == parts.operator.end && self.text[parts.operands.start] == b'\'';
         if !joined && !parts.operator.is_empty() {
@@ -130,7 +130,7 @@ impl Writer<'_> {
         self.copy(&(parts.operands.start..end));
     }
 
-    fn comment(&mut self, start: usize, parts: &Parts) {
+    fn comment(&mut self, start: usize, parts: &StatementParts) {
         let at = column(&self.text[start..parts.comment.start]);
         let here = self.column();
         if parts.blanks_count && !parts.operands.is_empty() {
@@ -146,9 +146,9 @@ impl Writer<'_> {
 fn comment_column(at: usize, here: usize) -> usize {
     if here == 0 && at < FIRST_COMMENT {
         OPERATOR
-    } else if at >= FIRST_COMMENT && at.is_multiple_of(TAB) && at > here {
+    } else if at >= FIRST_COMMENT && at.is_multiple_of(TAB_WIDTH) && at > here {
         at
     } else {
-        COMMENT.max((here / TAB + 1) * TAB)
+        COMMENT.max((here / TAB_WIDTH + 1) * TAB_WIDTH)
     }
 }

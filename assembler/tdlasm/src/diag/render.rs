@@ -28,9 +28,11 @@ pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
         let code = one.code.id();
         let through = match place == one.span {
             true => String::new(),
-            false => format!(" (in the macro {})", sources.source_at(one.span.start).shown()),
+            false => {
+                format!(" (in the macro {})", sources.source_at(one.span.start).escaped_name())
+            }
         };
-        let name = source.shown();
+        let name = source.escaped_name();
         format!("{name}:{line}:{column}: {severity}[{code}]: {}{through}\n", one.message)
     };
     diagnostics.iter().map(line).collect()
@@ -135,7 +137,7 @@ fn snippet<'a>(
     let place = before.len()..before.len() + marked.len();
     Snippet::source(format!("{before}{marked}{after}"))
         .line_start(line as usize)
-        .path(source.shown())
+        .path(source.escaped_name())
         .annotation(kind.span(place).label(label.map(str::to_owned)))
 }
 
@@ -157,10 +159,10 @@ fn calls(span: Span, sources: &SourceMap) -> Vec<String> {
         let place = sources.location(call.start);
         let what = if matches!(source.origin, Origin::Macro(_)) { "in the macro" } else { "in" };
         if notes.len() < MAX_CALLS {
-            let from = place.source.shown();
+            let from = place.source.escaped_name();
             notes.push(format!(
                 "{what} {}, from {from}:{}:{}",
-                source.shown(),
+                source.escaped_name(),
                 place.line,
                 place.column
             ));

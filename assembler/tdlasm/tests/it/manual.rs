@@ -37,8 +37,8 @@ fn row(form: &Form) -> String {
     let z80 = if form.z80_only { "*" } else { "" };
     let note = match form.status {
         Status::Primary => "",
-        Status::Alias => " (second name)",
-        Status::Undocumented => " (undocumented)",
+        Status::Alias => "second name",
+        Status::Undocumented => "undocumented",
     };
     let names = form.slots.map(|slot| match slot {
         Slot::Index => "(IX+d)",
@@ -46,12 +46,16 @@ fn row(form: &Form) -> String {
         other => other.pattern(),
     });
     let zilog = form.zilog.replace("{0}", names[0]).replace("{1}", names[1]);
-    format!("| `{}`{z80} | {} | {clocks} | `{zilog}`{note} |\n", form.pattern(), opcode(form))
+    let name = format!("{}{z80}", form.pattern());
+    format!("    {name:<18}{:<12}{clocks:<10}{zilog:<20}{note}", opcode(form))
 }
 
+/// The instructions in columns, at least two blanks apart, by which the language server splits
+/// them.
 fn table() -> String {
-    let rows: String = FORMS.iter().map(row).collect();
-    format!("\n| instruction | opcode | T-states | Zilog |\n|---|---|---|---|\n{rows}")
+    let rows = FORMS.iter().map(|form| format!("{}\n", row(form).trim_end()));
+    let rows: String = rows.collect();
+    format!("\n    {:<18}{:<12}{:<10}Zilog\n{rows}", "instruction", "opcode", "T-states")
 }
 
 #[test]

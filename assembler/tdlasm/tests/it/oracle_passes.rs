@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use seeded_fuzz::{Seeds, each};
+use seeded_fuzz::{Corpus, fuzz};
 use tdlasm::Options;
 use tdlasm::asm::{Assembly, run};
 use tdlasm::diag::{Code, render};
@@ -112,7 +112,7 @@ fn so_is_one_that_is_spoilt() {
     let sources = sources();
     let inputs: Vec<&[u8]> = sources.iter().map(String::as_bytes).collect();
     let mut count = 0;
-    each(&Seeds { inputs: &inputs, words: &WORDS }, SPOILT, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: &WORDS }, SPOILT, |bytes| {
         let source = String::from_utf8_lossy(bytes);
         let once = compare(&source);
         count += usize::from(once.is_some_and(|once| once.has_errors()));

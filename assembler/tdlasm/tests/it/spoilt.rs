@@ -1,7 +1,7 @@
 //! Files that are spoilt at random: layouts, objects, archives, images and sources are read or
 //! refused with a message.
 
-use seeded_fuzz::{Seeds, each};
+use seeded_fuzz::{Corpus, fuzz};
 use tdlasm::archive::{pull, read_library};
 use tdlasm::image::{Image, Run, intel_hex, parse_intel_hex, s_records, tdl_hex};
 use tdlasm::link::{Layout, LayoutError, link};
@@ -79,7 +79,7 @@ fn layouts_are_read_or_refused_and_what_is_linked_is_within_their_regions() {
         Layout::parse(&String::from_utf8_lossy(layout)).unwrap_or_else(|e| panic!("{e}"));
     }
     let mut linked = 0;
-    each(&Seeds { inputs: LAYOUTS, words: WORDS }, 6000, |bytes| {
+    fuzz(&Corpus { seeds: LAYOUTS, tokens: WORDS }, 6000, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         match Layout::parse(&text) {
             Err(LayoutError::Syntax(message)) => assert!(message.contains("line "), "{message}"),
@@ -127,7 +127,7 @@ fn objects_and_libraries_are_read_or_refused_and_what_is_read_is_linked_or_refus
         assert!(read.is_ok() || library.is_ok(), "file {number}: {read:?}, {library:?}");
     }
     let words: &[&[u8]] = &[b"\x7fELF\x01\x01\x01", b"!<arch>\n", b"`\n", b"\xff\xff\xff\xff"];
-    each(&Seeds { inputs: &inputs, words }, 4000, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: words }, 4000, |bytes| {
         let layout = Layout::default();
         if let Ok(modules) = read_modules(bytes, "a") {
             let _ = link(&modules, &layout);
@@ -148,7 +148,7 @@ fn images_in_text_are_read_or_refused() {
         [intel_hex(&image, Some(0x8000)), tdl_hex(&image, None), s_records(&image, "a", None)];
     let inputs: Vec<&[u8]> = files.iter().map(|file| file.as_bytes()).collect();
     let words: &[&[u8]] = &[b":00000001FF\n", b":02000004FFFFFC\n", b":0200000200F00C\n", b":FF"];
-    each(&Seeds { inputs: &inputs, words }, 4000, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: words }, 4000, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         match parse_intel_hex(&text) {
             Ok((image, entry)) => {
@@ -162,7 +162,7 @@ fn images_in_text_are_read_or_refused() {
 #[test]
 fn sources_assemble_or_are_refused_with_messages_of_bounded_length() {
     let words: &[&[u8]] = &[b" .DEFINE M[A]=[\n", b"]", b"[", b" M ", b" .IFE ", b"'", b" .BLKB "];
-    each(&Seeds { inputs: &[SOURCE.as_bytes()], words }, 1000, |bytes| {
+    fuzz(&Corpus { seeds: &[SOURCE.as_bytes()], tokens: words }, 1000, |bytes| {
         let loader = MemoryLoader::new().with("a.asm", bytes.to_vec());
         let found = tdlasm::asm::run(&loader, &["a.asm".into()], &Options::default());
         let shown = tdlasm::diag::render::human(&found.diagnostics, &found.sources, false);

@@ -1,7 +1,7 @@
 //! The bytes to be written to flash: runs at addresses of the chip.
 
 use firmware_wire::ChipIdentity;
-use firmware_wire::slot;
+use firmware_wire::flash_program;
 
 use super::{ERASED, SECTOR, SECTOR_SPAN};
 use crate::narrow::narrow;
@@ -21,7 +21,7 @@ pub enum FlashImageError {
         end: u32,
     },
     /// The program is longer than the part of flash that the processor can address.
-    #[error("the program has {0} bytes, flash has room for {capacity}", capacity = slot::CAPACITY)]
+    #[error("the program has {0} bytes, flash has room for {capacity}", capacity = flash_program::MAX_PROGRAM_BYTES)]
     ProgramTooLong(usize),
 }
 
@@ -44,13 +44,14 @@ impl FlashImage {
     /// # Errors
     /// Returns [`FlashImageError`] if the program has no bytes or too many.
     pub fn program(bytes: &[u8], entry: u16, autostart: bool) -> Result<Self, FlashImageError> {
-        let header = slot::header(bytes, entry, autostart).ok_or(match bytes.len() {
-            0 => FlashImageError::Empty,
-            length => FlashImageError::ProgramTooLong(length),
-        })?;
+        let header =
+            flash_program::program_header(bytes, entry, autostart).ok_or(match bytes.len() {
+                0 => FlashImageError::Empty,
+                length => FlashImageError::ProgramTooLong(length),
+            })?;
         let mut all = [&header[..], bytes].concat();
         all.resize(all.len().next_multiple_of(SECTOR), ERASED);
-        Ok(Self::raw(slot::ADDRESS.into(), all))
+        Ok(Self::raw(flash_program::HEADER_ADDRESS.into(), all))
     }
 
     /// Adds the runs of another image, which must not overlap these.
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     const CHIP: ChipIdentity =
-        ChipIdentity { manufacturer: 0xBF, device: 0xB5, sectors: 32, kept: 1 };
+        ChipIdentity { manufacturer: 0xBF, device: 0xB5, sectors: 32, protected_sectors: 1 };
 
     #[test]
     fn bytes_are_cut_at_the_borders_of_sectors() {
@@ -173,12 +174,13 @@ mod tests {
 
     #[test]
     fn a_program_fills_its_last_sector() {
-        let image = FlashImage::program(&[1, 2, 3], slot::PROGRAM, false).expect("it fits");
+        let image = FlashImage::program(&[1, 2, 3], flash_program::PROGRAM_ADDRESS, false)
+            .expect("it fits");
         assert_eq!((image.len(), image.covers(1)), (SECTOR, true));
         assert!(!image.is_empty() && FlashImage::raw(7, Vec::new()).is_empty());
         assert_eq!(FlashImage::program(&[], 0, false), Err(FlashImageError::Empty));
-        let long = vec![0; slot::CAPACITY + 1];
-        let refused = FlashImage::program(&long, slot::PROGRAM, false);
+        let long = vec![0; flash_program::MAX_PROGRAM_BYTES + 1];
+        let refused = FlashImage::program(&long, flash_program::PROGRAM_ADDRESS, false);
         assert_eq!(refused, Err(FlashImageError::ProgramTooLong(long.len())));
     }
 

@@ -69,7 +69,7 @@ impl FrameDemux {
     fn message(&self, encoded: &[u8]) -> Option<(u8, Reply)> {
         let frame = Frame::decode(encoded).ok()?;
         let reply = Reply::parse(frame.kind, &frame.payload).ok()?;
-        let is_event = matches!(reply, Reply::Held(_));
+        let is_event = matches!(reply, Reply::Stopped(_));
         (is_event || (self.expected != 0 && frame.seq == self.expected))
             .then_some((frame.seq, reply))
     }
@@ -78,25 +78,26 @@ impl FrameDemux {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firmware_wire::{REPLY, kind};
+    use firmware_wire::{REPLY_BIT, kind};
 
     fn receive(demux: &mut FrameDemux, bytes: &[u8]) -> Vec<(u8, Reply)> {
         bytes.iter().filter_map(|byte| demux.push(*byte)).collect()
     }
 
     fn held() -> Vec<u8> {
-        Frame::new(0, kind::HELD + REPLY, vec![7; 29]).expect("it fits").encode()
+        Frame::new(0, kind::STOPPED + REPLY_BIT, vec![7; 29]).expect("it fits").encode()
     }
 
     #[test]
     fn a_frame_of_the_programs_that_is_parted_by_the_kernel_comes_out_whole() {
-        let program = Frame::new(3, kind::POINTS + REPLY, vec![0, 5, 9]).expect("it fits").encode();
+        let program =
+            Frame::new(3, kind::POINTS + REPLY_BIT, vec![0, 5, 9]).expect("it fits").encode();
         for at in 0..=program.len() {
             let mut demux = FrameDemux::default();
             let (before, after) = program.split_at(at);
             let line = [b"text", before, &held(), after, b"more"].concat();
             let found = receive(&mut demux, &line);
-            assert!(matches!(found[..], [(0, Reply::Held(_))]), "{at}: {found:?}");
+            assert!(matches!(found[..], [(0, Reply::Stopped(_))]), "{at}: {found:?}");
             demux.flush_partial();
             assert_eq!(
                 demux.take_program_output(),
@@ -108,13 +109,13 @@ mod tests {
 
     #[test]
     fn a_reply_is_the_kernels_only_while_it_was_asked() {
-        let reply = Frame::new(4, kind::SET + REPLY, Vec::new()).expect("it fits").encode();
+        let reply = Frame::new(4, kind::SET + REPLY_BIT, Vec::new()).expect("it fits").encode();
         let mut demux = FrameDemux::default();
         assert_eq!(receive(&mut demux, &reply), []);
         demux.flush_partial();
         assert_eq!(demux.take_program_output(), reply);
         demux.expect(4);
-        assert_eq!(receive(&mut demux, &reply), [(4, Reply::Set)]);
+        assert_eq!(receive(&mut demux, &reply), [(4, Reply::RegistersSet)]);
         demux.flush_partial();
         assert!(demux.take_program_output().is_empty());
     }

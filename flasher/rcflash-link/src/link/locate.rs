@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use firmware_wire::CALL;
+use firmware_wire::LOCATE_SEQUENCE;
 
 use super::{Link, MAX_FRAME};
 use crate::LinkError;
@@ -25,19 +25,20 @@ impl Link {
     pub fn locate(&mut self) -> Result<Option<u16>, LinkError> {
         // A stuck board keeps its RTS inactive, so the sequence is sent regardless of it. Unsent
         // bytes of earlier requests would only delay it.
-        let flow_control = self.transport.obey_rts(false).map_err(|error| io_error(self, error))?;
+        let flow_control =
+            self.transport.set_flow_control(false).map_err(|error| io_error(self, error))?;
         let report = self.transport.discard_unsent().map_err(|error| io_error(self, error));
         let report = report.and_then(|()| self.request_pc_report());
-        self.transport.obey_rts(flow_control).map_err(|error| io_error(self, error))?;
+        self.transport.set_flow_control(flow_control).map_err(|error| io_error(self, error))?;
         report
     }
 
     fn request_pc_report(&mut self) -> Result<Option<u16>, LinkError> {
         self.located_pc = None;
-        let timeout =
-            PC_REPORT_TIMEOUT * self.timeout_scale + self.line_time(CALL.len() + MAX_FRAME);
+        let timeout = PC_REPORT_TIMEOUT * self.timeout_scale
+            + self.line_time(LOCATE_SEQUENCE.len() + MAX_FRAME);
         let deadline = self.now() + timeout;
-        self.transport.write(&CALL, deadline).map_err(|error| io_error(self, error))?;
+        self.transport.write(&LOCATE_SEQUENCE, deadline).map_err(|error| io_error(self, error))?;
         while self.located_pc.is_none() {
             let left = deadline.saturating_duration_since(self.now());
             if left.is_zero() {

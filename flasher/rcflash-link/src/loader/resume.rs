@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, memory_check};
+use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, memory_checksum};
 
 use super::{
     CRC_TIME_PER_BYTE, LoadError, REPLY_TIMEOUT, blocks, check_range, enter_monitor, pipeline,
@@ -114,7 +114,7 @@ fn mismatching_blocks(
     pipeline(link, "comparing", blocks.iter().map(request), processing_time, |index, reply| {
         let block = blocks[index].clone();
         let Reply::Crc(actual) = reply else { return false };
-        if actual != memory_check(&bytes[block.clone()]) {
+        if actual != memory_checksum(&bytes[block.clone()]) {
             found.push(block);
         }
         true

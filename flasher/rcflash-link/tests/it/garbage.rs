@@ -1,5 +1,5 @@
-//! Lines that lose, change and invent bytes wherever they like: what is loaded is right or told to
-//! be missing, and every wait ends.
+//! Lines that lose, corrupt and insert bytes anywhere: loaded memory is correct or reported as
+//! incorrect, and every wait ends.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,15 +13,15 @@ use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::{LoadError, UploadSummary, enter_monitor, identify, upload_missing};
 use rcflash_transport::Transport;
 
-use crate::babbler::Babbler;
+use crate::noisy_peer::NoisyPeer;
 use crate::peer::Peer;
 
 const ADDRESS: u16 = 0x8000;
-/// In this time every question is given up: three attempts, for a check of as many bytes as are
-/// loaded here.
+/// Time after which every request has failed: three attempts, for a CRC of as many bytes as the
+/// tests load.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The fate of a byte on its way.
+/// The fault that happens to a byte.
 #[derive(Debug, Clone, Copy)]
 enum Mishap {
     Lost,
@@ -38,8 +38,7 @@ fn mishap() -> impl Strategy<Value = (usize, Mishap)> {
     (0..400_usize, kind)
 }
 
-/// A line to a board on which something happens after so many bytes, in either direction, and so
-/// on.
+/// A line to a board with a sequence of faults, each after a number of bytes in either direction.
 #[derive(Clone)]
 struct Rough {
     peer: Arc<Mutex<Peer>>,
@@ -76,12 +75,12 @@ impl Transport for Rough {
     }
 
     fn now(&self) -> Instant {
-        self.peer.lock().expect("nobody has failed with it").now
+        self.peer.lock().expect("not poisoned").now
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         let mut heard = [0; 100];
-        let count = self.peer.lock().expect("nobody has").read(&mut heard, timeout)?;
+        let count = self.peer.lock().expect("not poisoned").read(&mut heard, timeout)?;
         let passed = self.pass(&heard[..count]);
         buffer[..passed.len()].copy_from_slice(&passed);
         Ok(passed.len())
@@ -89,12 +88,12 @@ impl Transport for Rough {
 
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         let passed = self.pass(bytes);
-        self.peer.lock().expect("nobody has").write(&passed, deadline)
+        self.peer.lock().expect("not poisoned").write(&passed, deadline)
     }
 }
 
-/// Loads bytes over a rough line into memory that holds some of them; what came of it, and the
-/// memory.
+/// Loads bytes over a faulty line into memory that has some of them already; returns the result and
+/// the memory.
 fn load(
     mishaps: &[(usize, Mishap)],
     bytes: &[u8],
@@ -107,7 +106,7 @@ fn load(
     let mut link = Link::new(Box::new(line), 115_200);
     let loaded = enter_monitor(&mut link)
         .and_then(|monitor| upload_missing(&mut link, &monitor, ADDRESS, bytes, |_| {}));
-    let memory = &peer.lock().expect("nobody has").memory;
+    let memory = &peer.lock().expect("not poisoned").memory;
     (loaded, memory[usize::from(ADDRESS)..][..bytes.len()].to_vec())
 }
 
@@ -134,7 +133,7 @@ proptest! {
 
     #[test]
     fn who_is_no_board_is_given_up_in_time(heard in babble()) {
-        let line = Babbler { heard: heard.into(), now: Instant::now() };
+        let line = NoisyPeer { heard: heard.into(), now: Instant::now() };
         let mut link = Link::new(Box::new(line), 115_200);
         let began = link.now();
         let _ = identify(&mut link); // it may say by chance who it is
@@ -146,7 +145,7 @@ proptest! {
     }
 }
 
-/// Bytes, some of them frames that make sense to nobody.
+/// Random bytes, some of them valid frames with meaningless content.
 fn babble() -> impl Strategy<Value = Vec<u8>> {
     let payload = || prop::collection::vec(any::<u8>(), 0..240);
     let frame = (any::<u8>(), any::<u8>(), payload())

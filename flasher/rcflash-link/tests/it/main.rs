@@ -1,7 +1,7 @@
-//! Link and loader against a board made of a few lines.
+//! Link and loader against a minimal model of a board.
 
-mod babbler;
 mod garbage;
+mod noisy_peer;
 mod peer;
 mod waits;
 
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware_wire::{Identity, Reply, Request, Role, crc16, memory_check};
+use firmware_wire::{Identity, Reply, Request, Role, crc16, memory_checksum};
 use rcflash_link::flash::{FlashError, erase_sectors};
 use rcflash_link::loader::{
     LoadError, UploadSummary, enter_monitor, identify, run, upload_all, upload_missing, verify,
@@ -57,7 +57,7 @@ fn a_program_arrives_over_a_line_that_spoils_things_and_each_cause_is_counted() 
     assert_eq!(run(&mut link, 0x8000).expect("it starts").role, Role::Application);
 }
 
-/// Loads bytes to 8000h of a peer whose board is reset after so many requests, each time.
+/// Loads bytes to 8000h of a peer whose board is reset after a number of requests, repeatedly.
 fn updated(resets: &[usize], bytes: &[u8]) -> Result<UploadSummary, LoadError> {
     let mut peer = Peer::new(&[]);
     peer.resets = resets.iter().copied().collect();
@@ -69,7 +69,7 @@ fn updated(resets: &[usize], bytes: &[u8]) -> Result<UploadSummary, LoadError> {
 #[test]
 fn an_upload_is_taken_up_again_after_two_resets_and_given_up_after_a_third() {
     // IDENT, the check of the first block, then the blocks; later IDENT, RESET, IDENT, the checks
-    // of all, then the rest: each attempt is broken off in the midst of it.
+    // of all, then the rest: a reset interrupts each attempt.
     let once = updated(&[3], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(once, UploadSummary { sent: 1000, resets: 1 });
     let twice = updated(&[3, 6], &PROGRAM).unwrap_or_else(|error| panic!("{error}"));
@@ -93,7 +93,7 @@ fn another_refusal_is_no_reset() {
 
 #[test]
 fn a_refusal_to_verify_flash_is_no_difference() {
-    // Of this board an application answers after the first request that it does not know.
+    // On this board an application replies after the first unknown request.
     let mut link = link(Peer::new(&[]));
     let error = erase_sectors(&mut link, &[5], |_| {}).expect_err("it is refused");
     assert!(matches!(error, FlashError::Link(LinkError::Refused { .. })), "{error}");
@@ -116,7 +116,7 @@ fn what_is_there_counts_as_progress_and_only_the_rest_as_sent() {
     let monitor = monitor(&mut link);
     let mut progress = Vec::new();
     let updated = upload_missing(&mut link, &monitor, 0x8000, &bytes, |done| progress.push(done));
-    // Two whole blocks of 236 bytes are there, and half a third.
+    // Two complete blocks of 236 bytes are loaded, and half of the third.
     let expected = UploadSummary { sent: 528, resets: 0 };
     assert_eq!(updated.unwrap_or_else(|error| panic!("{error}")), expected);
     assert_eq!(progress, [472, 708, 944, 1000]);
@@ -164,8 +164,7 @@ fn a_program_whose_start_nobody_heard_of_is_found_running() {
     assert_eq!(link.stats().retries.timeout, 1);
 }
 
-/// Asks for the checks of eight places, as many at a time as the window takes; each must be the
-/// right one.
+/// Requests the CRCs of eight ranges, as many at a time as fit the window, and checks each.
 fn ask_for_checks(link: &mut Link, memory: &[u8]) {
     let mut expected = HashMap::new();
     for (index, length) in (1..=8).enumerate() {
@@ -175,7 +174,7 @@ fn ask_for_checks(link: &mut Link, memory: &[u8]) {
         let question = RequestSpec::new("checking", request, Duration::from_millis(1));
         let ticket = link.submit(&question).unwrap_or_else(|error| panic!("{error}"));
         let place = usize::from(address);
-        expected.insert(ticket, memory_check(&memory[place..place + usize::from(length)]));
+        expected.insert(ticket, memory_checksum(&memory[place..place + usize::from(length)]));
     }
     while let Some(answer) = link.next_completion().unwrap_or_else(|error| panic!("{error}")) {
         let replies = answer.replies.unwrap_or_else(|error| panic!("{error}"));
@@ -185,7 +184,7 @@ fn ask_for_checks(link: &mut Link, memory: &[u8]) {
     assert!(expected.is_empty());
 }
 
-/// A link with some requests under way at a time, and what the memory behind it holds.
+/// A link with several requests in flight, and the memory of its peer.
 fn wide_link(faults: &[Option<Fault>]) -> (Link, Vec<u8>) {
     let mut peer = Peer::new(faults);
     for (at, byte) in peer.memory.iter_mut().enumerate() {
@@ -240,7 +239,7 @@ fn silence_ends_with_the_name_of_the_wait_and_the_last_bytes() {
     let peer = Peer::new(&[Some(Fault::DropRequest); 9]);
     let mut link = link(peer);
     let began = link.now();
-    let error = identify(&mut link).expect_err("nobody answers");
+    let error = identify(&mut link).expect_err("there is no reply");
     assert!(matches!(error, LinkError::Timeout { .. }));
     let said = error.to_string();
     assert!(said.contains("no reply while identifying the board"), "{said}");
@@ -270,7 +269,7 @@ fn memory_that_does_not_keep_a_byte_fails_the_verify() {
 fn a_block_that_differs_but_has_the_crc_of_ours_is_sent() {
     let mut peer = Peer::new(&[]);
     let mut there = PROGRAM;
-    // The CRC's polynomial, 11021h, added anywhere changes no CRC.
+    // Adding a multiple of the CRC's polynomial, 11021h, does not change the CRC.
     for (byte, bits) in there[500..].iter_mut().zip([0x01, 0x10, 0x21]) {
         *byte ^= bits;
     }
@@ -295,7 +294,7 @@ fn what_does_not_fit_is_refused_before_anything_is_sent() {
     assert_eq!(link.stats().bytes.0, before);
 }
 
-/// A line on which something always comes, until it breaks.
+/// A line that delivers bytes without end, until it fails.
 struct Babble(u32);
 
 impl Transport for Babble {

@@ -1,26 +1,26 @@
-//! A board made of a few lines, on a line that spoils what it is told to.
+//! A minimal model of a board, on a line with injected faults.
 
 use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use firmware_wire::{Decoder, Event, Frame, REPLY, kind, memory_check};
+use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind, memory_checksum};
 use rcflash_transport::Transport;
 
-/// The fault that the line adds to something that passes.
+/// A fault injected into a request or its reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The request never arrives.
+    /// The request is lost.
     DropRequest,
-    /// The reply never arrives.
+    /// The reply is lost.
     DropReply,
-    /// The request arrives damaged, and the board says so.
+    /// The request arrives corrupted, and the board reports that.
     DamageRequest,
-    /// The reply arrives damaged.
+    /// The reply arrives corrupted.
     DamageReply,
-    /// Garbage comes before the reply.
+    /// Random bytes arrive before the reply.
     NoiseBefore,
-    /// The line is gone from here on.
+    /// The line is disconnected from then on.
     Vanish,
 }
 
@@ -28,21 +28,21 @@ pub(crate) enum Fault {
 pub(crate) struct Peer {
     pub(crate) role: u8,
     pub(crate) memory: Vec<u8>,
-    /// A byte that does not keep what is written.
+    /// The address of a byte that can't be written.
     pub(crate) broken: Option<u16>,
-    /// Bits of every check that are wrong.
+    /// The bits of every CRC that are inverted.
     pub(crate) wrong_bits: u32,
-    /// The address that the board claims to start, if not the one that it was given.
+    /// The address that the board reports to start, if not the requested one.
     pub(crate) starts: Option<u16>,
-    /// The number of requests after which an application has been started by a reset, each time.
+    /// The numbers of requests after which a reset starts an application.
     pub(crate) resets: VecDeque<usize>,
-    /// The error with which it refuses to write and to start.
+    /// The error returned for WRITE and RUN.
     pub(crate) refuses: Option<u8>,
     faults: VecDeque<Option<Fault>>,
     decoder: Decoder,
     to_host: VecDeque<u8>,
     gone: bool,
-    /// Nothing here takes time, so waiting moves the clock.
+    /// The simulated clock, which only waits advance.
     pub(crate) now: Instant,
 }
 
@@ -126,7 +126,7 @@ impl Peer {
             kind::CRC => {
                 let address = usize::from(word(0));
                 let length = usize::from(word(2));
-                let check = memory_check(&self.memory[address..address + length]);
+                let check = memory_checksum(&self.memory[address..address + length]);
                 (check ^ self.wrong_bits).to_le_bytes().to_vec()
             }
             _ => {
@@ -135,7 +135,7 @@ impl Peer {
                 self.starts.map_or(given, |at| at.to_le_bytes().to_vec())
             }
         };
-        Frame::new(frame.seq, frame.kind + REPLY, payload).expect("it fits")
+        Frame::new(frame.seq, frame.kind + REPLY_BIT, payload).expect("it fits")
     }
 }
 
@@ -167,7 +167,7 @@ impl Transport for Peer {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         for byte in bytes {
-            if let Some(Event::Frame(frame)) = self.decoder.push(*byte) {
+            if let Some(DecoderEvent::Frame(frame)) = self.decoder.push(*byte) {
                 self.answer(&frame);
             }
         }

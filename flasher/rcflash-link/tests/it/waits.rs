@@ -1,4 +1,4 @@
-//! The time the link waits, what ends a wait, and what it asks of the line.
+//! Timeouts of the link, what ends a wait, and the deadlines passed to the transport.
 
 use std::collections::VecDeque;
 use std::io;
@@ -6,20 +6,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use firmware_wire::{CALL, Frame, REPLY, Reply, Request, kind};
+use firmware_wire::{Frame, LOCATE_SEQUENCE, REPLY_BIT, Reply, Request, kind};
 use rcflash_link::{Link, LinkError, RequestSpec};
 use rcflash_transport::Transport;
 
 use crate::peer::Peer;
 
-/// The time that the tests' requests may take on the board.
+/// Processing time allowed for the tests' requests.
 const WORK: Duration = Duration::from_millis(100);
-/// The time that adapters and this computer may take (docs/TESTING.md, "Deadlines").
+/// Latency allowed for adapters and the host (docs/TESTING.md, "Deadlines").
 const SLACK: Duration = Duration::from_millis(1500);
 /// A character at 115,200 baud, of ten bits.
 const CHARACTER: Duration = Duration::from_nanos(86_806);
 
-/// A line that says what it is told to, each at its time, and keeps what was done with it.
+/// A transport that delivers scripted bytes at scripted times, and records its calls.
 #[derive(Clone)]
 struct Script(Arc<Mutex<Kept>>);
 
@@ -27,7 +27,7 @@ struct Kept {
     now: Instant,
     says: VecDeque<(Instant, Vec<u8>)>,
     sent: Vec<u8>,
-    /// Until when each writing may take.
+    /// The deadline of each write.
     patience: Vec<Duration>,
     obeys_rts: bool,
     discarded: u32,
@@ -48,10 +48,10 @@ impl Script {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().expect("nobody has failed with it")
+        self.0.lock().expect("not poisoned")
     }
 
-    /// Says something so long from now.
+    /// Schedules bytes for delivery after a delay.
     fn say(&self, after: Duration, bytes: &[u8]) {
         let mut kept = self.kept();
         let at = kept.now + after;
@@ -94,7 +94,7 @@ impl Transport for Script {
         Ok(())
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
         Ok(std::mem::replace(&mut self.kept().obeys_rts, obey))
     }
 
@@ -108,11 +108,11 @@ fn identify() -> RequestSpec {
     RequestSpec::new("asking", Request::Identify, WORK)
 }
 
-/// Returns how long it takes until a request is given up to which nobody answers.
+/// Returns the time after which a request without a reply fails.
 fn given_up_after(slowness: u32) -> Duration {
     let mut link = Script::new().link();
     link.set_timeout_scale(slowness);
-    let error = link.request_all(&identify()).expect_err("nobody is there");
+    let error = link.request_all(&identify()).expect_err("there is no peer");
     let LinkError::Timeout { waited, .. } = error else { panic!("{error}") };
     waited
 }
@@ -138,12 +138,13 @@ fn a_message_names_the_line_shows_what_passed_and_tells_what_to_try() {
     script.say(Duration::ZERO, b"login:");
     let mut link = script.link();
     assert_eq!(link.name(), "script");
-    let said = link.request_all(&identify()).expect_err("nobody is there").to_string();
+    let said = link.request_all(&identify()).expect_err("there is no peer").to_string();
     assert!(said.starts_with("script: no reply while asking, after 3 attempts"), "{said}");
     assert!(said.contains("last received: login:"), "{said}");
     assert!(said.contains("run `rcflash probe` to identify"), "{said}");
     assert_eq!(link.recent_traffic().received, *b"login:");
-    let said = Script::new().link().request_all(&identify()).expect_err("nobody").to_string();
+    let said =
+        Script::new().link().request_all(&identify()).expect_err("there is no peer").to_string();
     assert!(said.contains("check the cable"), "{said}");
 }
 
@@ -161,7 +162,7 @@ fn the_window_is_kept_to_the_byte() {
     assert!(link.has_room(&Request::Identify), "one request is always possible");
     link.submit(&identify()).expect("it is sent");
     assert!(!link.has_room(&Request::Identify));
-    // Eight bytes on the line, and three for an address and a count besides.
+    // Eight bytes of the frame, and three for address and count.
     link.set_window(8 + 11);
     assert!(link.has_room(&Request::Read { address: 0, count: 1 }));
     link.set_window(8 + 10);
@@ -187,11 +188,11 @@ fn a_stop_ends_a_wait_soon() {
     let mut link = script.link();
     let stop = Arc::new(AtomicBool::new(false));
     link.set_stop(Arc::clone(&stop));
-    link.request_all(&identify()).expect_err("nobody is there");
+    link.request_all(&identify()).expect_err("there is no peer");
     assert!(script.kept().longest_read <= Duration::from_millis(100), "it looks now and then");
     let waited = given_up_after(1);
     script.say(Duration::from_millis(250), &identity(2));
-    assert!(link.request_all(&identify()).is_ok(), "what comes meanwhile is heard");
+    assert!(link.request_all(&identify()).is_ok(), "bytes that arrive meanwhile are received");
     let began = link.now();
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let error = link.request_all(&identify()).expect_err("it was stopped");
@@ -203,7 +204,7 @@ fn a_stop_ends_a_wait_soon() {
 /// The reply of a monitor.
 fn identity(seq: u8) -> Vec<u8> {
     let payload = [&[b'M', 1, 1, 0, 0, 0, 250, 0, 0, 0x80, 0xFF, 0xEF, 1][..], b"peer"].concat();
-    Frame::new(seq, kind::IDENT + REPLY, payload).expect("it fits").encode()
+    Frame::new(seq, kind::IDENT + REPLY_BIT, payload).expect("it fits").encode()
 }
 
 #[test]
@@ -251,8 +252,8 @@ fn a_banner_is_heard_out_until_the_line_is_quiet() {
     let began = link.now();
     link.drain_banner("starting", milliseconds(50)).expect("the line is there");
     assert_eq!(link.now() - began, milliseconds(60 + 20));
-    // What looked like an answer is not taken for one.
-    link.request_all(&identify()).expect_err("nobody answers");
+    // Bytes that resemble a reply are not accepted as one.
+    link.request_all(&identify()).expect_err("there is no reply");
     let mut quiet = Script::new().link();
     let began = quiet.now();
     quiet.drain_banner("starting", milliseconds(50)).expect("the line is there");
@@ -303,9 +304,9 @@ fn a_line_that_can_not_be_opened_again_is_closed_and_keeps_its_name() {
     }
 }
 
-/// The frame that tells a place.
+/// The reply to LOCATE.
 fn place(at: u16) -> Vec<u8> {
-    Frame::new(0, kind::PLACE + REPLY, at.to_le_bytes().to_vec()).expect("it fits").encode()
+    Frame::new(0, kind::PC_REPORT + REPLY_BIT, at.to_le_bytes().to_vec()).expect("it fits").encode()
 }
 
 #[test]
@@ -317,7 +318,7 @@ fn a_board_is_asked_for_its_place_without_flow_control_and_what_else_it_says_is_
     script.say(Duration::from_millis(5), &identity(1));
     script.say(Duration::from_millis(200), &place(0x8C00));
     assert_eq!(link.locate().expect("the line is there"), Some(0x8C00));
-    assert_eq!(script.kept().sent, CALL);
+    assert_eq!(script.kept().sent, LOCATE_SEQUENCE);
     assert!(script.kept().obeys_rts);
     assert_eq!(script.kept().discarded, 1);
     let answer =

@@ -1,58 +1,58 @@
-//! A TCP connection on which every wait ends.
+//! A TCP connection with a deadline on every operation.
 //!
-//! A thread takes in what arrives, so that a wait can be as short as the caller likes on every
-//! system: the time-outs of sockets are coarse on some, and leave a socket of Windows undefined.
+//! A thread receives, so that a read can have any timeout on every system: timeouts of sockets are
+//! coarse on some, and leave a socket of Windows in an undefined state.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 
-use crate::Passed;
+use crate::ByteCounts;
 use crate::lock::PortLock;
 use crate::port::OpenError;
 use crate::time::{Duration, Instant};
-use cli_support::text::visible;
-use host_platform::net::keep_alive;
+use cli_support::text::escape_controls;
+use host_platform::net::enable_keepalive;
 
-use crate::network::Address;
+use crate::network::NetworkAddress;
 
-/// The time that a computer may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(5);
-/// The quiet after which the system asks whether the other side is still there, the time between
-/// two questions, and the number of those without an answer that end the connection: a computer
-/// that was switched off is noticed within 20 s, not never.
-const PROBE_AFTER: Duration = Duration::from_secs(5);
-const PROBES: u32 = 3;
-/// Pieces that may wait for the program, and the most bytes of one. What does not fit stays with
-/// the sender.
-const PIECES: usize = 64;
-const PIECE: usize = 4096;
-/// A server's last words are shorter than this.
-const WORDS: usize = 200;
+/// How long to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The idle time before the first keep-alive probe, which is also the time between probes, and the
+/// number of unanswered probes that close the connection: a computer that was switched off is
+/// noticed within 20 s.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEP_ALIVE_PROBES: u32 = 3;
+/// The maximum number of received chunks in the queue, and the maximum size of a chunk. Further
+/// bytes stay with the sender.
+const MAX_QUEUED_CHUNKS: usize = 64;
+const MAX_CHUNK_BYTES: usize = 4096;
+/// The maximum length of a server's message before it closes the connection.
+const MAX_MESSAGE_BYTES: usize = 200;
 
-/// A connection. Dropping it closes it.
+/// A TCP connection, closed on drop.
 pub(crate) struct Socket {
     stream: TcpStream,
-    arrived: Receiver<io::Result<Vec<u8>>>,
-    /// The rest of the piece that was taken last.
-    rest: Vec<u8>,
-    /// The first bytes that came, for the message when nothing else does.
-    first: Vec<u8>,
-    pub(crate) passed: Passed,
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    /// The unread bytes of the chunk taken last.
+    rx_buffer: Vec<u8>,
+    /// The first bytes received, for the error message if the connection is then closed.
+    first_bytes: Vec<u8>,
+    pub(crate) byte_counts: ByteCounts,
 }
 
 impl Socket {
-    /// Connects, with the lock of the place that is connected to.
-    pub(crate) fn connect(address: &Address) -> Result<(Self, PortLock), OpenError> {
+    /// Locks the address and connects to it.
+    pub(crate) fn connect(address: &NetworkAddress) -> Result<(Self, PortLock), OpenError> {
         let name = address.to_string();
         let unreachable = |error| OpenError::Unreachable(name.clone(), error);
-        let places = (address.host.as_str(), address.port).to_socket_addrs();
+        let socket_addresses = (address.host.as_str(), address.port).to_socket_addrs();
         let mut problem = io::Error::new(ErrorKind::NotFound, "the host has no address");
-        for place in places.map_err(unreachable)? {
-            // The lock comes before the connection: a server may drop whom it had for whom it gets.
-            let lock = PortLock::take_place(&format!("{place}{}", address.path));
+        for socket_address in socket_addresses.map_err(unreachable)? {
+            // The lock comes first: a server may drop its present client for a new one.
+            let lock = PortLock::acquire_address(&format!("{socket_address}{}", address.path));
             let lock = lock.map_err(|error| OpenError::Locked(name.clone(), error))?;
-            match TcpStream::connect_timeout(&place, CONNECT).and_then(Self::new) {
+            match TcpStream::connect_timeout(&socket_address, CONNECT_TIMEOUT).and_then(Self::new) {
                 Ok(socket) => return Ok((socket, lock)),
                 Err(error) => problem = error,
             }
@@ -60,73 +60,80 @@ impl Socket {
         Err(unreachable(problem))
     }
 
-    /// Takes a connection over.
+    /// Wraps an existing connection.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        keep_alive(&stream, PROBE_AFTER, PROBE_AFTER, PROBES);
-        let (sender, arrived) = sync_channel(PIECES);
-        let theirs = stream.try_clone()?;
+        enable_keepalive(&stream, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_PROBES);
+        let (sender, chunks) = sync_channel(MAX_QUEUED_CHUNKS);
+        let reader = stream.try_clone()?;
         std::thread::Builder::new()
             .name("network line".into())
-            .spawn(move || take_in(theirs, &sender))?;
-        Ok(Self { stream, arrived, rest: Vec::new(), first: Vec::new(), passed: Passed::default() })
+            .spawn(move || receive_loop(reader, &sender))?;
+        Ok(Self {
+            stream,
+            chunks,
+            rx_buffer: Vec::new(),
+            first_bytes: Vec::new(),
+            byte_counts: ByteCounts::default(),
+        })
     }
 
-    /// Takes in what has arrived, waiting up to `timeout`; 0 when nothing came.
+    /// Reads what was received, and waits up to `timeout` for it. Returns 0 if nothing is received.
     pub(crate) fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        if self.rest.is_empty() {
-            let Some(piece) = self.next(timeout)? else { return Ok(0) };
-            self.keep(&piece);
+        if self.rx_buffer.is_empty() {
+            let Some(chunk) = self.next_chunk(timeout)? else { return Ok(0) };
+            self.buffer_chunk(&chunk);
         }
-        let count = buffer.len().min(self.rest.len());
-        buffer[..count].copy_from_slice(&self.rest[..count]);
-        self.rest.drain(..count);
-        self.passed.heard += count as u64;
+        let count = buffer.len().min(self.rx_buffer.len());
+        buffer[..count].copy_from_slice(&self.rx_buffer[..count]);
+        self.rx_buffer.drain(..count);
+        self.byte_counts.received += count as u64;
         Ok(count)
     }
 
-    /// Keeps a piece until it is read.
-    fn keep(&mut self, piece: &[u8]) {
-        if self.first.len() < WORDS {
-            self.first.extend(piece);
+    /// Buffers a chunk until it is read.
+    fn buffer_chunk(&mut self, chunk: &[u8]) {
+        if self.first_bytes.len() < MAX_MESSAGE_BYTES {
+            self.first_bytes.extend(chunk);
         }
-        self.rest.extend(piece);
+        self.rx_buffer.extend(chunk);
     }
 
-    /// Waits whether the connection stays: a server that has another client accepts this one and
-    /// closes at once, maybe with a word.
-    pub(crate) fn stays(&mut self, time: Duration) -> io::Result<()> {
+    /// Returns an error if the server closes the connection within `time`: a server that has
+    /// another client accepts this one and closes, usually after a message.
+    pub(crate) fn wait_for_refusal(&mut self, time: Duration) -> io::Result<()> {
         let deadline = Instant::now() + time;
-        while let Some(piece) = self.next(deadline.saturating_duration_since(Instant::now()))? {
-            self.keep(&piece);
-            if self.rest.len() > WORDS || Instant::now() >= deadline {
+        while let Some(chunk) =
+            self.next_chunk(deadline.saturating_duration_since(Instant::now()))?
+        {
+            self.buffer_chunk(&chunk);
+            if self.rx_buffer.len() > MAX_MESSAGE_BYTES || Instant::now() >= deadline {
                 break;
             }
         }
         Ok(())
     }
 
-    fn next(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {
-        let heard = match self.arrived.try_recv() {
-            Err(TryRecvError::Empty) => self.arrived.recv_timeout(timeout),
+    fn next_chunk(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {
+        let received = match self.chunks.try_recv() {
+            Err(TryRecvError::Empty) => self.chunks.recv_timeout(timeout),
             Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-            Ok(heard) => Ok(heard),
+            Ok(received) => Ok(received),
         };
-        match heard {
-            Ok(heard) => heard.map(Some),
+        match received {
+            Ok(received) => received.map(Some),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.closed()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.closed_by_peer()),
         }
     }
 
-    /// The end of the connection. A server that gives its port to another client says so in words
-    /// and closes.
-    fn closed(&self) -> io::Error {
-        let words = String::from_utf8_lossy(&self.first);
-        let is_text = words.trim().chars().all(|c| !c.is_control() && c != '\u{FFFD}');
-        let is_short = self.first.len() < WORDS;
-        ended(if is_text && is_short { words.trim() } else { "" })
+    /// Returns the error for a closed connection, with the message of a server that refused.
+    fn closed_by_peer(&self) -> io::Error {
+        let message = String::from_utf8_lossy(&self.first_bytes);
+        let is_text = message.trim().chars().all(|c| !c.is_control() && c != '\u{FFFD}');
+        let is_short = self.first_bytes.len() < MAX_MESSAGE_BYTES;
+        closed_error(if is_text && is_short { message.trim() } else { "" })
     }
 
     /// Sends all bytes by the deadline.
@@ -138,21 +145,22 @@ impl Socket {
         Ok(())
     }
 
-    /// Sends what the system takes by the deadline, at least one byte; the number of bytes.
+    /// Sends what the system accepts by the deadline, at least one byte. Returns the number of
+    /// bytes.
     pub(crate) fn write_some(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<usize> {
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
             }
-            self.stream.set_write_timeout(Some(left))?;
+            self.stream.set_write_timeout(Some(remaining))?;
             match self.stream.write(bytes) {
-                Ok(0) => return Err(self.closed()),
+                Ok(0) => return Err(self.closed_by_peer()),
                 Ok(count) => {
-                    self.passed.sent += count as u64;
+                    self.byte_counts.sent += count as u64;
                     return Ok(count);
                 }
-                Err(error) if is_no_failure(&error) => {}
+                Err(error) if is_timeout_or_interrupt(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -161,38 +169,38 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The thread ends by this, if it has not ended already.
+        // This ends the thread.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// Passes on what arrives, until nobody wants it or nothing more comes.
-fn take_in(mut stream: TcpStream, to: &SyncSender<io::Result<Vec<u8>>>) {
-    let mut buffer = [0; PIECE];
+/// Forwards received bytes until the connection is closed or the receiver is dropped.
+fn receive_loop(mut stream: TcpStream, to: &SyncSender<io::Result<Vec<u8>>>) {
+    let mut buffer = [0; MAX_CHUNK_BYTES];
     loop {
-        let heard = match stream.read(&mut buffer) {
+        let received = match stream.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => Ok(buffer[..count].to_vec()),
-            Err(error) if is_no_failure(&error) => continue,
+            Err(error) if is_timeout_or_interrupt(&error) => continue,
             Err(error) => Err(error),
         };
-        let failed = heard.is_err();
-        if to.send(heard).is_err() || failed {
+        let failed = received.is_err();
+        if to.send(received).is_err() || failed {
             return;
         }
     }
 }
 
-/// The end of a connection, with the last words of the other side if it said any.
-pub(crate) fn ended(words: &str) -> io::Error {
-    let mut problem = "the other side has closed the connection".to_owned();
-    if !words.is_empty() {
-        problem += &format!("; it said: {}", visible(words));
+/// Returns the error for a connection that the peer closed, with the message that it sent before.
+pub(crate) fn closed_error(message: &str) -> io::Error {
+    let mut problem = "the peer closed the connection".to_owned();
+    if !message.is_empty() {
+        problem += &format!(" with the message: {}", escape_controls(message));
     }
     io::Error::new(ErrorKind::UnexpectedEof, problem)
 }
 
-/// Whether only the time was over.
-fn is_no_failure(error: &io::Error) -> bool {
+/// Returns `true` if the operation only timed out or was interrupted.
+fn is_timeout_or_interrupt(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,7 +1,7 @@
-//! Telnet as far as serial ports need it: data with doubled 255s, options that are agreed on, and
+//! The subset of Telnet that serial ports need: data with doubled 255s, negotiated options and
 //! subnegotiations (RFC 854, 855).
 //!
-//! What comes from the network may be anything: nothing here fails or grows without limit.
+//! Input is untrusted: nothing here fails or grows without limit.
 
 /// Interpret as command.
 const IAC: u8 = 255;
@@ -12,32 +12,32 @@ const WILL: u8 = 251;
 const SB: u8 = 250;
 const SE: u8 = 240;
 
-/// Bytes of eight bits (RFC 856).
+/// 8-bit data (RFC 856).
 pub(crate) const BINARY: u8 = 0;
-/// No signal after each transmission (RFC 858).
+/// Half-duplex turn signals are suppressed (RFC 858).
 const SUPPRESS_GO_AHEAD: u8 = 3;
 /// Control of a serial port (RFC 2217).
 pub(crate) const COM_PORT: u8 = 44;
 
-/// Most bytes of a subnegotiation that are kept; a signature is the longest.
-const MOST: usize = 300;
+/// The maximum number of bytes stored of a subnegotiation; a signature is the longest.
+const MAX_SUBNEGOTIATION: usize = 300;
 
-/// A part of what was heard.
+/// An item of the received stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum TelnetEvent {
     /// A byte of data.
     Data(u8),
-    /// One of WILL, WONT, DO and DONT, with the option.
+    /// A verb (WILL, WONT, DO or DONT) and its option.
     Option(u8, u8),
-    /// A subnegotiation, with the option in front.
-    Sub(Vec<u8>),
+    /// A subnegotiation, beginning with the option.
+    Subnegotiation(Vec<u8>),
 }
 
-/// Divides what is heard.
+/// Decodes the received stream.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     state: State,
-    sub: Vec<u8>,
+    subnegotiation: Vec<u8>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -46,44 +46,45 @@ enum State {
     Data,
     Command,
     Option(u8),
-    Sub,
-    SubCommand,
+    Subnegotiation,
+    SubnegotiationCommand,
 }
 
 impl Decoder {
-    /// Takes a byte; returns what it completes.
-    pub(crate) fn push(&mut self, byte: u8) -> Option<Heard> {
-        let (state, heard) = match (self.state, byte) {
+    /// Decodes a byte; returns the item that it completes.
+    pub(crate) fn push(&mut self, byte: u8) -> Option<TelnetEvent> {
+        let (state, event) = match (self.state, byte) {
             (State::Data, IAC) => (State::Command, None),
-            (State::Data, _) => (State::Data, Some(Heard::Data(byte))),
-            (State::Command, IAC) => (State::Data, Some(Heard::Data(IAC))),
+            (State::Data, _) => (State::Data, Some(TelnetEvent::Data(byte))),
+            (State::Command, IAC) => (State::Data, Some(TelnetEvent::Data(IAC))),
             (State::Command, WILL..=DONT) => (State::Option(byte), None),
             (State::Command, SB) => {
-                self.sub.clear();
-                (State::Sub, None)
+                self.subnegotiation.clear();
+                (State::Subnegotiation, None)
             }
-            (State::Command, _) => (State::Data, None), // NOP and others ask for nothing
-            (State::Option(verb), _) => (State::Data, Some(Heard::Option(verb, byte))),
-            (State::Sub, IAC) => (State::SubCommand, None),
-            (State::Sub, _) | (State::SubCommand, IAC) => {
-                if self.sub.len() < MOST {
-                    self.sub.push(byte);
+            (State::Command, _) => (State::Data, None), // NOP and others need no action
+            (State::Option(verb), _) => (State::Data, Some(TelnetEvent::Option(verb, byte))),
+            (State::Subnegotiation, IAC) => (State::SubnegotiationCommand, None),
+            (State::Subnegotiation, _) | (State::SubnegotiationCommand, IAC) => {
+                if self.subnegotiation.len() < MAX_SUBNEGOTIATION {
+                    self.subnegotiation.push(byte);
                 }
-                (State::Sub, None)
+                (State::Subnegotiation, None)
             }
-            (State::SubCommand, SE) => {
-                (State::Data, Some(Heard::Sub(std::mem::take(&mut self.sub))))
-            }
-            // Another command ends what was not ended.
-            (State::SubCommand, WILL..=DONT) => (State::Option(byte), None),
-            (State::SubCommand, _) => (State::Data, None),
+            (State::SubnegotiationCommand, SE) => (
+                State::Data,
+                Some(TelnetEvent::Subnegotiation(std::mem::take(&mut self.subnegotiation))),
+            ),
+            // Another command ends an unterminated subnegotiation.
+            (State::SubnegotiationCommand, WILL..=DONT) => (State::Option(byte), None),
+            (State::SubnegotiationCommand, _) => (State::Data, None),
         };
         self.state = state;
-        heard
+        event
     }
 }
 
-/// Data as it is sent.
+/// Encodes data.
 pub(crate) fn escape(data: &[u8]) -> Vec<u8> {
     let mut sent = Vec::with_capacity(data.len() + 8);
     for byte in data {
@@ -95,80 +96,83 @@ pub(crate) fn escape(data: &[u8]) -> Vec<u8> {
     sent
 }
 
-/// A subnegotiation as it is sent.
-pub(crate) fn sub(option: u8, content: &[u8]) -> Vec<u8> {
+/// Encodes a subnegotiation.
+pub(crate) fn subnegotiation(option: u8, content: &[u8]) -> Vec<u8> {
     [&[IAC, SB, option], &escape(content)[..], &[IAC, SE]].concat()
 }
 
-/// The options that both sides agree on.
+/// Negotiates the options of both sides.
 #[derive(Debug, Default)]
-pub(crate) struct Options {
-    ours: [Side; USED.len()],
-    theirs: [Side; USED.len()],
+pub(crate) struct OptionNegotiation {
+    local: [OptionState; SUPPORTED.len()],
+    remote: [OptionState; SUPPORTED.len()],
 }
 
-/// The options that are used; all others are refused.
-const USED: [u8; 3] = [BINARY, SUPPRESS_GO_AHEAD, COM_PORT];
+/// The supported options; all others are refused.
+const SUPPORTED: [u8; 3] = [BINARY, SUPPRESS_GO_AHEAD, COM_PORT];
 
-/// The state of an option for one side.
+/// The state of an option on one side.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum OptionState {
     #[default]
     Off,
-    /// Asked for and not answered.
-    Asked,
+    /// Requested, without a reply yet.
+    Requested,
     On,
     Refused,
 }
 
-impl Options {
-    /// The requests with which a side begins.
-    pub(crate) fn begin(&mut self) -> Vec<u8> {
-        self.ours = [Side::Asked; USED.len()];
-        self.theirs = [Side::Asked; USED.len()];
-        USED.iter().flat_map(|option| [IAC, WILL, *option, IAC, DO, *option]).collect()
+impl OptionNegotiation {
+    /// Returns the requests to send first.
+    pub(crate) fn initial_requests(&mut self) -> Vec<u8> {
+        self.local = [OptionState::Requested; SUPPORTED.len()];
+        self.remote = [OptionState::Requested; SUPPORTED.len()];
+        SUPPORTED.iter().flat_map(|option| [IAC, WILL, *option, IAC, DO, *option]).collect()
     }
 
-    /// Whether this side uses an option; `None` while that is not answered.
-    pub(crate) fn ours(&self, option: u8) -> Option<bool> {
-        decided(self.ours[index(option)?])
+    /// Returns whether this side uses an option; `None` before the reply.
+    pub(crate) fn is_local_enabled(&self, option: u8) -> Option<bool> {
+        enabled(self.local[index(option)?])
     }
 
-    /// The same for the other side.
-    pub(crate) fn theirs(&self, option: u8) -> Option<bool> {
-        decided(self.theirs[index(option)?])
+    /// Returns whether the remote side uses an option; `None` before the reply.
+    pub(crate) fn is_remote_enabled(&self, option: u8) -> Option<bool> {
+        enabled(self.remote[index(option)?])
     }
 
-    /// Takes a word of the other side; returns the answer, which is empty if none is due: an answer
-    /// to an answer would have no end.
-    pub(crate) fn hear(&mut self, verb: u8, option: u8) -> Vec<u8> {
+    /// Handles a verb of the remote side and returns the reply. It is empty for a confirmation,
+    /// since replies to replies would never end.
+    pub(crate) fn negotiate(&mut self, verb: u8, option: u8) -> Vec<u8> {
         let (yes, no) = if matches!(verb, DO | DONT) { (WILL, WONT) } else { (DO, DONT) };
-        let is_wanted = matches!(verb, DO | WILL);
+        let is_request = matches!(verb, DO | WILL);
         let Some(index) = index(option) else {
-            return if is_wanted { vec![IAC, no, option] } else { Vec::new() };
+            return if is_request { vec![IAC, no, option] } else { Vec::new() };
         };
         let side = match yes {
-            WILL => &mut self.ours[index],
-            _ => &mut self.theirs[index],
+            WILL => &mut self.local[index],
+            _ => &mut self.remote[index],
         };
-        let before = std::mem::replace(side, if is_wanted { Side::On } else { Side::Refused });
-        match (before, is_wanted) {
-            (Side::Off | Side::Refused, true) => vec![IAC, yes, option],
-            (Side::On, false) => vec![IAC, no, option],
+        let before = std::mem::replace(
+            side,
+            if is_request { OptionState::On } else { OptionState::Refused },
+        );
+        match (before, is_request) {
+            (OptionState::Off | OptionState::Refused, true) => vec![IAC, yes, option],
+            (OptionState::On, false) => vec![IAC, no, option],
             _ => Vec::new(),
         }
     }
 }
 
 fn index(option: u8) -> Option<usize> {
-    USED.iter().position(|used| *used == option)
+    SUPPORTED.iter().position(|supported| *supported == option)
 }
 
-fn decided(side: Side) -> Option<bool> {
+fn enabled(side: OptionState) -> Option<bool> {
     match side {
-        Side::Off | Side::Asked => None,
-        Side::On => Some(true),
-        Side::Refused => Some(false),
+        OptionState::Off | OptionState::Requested => None,
+        OptionState::On => Some(true),
+        OptionState::Refused => Some(false),
     }
 }
 
@@ -176,7 +180,7 @@ fn decided(side: Side) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn heard(bytes: &[u8]) -> Vec<Heard> {
+    fn event(bytes: &[u8]) -> Vec<TelnetEvent> {
         let mut decoder = Decoder::default();
         bytes.iter().filter_map(|byte| decoder.push(*byte)).collect()
     }
@@ -184,59 +188,65 @@ mod tests {
     #[test]
     fn every_byte_comes_back_from_data_and_from_subnegotiations() {
         let all: Vec<u8> = (0..=255).collect();
-        let data: Vec<Heard> = all.iter().map(|byte| Heard::Data(*byte)).collect();
-        assert_eq!(heard(&escape(&all)), data);
+        let data: Vec<TelnetEvent> = all.iter().map(|byte| TelnetEvent::Data(*byte)).collect();
+        assert_eq!(event(&escape(&all)), data);
         let content = [&[COM_PORT], &all[..]].concat();
-        assert_eq!(heard(&sub(COM_PORT, &all)), [Heard::Sub(content)]);
+        assert_eq!(event(&subnegotiation(COM_PORT, &all)), [TelnetEvent::Subnegotiation(content)]);
     }
 
     /// The example of RFC 855: IAC DO, IAC SB ... IAC SE between data; NOP means nothing.
     #[test]
-    fn commands_are_taken_out_of_data() {
+    fn commands_are_separated_from_data() {
         let bytes = [b'a', 255, 253, 44, b'b', 255, 241, 255, 250, 44, 1, 255, 240, b'c'];
         assert_eq!(
-            heard(&bytes),
+            event(&bytes),
             [
-                Heard::Data(b'a'),
-                Heard::Option(253, 44),
-                Heard::Data(b'b'),
-                Heard::Sub(vec![44, 1]),
-                Heard::Data(b'c'),
+                TelnetEvent::Data(b'a'),
+                TelnetEvent::Option(253, 44),
+                TelnetEvent::Data(b'b'),
+                TelnetEvent::Subnegotiation(vec![44, 1]),
+                TelnetEvent::Data(b'c'),
             ]
         );
     }
 
     #[test]
-    fn a_subnegotiation_without_end_takes_no_memory() {
+    fn an_endless_subnegotiation_does_not_exhaust_memory() {
         let mut decoder = Decoder::default();
         for byte in [IAC, SB].into_iter().chain(std::iter::repeat_n(7, 100_000)) {
             assert_eq!(decoder.push(byte), None);
         }
-        assert!(decoder.sub.len() <= MOST);
+        assert!(decoder.subnegotiation.len() <= MAX_SUBNEGOTIATION);
     }
 
     #[test]
-    fn two_sides_that_both_ask_fall_silent() {
-        let (mut one, mut other) = (Options::default(), Options::default());
-        let mut to_other = one.begin();
-        let mut to_one = other.begin();
+    fn negotiation_ends_when_both_sides_begin() {
+        let (mut one, mut other) = (OptionNegotiation::default(), OptionNegotiation::default());
+        let mut to_other = one.initial_requests();
+        let mut to_one = other.initial_requests();
         for _ in 0..3 {
-            let answer = |side: &mut Options, words: &[u8]| -> Vec<u8> {
-                words.chunks(3).flat_map(|word| side.hear(word[1], word[2])).collect()
+            let reply = |side: &mut OptionNegotiation, commands: &[u8]| -> Vec<u8> {
+                commands
+                    .chunks(3)
+                    .flat_map(|command| side.negotiate(command[1], command[2]))
+                    .collect()
             };
-            let from_other = answer(&mut other, &std::mem::take(&mut to_other));
-            to_other = answer(&mut one, &std::mem::take(&mut to_one));
+            let from_other = reply(&mut other, &std::mem::take(&mut to_other));
+            to_other = reply(&mut one, &std::mem::take(&mut to_one));
             to_one = from_other;
         }
         assert!(to_one.is_empty() && to_other.is_empty());
-        assert_eq!((one.ours(COM_PORT), one.theirs(BINARY)), (Some(true), Some(true)));
+        assert_eq!(
+            (one.is_local_enabled(COM_PORT), one.is_remote_enabled(BINARY)),
+            (Some(true), Some(true))
+        );
     }
 
     #[test]
     fn other_options_are_refused_once() {
-        let mut options = Options::default();
-        assert_eq!(options.hear(WILL, 1), [IAC, DONT, 1]);
-        assert_eq!(options.hear(DO, 31), [IAC, WONT, 31]);
-        assert!(options.hear(WONT, 1).is_empty() && options.hear(DONT, 31).is_empty());
+        let mut options = OptionNegotiation::default();
+        assert_eq!(options.negotiate(WILL, 1), [IAC, DONT, 1]);
+        assert_eq!(options.negotiate(DO, 31), [IAC, WONT, 31]);
+        assert!(options.negotiate(WONT, 1).is_empty() && options.negotiate(DONT, 31).is_empty());
     }
 }

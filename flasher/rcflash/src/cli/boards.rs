@@ -2,18 +2,18 @@
 
 use std::io::Write;
 
-use cli_support::exit::{Failure, Outcome};
-use firmware::profile::Profile;
+use cli_support::exit::{CommandError, CommandResult};
+use firmware::profile::BoardProfile;
 
-/// Prints a line for each board: its profile, its name, and what was tried.
-pub(super) fn boards() -> Outcome {
+/// Prints a line for each board: its profile, its name, and what it was tested on.
+pub(super) fn boards() -> CommandResult {
     let mut out = std::io::stdout().lock();
-    for profile in Profile::names().map(Profile::named) {
-        let profile = profile.map_err(Failure::from)?;
+    for profile in BoardProfile::names().map(BoardProfile::named) {
+        let profile = profile.map_err(CommandError::from)?;
         for kit in &profile.boards {
             let line = format!("{:16} {:28} {}", profile.name, kit.name, kit.tried());
             if writeln!(out, "{line}").is_err() {
-                return Ok(0); // whoever reads it has had enough
+                return Ok(0); // standard output is closed
             }
         }
     }

@@ -1,52 +1,55 @@
 //! `rcflash write --flash`.
 
 use clap::Args;
-use cli_support::exit::{Failure, Outcome};
+use cli_support::exit::{CommandError, CommandResult};
 use firmware_wire::Identity;
 use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::flash::{self, FlashError, FlashImage, Progress, SECTOR, Sector};
 
-use super::program::{FlashProgram, InFlash, ProgramArgs};
-use super::target::{BoardArgs, UNCHANGED, or_interrupted};
+use super::program::{FlashPlacement, FlashProgram, ProgramArgs};
+use super::target::{BOARD_UNCHANGED, BoardArgs, with_state_if_interrupted};
 use super::write::{progress_bar, start};
 
-/// State in which an interrupted write leaves the board.
-const HALF_WRITTEN: &str = "the board's monitor still listens, what is in flash may be half \
-                            written: write again, and only the rest is";
-/// The same while the boot sector is replaced.
-pub(super) const BOOT_UNDER_WAY: &str = "the boot sector may just be replaced: leave the board \
-                              its power, and ask it again in 3 s by `rcflash probe`";
+/// Heading of the help.
+const FLASH: &str = "Flash";
+/// State of the board after an interrupted write to flash.
+const INTERRUPTED_FLASH_WRITE: &str = "the board's monitor is still running, flash may be partly \
+                            written; repeat the command to write the rest";
+/// State of the board after an interrupted write to the boot sector.
+pub(super) const INTERRUPTED_BOOT_WRITE: &str = "the boot sector may be incomplete: keep the \
+                              board powered, and run `rcflash probe` in 3 s";
 
 #[derive(Args)]
 pub(super) struct FlashArgs {
-    /// Write the board's flash through the monitor instead of its RAM: only the sectors that differ
-    #[arg(long, conflicts_with = "via")]
+    /// Write to the board's flash instead of its RAM; only sectors that differ are written
+    #[arg(long, conflicts_with = "via", help_heading = FLASH)]
     flash: bool,
-    /// Also replace the boot sector, which holds the monitor: without a file, by the built-in
-    /// monitor
-    #[arg(long, requires = "flash")]
+    /// Also replace the boot sector, which contains the monitor
+    ///
+    /// Without a file, it is replaced by the built-in monitor.
+    #[arg(long, requires = "flash", help_heading = FLASH, hide_short_help = true)]
     boot_sector: bool,
-    /// Have the monitor start the program after each reset; any byte that it hears then stops that
-    #[arg(long, requires = "flash")]
+    /// Start the program after each reset, unless the monitor receives a byte first
+    #[arg(long, requires = "flash", help_heading = FLASH)]
     autostart: bool,
-    /// Write what is there already, too: blocks of RAM, with --flash sectors
+    /// Write blocks (with --flash: sectors) that already match
     #[arg(long, conflicts_with = "via")]
     pub(super) force: bool,
 }
 
 impl FlashArgs {
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn is_enabled(&self) -> bool {
         self.flash
     }
 
-    fn how(&self) -> InFlash {
-        InFlash { autostart: self.autostart, boot_sector: self.boot_sector }
+    fn placement(&self) -> FlashPlacement {
+        FlashPlacement { autostart: self.autostart, boot_sector: self.boot_sector }
     }
 }
 
-/// The rest of an order.
-pub(super) struct Order {
+/// Options of a write to flash.
+pub(super) struct FlashOptions {
     /// Compare only.
     pub(super) dry_run: bool,
     /// Start the program.
@@ -55,27 +58,29 @@ pub(super) struct Order {
 
 pub(super) fn write(
     args: &FlashArgs,
-    order: &Order,
+    order: &FlashOptions,
     program: &ProgramArgs,
     board: &BoardArgs,
-) -> Outcome {
-    let program = program.for_flash(&board.profile()?, args.how())?;
+) -> CommandResult {
+    let program = program.for_flash(&board.profile()?, args.placement())?;
     if order.dry_run && !board.has_port() {
-        say_what_would_be_compared(&program);
+        print_candidate_sectors(&program);
         return Ok(0);
     }
-    let (mut link, monitor) = board.target()?.reach()?;
-    let (sectors, boot) =
-        or_interrupted(differing(args, &mut link, &monitor, &program), UNCHANGED)?;
+    let (mut link, monitor) = board.target()?.connect_to_monitor()?;
+    let (sectors, boot) = with_state_if_interrupted(
+        changed_sectors(args, &mut link, &monitor, &program),
+        BOARD_UNCHANGED,
+    )?;
     if order.dry_run {
-        say_what_differs(&program.name, &sectors, boot.is_some());
+        print_changed_sectors(&program.name, &sectors, boot.is_some());
         return Ok(0);
     }
     program_sectors(&mut link, &program.name, &sectors)?;
     if let Some(bytes) = boot {
         let replaced = flash::replace_boot_sector(&mut link, &monitor, &bytes);
-        let running = or_interrupted(replaced, BOOT_UNDER_WAY)?;
-        cli_support::tell!("the boot sector is replaced and verified: {running}");
+        let running = with_state_if_interrupted(replaced, INTERRUPTED_BOOT_WRITE)?;
+        cli_support::eprint_message!("the boot sector is replaced and verified: {running}");
     }
     match program.entry {
         Some((entry, speaks)) if order.run => start(&mut link, entry, speaks)?,
@@ -84,41 +89,41 @@ pub(super) fn write(
     Ok(0)
 }
 
-/// The sectors that are to be written, and the boot sector if it is.
-fn differing(
+/// Returns the sectors to write, and the boot sector if it is to be replaced.
+fn changed_sectors(
     args: &FlashArgs,
     link: &mut Link,
     monitor: &Identity,
     program: &FlashProgram,
 ) -> Result<(Vec<Sector>, Option<[u8; SECTOR]>), FlashError> {
     let chip = flash::chip(link, monitor)?;
-    cli_support::tell!("{chip}");
-    let mut bar = Bar::default();
+    cli_support::eprint_message!("{chip}");
+    let mut bar = StepBar::default();
     let compared =
         flash::changed_sectors(link, &chip, &program.content, args.force, |at| bar.show(at));
     bar.clear();
     Ok((compared?, boot_sector(args, link, &program.content)?))
 }
 
-fn program_sectors(link: &mut Link, name: &str, sectors: &[Sector]) -> Result<(), Failure> {
-    let mut bar = Bar::default();
+fn program_sectors(link: &mut Link, name: &str, sectors: &[Sector]) -> Result<(), CommandError> {
+    let mut bar = StepBar::default();
     let written = flash::write(link, sectors, |at| bar.show(at));
     bar.clear();
-    let written = or_interrupted(written, HALF_WRITTEN)?;
+    let written = with_state_if_interrupted(written, INTERRUPTED_FLASH_WRITE)?;
     match written.programmed {
-        0 => cli_support::tell!(
-            "{name}: flash holds it already, nothing was written; --force writes it"
+        0 => cli_support::eprint_message!(
+            "{name}: already in flash, nothing was written; --force writes it again"
         ),
-        count => cli_support::tell!(
-            "{name}: {} written, {} erased before; verified on the board, a wrong check refused",
-            sectors_of(count),
+        count => cli_support::eprint_message!(
+            "{name}: {} written, {} erased first; verified on the board, wrong CRC rejected",
+            sector_count(count),
             written.erased
         ),
     }
     Ok(())
 }
 
-/// The boot sector, if it is to be replaced.
+/// Returns the boot sector, if it is to be replaced.
 fn boot_sector(
     args: &FlashArgs,
     link: &mut Link,
@@ -131,43 +136,43 @@ fn boot_sector(
     }
 }
 
-fn say_what_would_be_compared(program: &FlashProgram) {
+fn print_candidate_sectors(program: &FlashProgram) {
     let numbers: Vec<_> = program.content.sectors().map(|number| number.to_string()).collect();
-    cli_support::tell!(
-        "{}: of {} those that differ would be written: {}; --port tells which board to compare \
-         them with",
+    cli_support::eprint_message!(
+        "{}: of {} those that differ would be written: {}; give --port to compare them with a \
+         board",
         program.name,
-        sectors_of(numbers.len()),
+        sector_count(numbers.len()),
         numbers.join(", ")
     );
 }
 
-fn say_what_differs(name: &str, sectors: &[Sector], boot: bool) {
+fn print_changed_sectors(name: &str, sectors: &[Sector], boot: bool) {
     let mut numbers: Vec<_> = sectors.iter().map(|sector| sector.number.to_string()).collect();
     if boot {
         numbers.insert(0, "0 (the boot sector)".to_owned());
     }
     match numbers.len() {
-        0 => cli_support::tell!("{name}: flash holds it already; nothing would be written"),
+        0 => cli_support::eprint_message!("{name}: already in flash; nothing would be written"),
         count => {
-            cli_support::tell!(
+            cli_support::eprint_message!(
                 "{name}: {} would be written: {}",
-                sectors_of(count),
+                sector_count(count),
                 numbers.join(", ")
             );
         }
     }
 }
 
-pub(super) fn sectors_of(count: usize) -> String {
+pub(super) fn sector_count(count: usize) -> String {
     format!("{count} sector{}", if count == 1 { "" } else { "s" })
 }
 
-/// A progress bar for each step, on a terminal only.
+/// A progress bar for each step, drawn on a terminal only.
 #[derive(Default)]
-pub(super) struct Bar(Option<(&'static str, ProgressBar)>);
+pub(super) struct StepBar(Option<(&'static str, ProgressBar)>);
 
-impl Bar {
+impl StepBar {
     pub(super) fn show(&mut self, at: Progress) {
         if self.0.as_ref().is_none_or(|(step, _)| *step != at.step) {
             self.clear();

@@ -3,39 +3,39 @@
 mod burn;
 mod chip;
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use crate::programmer::{CHIPS, Format};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{Failure, Outcome, RIG, USAGE};
-use cli_support::files::write_whole;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::files::write_atomic;
 use firmware::ProgramKind;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use self::chip::ChipArgs;
 use super::EvaluatorArgs;
 
 #[derive(Args)]
 pub(super) struct ImageArgs {
-    /// The board's profile
+    /// Board profile
     #[arg(long, value_name = "NAME", default_value = "rc2014-classic", env = "RCFLASH_BOARD")]
     board: String,
-    /// The file to write: binary if named .bin, .rom or .img, Intel HEX if named .hex or .ihx
+    /// Output file: binary if named .bin, .rom or .img, Intel HEX if named .hex or .ihx
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["list_chips", "elf"])]
     output: Option<PathBuf>,
-    /// The file's form, where its name does not tell
+    /// Format of the output file, if its name does not determine it
     #[arg(long, value_name = "binary|hex", hide_possible_values = true)]
-    format: Option<Form>,
-    /// Write the program as an ELF executable with its symbols and lines, for debuggers; its bytes
-    /// are those that go to the board
+    format: Option<FormatArg>,
+    /// Write the program as an ELF executable with symbols and lines, for debuggers
+    ///
+    /// Its bytes equal those of the image.
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     elf: Option<PathBuf>,
-    /// List the chips that are known, with their names for minipro
+    /// List the known chips, with their names for minipro
     #[arg(long, exclusive = true)]
     list_chips: bool,
-    /// The application in place of the monitor: the exchange evaluator, at the addresses it is
-    /// loaded to
+    /// Write the exchange evaluator, at its load address, instead of the monitor
     #[arg(long, conflicts_with = "ChipArgs")]
     application: bool,
     #[command(flatten)]
@@ -44,89 +44,98 @@ pub(super) struct ImageArgs {
     evaluator: EvaluatorArgs,
 }
 
-/// A form as it is said.
+/// Values of --format.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Form {
-    /// The bytes
+enum FormatArg {
+    /// Raw bytes
     Binary,
     /// Intel HEX
     Hex,
 }
 
-pub(super) fn image(args: &ImageArgs) -> Outcome {
+pub(super) fn image(args: &ImageArgs) -> CommandResult {
     if args.list_chips {
         return list_chips();
     }
     if let Some(path) = &args.elf {
-        executable(args, path)?;
+        write_elf(args, path)?;
     }
     let Some(output) = &args.output else { return Ok(0) };
-    let said = args.format.map(|form| match form {
-        Form::Binary => Format::Binary,
-        Form::Hex => Format::IntelHex,
+    let option = args.format.map(|form| match form {
+        FormatArg::Binary => Format::Binary,
+        FormatArg::Hex => Format::IntelHex,
     });
-    let format = Format::of(output, said)?;
-    let profile = Profile::named(&args.board)?;
+    let format = Format::from_path(output, option)?;
+    let profile = BoardProfile::named(&args.board)?;
     if args.application {
-        return application(args, &profile, output, format);
+        return write_application(args, &profile, output, format);
     }
     check_evaluator(args)?;
     chip::write(&args.chip, &profile, output, format)
 }
 
-/// The monitor holds no evaluator that could be chosen.
-fn check_evaluator(args: &ImageArgs) -> Result<(), Failure> {
+/// Returns an error if an evaluator is chosen for the monitor, which has none.
+fn check_evaluator(args: &ImageArgs) -> Result<(), CommandError> {
     if args.application || args.evaluator.is_default() {
         return Ok(());
     }
-    Err(Failure::new(USAGE, "the monitor holds no evaluator: add --application"))
+    Err(CommandError::new(USAGE, "the monitor contains no evaluator: add --application"))
 }
 
-/// Writes the program as a debugger reads it.
-fn executable(args: &ImageArgs, path: &Path) -> Result<(), Failure> {
+/// Writes the program as an ELF executable.
+fn write_elf(args: &ImageArgs, path: &Path) -> Result<(), CommandError> {
     check_evaluator(args)?;
-    let profile = Profile::named(&args.board)?;
+    let profile = BoardProfile::named(&args.board)?;
     let kind = match args.application {
         true => ProgramKind::Application,
         false => ProgramKind::Monitor,
     };
     let image = args.evaluator.build(&profile, kind)?;
-    write(path, &tdlasm::object::write_executable(&image.program))?;
+    write_file(path, &tdlasm::object::write_executable(&image.program))?;
     let build = image.build;
     let what = if args.application { "the application" } else { "the monitor" };
-    cli_support::tell!("{}: {what}, build {build:08X}, with its symbols and lines", path.shown());
+    cli_support::eprint_message!(
+        "{}: {what}, build {build:08X}, with its symbols and lines",
+        path.escaped()
+    );
     Ok(())
 }
 
-fn application(args: &ImageArgs, profile: &Profile, output: &Path, format: Format) -> Outcome {
+fn write_application(
+    args: &ImageArgs,
+    profile: &BoardProfile,
+    output: &Path,
+    format: Format,
+) -> CommandResult {
     let image = args.evaluator.build(profile, ProgramKind::Application)?;
     let first = image.address;
     let length = image.bytes.len();
-    write(output, &format.encode(first.into(), &image.bytes))?;
-    let path = output.shown();
+    write_file(output, &format.encode(first.into(), &image.bytes))?;
+    let path = output.escaped();
     let build = image.build;
-    cli_support::tell!(
+    cli_support::eprint_message!(
         "{path}: the application, build {build:08X}, {length} bytes for {first:04X}h"
     );
     Ok(0)
 }
 
-/// Writes the whole file or nothing.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let cannot = |error| Failure::new(RIG, format!("can't write {}: {error}", path.shown()));
-    write_whole(path, bytes).map_err(cannot)
+/// Writes the file atomically.
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    let cannot =
+        |error| CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.escaped()));
+    write_atomic(path, bytes).map_err(cannot)
 }
 
-/// One line a chip: name, bytes, kind, device.
-fn list_chips() -> Outcome {
+/// Prints a line per chip: name, size, kind, name for minipro.
+fn list_chips() -> CommandResult {
     for chip in CHIPS {
         let name = chip.name;
         let kib = chip.size / 1024;
         let kind = chip.kind;
         let device = chip.device;
-        let line = format!("{name:12} {kib:3} KiB  {:7} {device}", kind.word());
+        let line = format!("{name:12} {kib:3} KiB  {:7} {device}", kind.name());
         if cli_support::text::print(&(line + "\n")).is_err() {
-            break; // whoever reads it has had enough
+            break; // standard output is closed
         }
     }
     Ok(0)

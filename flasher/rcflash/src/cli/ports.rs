@@ -3,43 +3,46 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, Outcome, RIG};
-use cli_support::text::{print, visible, visible_json};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
+use cli_support::text::{escape_controls, escape_json, print};
 use rcflash_rig::RigFile;
 use rcflash_transport::port::{self, PortInfo};
 
 #[derive(Args)]
 pub(super) struct PortsArgs {
-    /// Print JSON, one line a port
+    /// Print JSON, one line per port
     #[arg(long)]
     json: bool,
-    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for
-    /// settings
+    /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
 }
 
-pub(super) fn ports(args: &PortsArgs) -> Outcome {
-    let ports = port::list()
-        .map_err(|error| Failure::new(RIG, format!("can't list the serial ports: {error}")))?;
+pub(super) fn ports(args: &PortsArgs) -> CommandResult {
+    let ports = port::list().map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't list the serial ports: {error}"))
+    })?;
     let rig = RigFile::read(args.rig.as_deref())?;
     if ports.is_empty() {
-        return Err(Failure::new(NOTHING, "no serial port is there; plug the board's adapter in"));
+        return Err(CommandError::new(
+            NOTHING_SELECTED,
+            "no serial port found; plug in the board's adapter",
+        ));
     }
     for port in &ports {
-        let names = rig.names_of(port);
-        let line = if args.json { json(port, &names) } else { plain(port, &names) };
-        let line = if args.json { visible_json(&line) } else { visible(&line) };
+        let names = rig.boards_on(port);
+        let line = if args.json { json_line(port, &names) } else { text_line(port, &names) };
+        let line = if args.json { escape_json(&line) } else { escape_controls(&line) };
         if print(&format!("{line}\n")).is_err() {
-            break; // there is nobody to print for
+            break; // standard output is closed
         }
     }
     Ok(0)
 }
 
-/// One line for people, such as
+/// Returns a line of text, such as
 /// `/dev/ttyUSB0 usb 0403:6001 TTL232R-3V3 FTBYMC2X /dev/serial/by-id/usb-FTDI... (bench)`.
-fn plain(port: &PortInfo, names: &[&str]) -> String {
+fn text_line(port: &PortInfo, names: &[&str]) -> String {
     let usb = port.usb.map(|(vendor, product)| format!("{vendor:04x}:{product:04x}"));
     let names = (!names.is_empty()).then(|| format!("({})", names.join(", ")));
     let words = [
@@ -54,7 +57,7 @@ fn plain(port: &PortInfo, names: &[&str]) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn json(port: &PortInfo, names: &[&str]) -> String {
+fn json_line(port: &PortInfo, names: &[&str]) -> String {
     let hex = |number: u16| format!("{number:04x}");
     serde_json::json!({
         "path": port.path,
@@ -84,7 +87,7 @@ mod tests {
             by_id: Some("/dev/serial/by-id/usb-1".to_owned()),
         };
         assert_eq!(
-            plain(&usb, &["bench"]),
+            text_line(&usb, &["bench"]),
             "/dev/ttyUSB0 usb 0403:6001 TTL232R-3V3 FTBYMC2X /dev/serial/by-id/usb-1 (bench)"
         );
         let product = None;
@@ -98,8 +101,9 @@ mod tests {
             serial,
             by_id,
         };
-        assert_eq!(plain(&bare, &[]), "/dev/ttyS0 built in");
-        let value: serde_json::Value = serde_json::from_str(&json(&usb, &["bench"])).expect("JSON");
+        assert_eq!(text_line(&bare, &[]), "/dev/ttyS0 built in");
+        let value: serde_json::Value =
+            serde_json::from_str(&json_line(&usb, &["bench"])).expect("JSON");
         assert_eq!((&value["vid"], &value["names"][0]), (&"0403".into(), &"bench".into()));
     }
 }

@@ -3,39 +3,44 @@
 use std::time::Duration;
 
 use clap::Args;
-use cli_support::exit::Outcome;
+use cli_support::exit::CommandResult;
 use rcflash_link::Link;
-use rcflash_rig::reset::{Pressed, reset as reset_board};
+use rcflash_rig::reset::{ResetOutcome, reset as reset_board};
 
 use super::stop_on_interrupt;
-use super::target::{BoardArgs, or_interrupted};
+use super::target::{BoardArgs, with_state_if_interrupted};
 
 #[derive(Args)]
 pub(super) struct ResetArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// The number of seconds to wait until that the monitor says something
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    /// Seconds to wait for the monitor
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=3600)
+    )]
     patience: u64,
 }
 
-pub(super) fn reset(args: &ResetArgs) -> Outcome {
+pub(super) fn reset(args: &ResetArgs) -> CommandResult {
     let target = args.board.target()?;
     let stop = stop_on_interrupt()?;
     let mut link = Link::new(target.open()?, target.baud());
     link.set_stop(stop);
     let patience = Duration::from_secs(args.patience);
-    let say = |pressed| match pressed {
-        Pressed::Done => cli_support::tell!("reset; waiting for the monitor"),
-        Pressed::AskPerson => {
-            cli_support::tell!(
-                "press the board's reset button; waiting {} s for that",
+    let report = |pressed| match pressed {
+        ResetOutcome::Done => cli_support::eprint_message!("reset; waiting for the monitor"),
+        ResetOutcome::ManualResetNeeded => {
+            cli_support::eprint_message!(
+                "press the board's reset button; waiting up to {} s",
                 args.patience
             );
         }
     };
-    let found = reset_board(&mut link, &target.rig.reset, patience, say);
-    let monitor = or_interrupted(found, "the board runs whatever it ran, or its monitor")?;
-    cli_support::tell!("{monitor}");
+    let found = reset_board(&mut link, &target.rig.reset, patience, report);
+    let monitor = with_state_if_interrupted(found, "the board may or may not have been reset")?;
+    cli_support::eprint_message!("{monitor}");
     Ok(0)
 }

@@ -3,72 +3,76 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use cli_support::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
 use cli_support::text::print;
-use rcflash_transport::network::{Event, Protocol, Server, listen_at};
+use rcflash_transport::network::{Protocol, Server, ServerEvent, parse_listen_address};
 
 use super::stop_on_interrupt;
 use super::target::BoardArgs;
 
-/// The TCP port of RFC 2217 servers where nobody chose another.
-const USUAL: u16 = 2217;
+/// The default TCP port of RFC 2217 servers.
+const DEFAULT_TCP_PORT: u16 = 2217;
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// The TCP port, or address and port, at which clients are waited for; 0 is any port
+    /// TCP port, or address and port, to listen at; 0 selects a free port
     #[arg(
         long,
         value_name = "[ADDRESS:]PORT",
-        value_parser = listen_at,
-        default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, USUAL))
+        value_parser = parse_listen_address,
+        default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_TCP_PORT))
     )]
     listen: SocketAddr,
-    /// Listen at an address that other computers reach: whoever reaches it has the board
+    /// Listen at an address that other computers can reach
     #[arg(long)]
     unprotected: bool,
-    /// Pass bytes only, for tcp://host:port, instead of RFC 2217
+    /// Serve raw bytes, for tcp://host:port, instead of RFC 2217
     #[arg(long)]
     raw: bool,
 }
 
-pub(super) fn serve(args: &ServeArgs) -> Outcome {
+pub(super) fn serve(args: &ServeArgs) -> CommandResult {
     if !args.listen.ip().is_loopback() && !args.unprotected {
         let problem = format!(
-            "{} is reached from other computers, and whoever reaches it has the board; \
-             say --unprotected if that is meant, or use a tunnel (docs/NETWORK.md)",
+            "other computers can connect to {}, without authentication; pass --unprotected to \
+             allow that, or use a tunnel (docs/NETWORK.md)",
             args.listen
         );
-        return Err(Failure::new(USAGE, problem));
+        return Err(CommandError::new(USAGE, problem));
     }
     let target = args.board.target()?;
     let stop = stop_on_interrupt()?;
-    // A port that is not there, or is in use, is reported now and not to the first client.
+    // Report a missing or busy port now, not to the first client.
     drop(target.open()?);
     let protocol = if args.raw { Protocol::Raw } else { Protocol::Rfc2217 };
-    let failed = |problem: &dyn std::fmt::Display| Failure::new(RIG, problem);
-    let server = Server::listen(args.listen, protocol, target.baud());
+    let failed = |problem: &dyn std::fmt::Display| CommandError::new(ENVIRONMENT, problem);
+    let server = Server::bind(args.listen, protocol, target.baud());
     let server = server.map_err(|error| failed(&error))?;
-    let address = server.address().map_err(|error| failed(&error))?;
+    let address = server.local_addr().map_err(|error| failed(&error))?;
     let port = &target.rig.port;
     print(&format!("{}://{address}\n", protocol.scheme())).map_err(|error| failed(&error))?;
-    cli_support::tell!("{port} is served at {address}; Ctrl-C ends it");
+    cli_support::eprint_message!("serving {port} at {address}; press Ctrl-C to stop");
     let open = || target.open().map_err(|failure| failure.message);
-    server.run(open, &stop, |event| note(&event)).map_err(|error| failed(&error))?;
+    server.run(open, &stop, |event| print_event(&event)).map_err(|error| failed(&error))?;
     Ok(INTERRUPTED)
 }
 
-fn note(event: &Event) {
+fn print_event(event: &ServerEvent) {
     match event {
-        Event::Connected(client) => cli_support::tell!("{client} has the port"),
-        Event::Refused(client) => {
-            cli_support::tell!("{client} is refused: another client has the port");
+        ServerEvent::Connected(client) => cli_support::eprint_message!("{client} connected"),
+        ServerEvent::Refused(client) => {
+            cli_support::eprint_message!("{client} rejected: another client is connected");
         }
-        Event::NoPort(client, why) => cli_support::tell!("{client} is refused: {why}"),
-        Event::Left(client, how) => cli_support::tell!("{client} has left: {how}"),
-        Event::PortFailed(client, why) => {
-            cli_support::tell!("the port failed while {client} had it: {why}");
+        ServerEvent::PortUnavailable(client, why) => {
+            cli_support::eprint_message!("{client} rejected: {why}")
+        }
+        ServerEvent::Disconnected(client, how) => {
+            cli_support::eprint_message!("{client} disconnected: {how}")
+        }
+        ServerEvent::PortFailed(client, why) => {
+            cli_support::eprint_message!("the port failed while {client} was connected: {why}");
         }
     }
 }

@@ -1,137 +1,153 @@
-//! Which board is meant, where it is, and opening the line to it.
+//! Options that choose the board, and connecting to it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use cli_support::exit::{Failure, INTERRUPTED, RIG, USAGE};
-use firmware::profile::Profile;
+use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED, USAGE};
+use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_link::{Link, LinkError};
-use rcflash_monitors::{LoaderError, Peer, Talk, Who, probe};
+use rcflash_monitors::{LoaderError, MonitorSession, Peer, ProbedPeer, probe};
 use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
 use rcflash_transport::Transport;
 
 use super::stop_on_interrupt;
 
-/// Which board, and where.
+/// Heading of the help.
+const BOARD: &str = "Board";
+
+/// Options that choose the board and its port.
 #[derive(Args, Clone)]
 pub(super) struct BoardArgs {
-    /// The board: its name in the rig file, its serial device, or its address: tcp://host:port,
-    /// rfc2217://host:port, ws://host:port/path (docs/NETWORK.md)
-    #[arg(long, value_name = "NAME|DEVICE|ADDRESS", env = "RCFLASH_PORT")]
+    /// Board: its rig name, serial device or address
+    ///
+    /// Addresses are tcp://host:port, rfc2217://host:port and ws://host:port/path
+    /// (docs/NETWORK.md).
+    #[arg(
+        long,
+        value_name = "NAME|DEVICE|ADDRESS",
+        env = "RCFLASH_PORT",
+        help_heading = BOARD
+    )]
     port: Option<String>,
-    /// The board's profile, if not the one that the rig file names; `rcflash boards` lists them
-    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD")]
+    /// Board profile; overrides that of the rig file [default: rc2014-classic]
+    ///
+    /// `rcflash boards` lists the profiles.
+    #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD", help_heading = BOARD)]
     board: Option<String>,
-    /// The line's speed, if not the board's own
-    #[arg(long, env = "RCFLASH_BAUD", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Speed of the line; overrides that of the rig file and the profile
+    #[arg(
+        long,
+        env = "RCFLASH_BAUD",
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = BOARD
+    )]
     baud: Option<u32>,
-    /// The rig file; if not given, that of RCFLASH_RIG, else rcflash/rig.toml in your folder for
-    /// settings
-    #[arg(long, value_name = "FILE")]
+    /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
+    #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
     rig: Option<PathBuf>,
 }
 
-/// State in which a command that only reads leaves a board.
-pub(super) const UNCHANGED: &str = "nothing was changed on the board";
+/// State of the board after a command that only reads.
+pub(super) const BOARD_UNCHANGED: &str = "nothing was changed on the board";
 
-/// A board and the way to it.
+/// A board, and how to connect to it.
 pub(super) struct Target {
     pub(super) rig: Rig,
-    pub(super) profile: Profile,
+    pub(super) profile: BoardProfile,
 }
 
 impl BoardArgs {
-    /// The board that is meant.
-    pub(super) fn target(&self) -> Result<Target, Failure> {
+    /// Returns the board that the options choose.
+    pub(super) fn target(&self) -> Result<Target, CommandError> {
         let port = self.port.as_deref().ok_or_else(|| {
-            let how = "say which board: --port with its device, or with its name in the rig file; \
+            let how = "no board given: pass --port with its device or its name in the rig file; \
                        `rcflash ports` lists the devices";
-            Failure::new(USAGE, how)
+            CommandError::new(USAGE, how)
         })?;
-        let mut rig = RigFile::read(self.rig.as_deref())?.find(port)?;
+        let mut rig = RigFile::read(self.rig.as_deref())?.resolve(port)?;
         rig.baud = self.baud.or(rig.baud);
-        let profile = Profile::named(self.board.as_deref().unwrap_or(&rig.board))?;
+        let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&rig.board))?;
         Ok(Target { rig, profile })
     }
 
-    /// Whether it is said where the board is.
+    /// Returns `true` if a port is given.
     pub(super) fn has_port(&self) -> bool {
         self.port.is_some()
     }
 
-    /// The profile, where no port is needed.
-    pub(super) fn profile(&self) -> Result<Profile, Failure> {
+    /// Returns the profile; the port may be missing.
+    pub(super) fn profile(&self) -> Result<BoardProfile, CommandError> {
         match (&self.board, &self.port) {
             (None, Some(_)) => Ok(self.target()?.profile),
-            (board, _) => Ok(Profile::named(board.as_deref().unwrap_or(DEFAULT_BOARD))?),
+            (board, _) => Ok(BoardProfile::named(board.as_deref().unwrap_or(DEFAULT_BOARD))?),
         }
     }
 }
 
 impl Target {
-    /// The line's speed.
+    /// Returns the speed of the line.
     pub(super) fn baud(&self) -> u32 {
         self.rig.baud.unwrap_or(self.profile.uart.baud)
     }
 
-    /// Opens the port, and sets its wires as the rig has them.
-    pub(super) fn open(&self) -> Result<Box<dyn Transport + Send>, Failure> {
+    /// Opens the port, and sets its control lines as configured in the rig file.
+    pub(super) fn open(&self) -> Result<Box<dyn Transport + Send>, CommandError> {
         let port = self.rig.open(self.profile.uart.baud)?;
-        if let Some(holder) = port.left_by() {
-            cli_support::tell!(
+        if let Some(holder) = port.previous_holder() {
+            cli_support::eprint_message!(
                 "taking over from {holder}, which has ended without closing the port"
             );
         }
         Ok(port)
     }
 
-    /// Opens the line and makes sure that the board's monitor listens. Ctrl-C ends every wait on
-    /// this link.
-    pub(super) fn reach(&self) -> Result<(Link, Identity), Failure> {
+    /// Opens the port and enters the board's monitor. Ctrl-C ends every wait on the returned link.
+    pub(super) fn connect_to_monitor(&self) -> Result<(Link, Identity), CommandError> {
         let stop = stop_on_interrupt()?;
         let mut link = Link::new(self.open()?, self.baud());
         link.set_stop(Arc::clone(&stop));
         let reached = loader::enter_monitor(&mut link).map_err(|error| match &error {
             LoadError::Link(LinkError::Timeout { port, .. }) => {
-                stranger(link.take_transport(), port, self.baud(), stop).unwrap_or(error.into())
+                stock_monitor_failure(link.take_transport(), port, self.baud(), stop)
+                    .unwrap_or(error.into())
             }
             _ => error.into(),
         });
-        let monitor = or_interrupted(reached, UNCHANGED)?;
+        let monitor = with_state_if_interrupted(reached, BOARD_UNCHANGED)?;
         link.set_window(monitor.window);
-        cli_support::tell!("{monitor}");
+        cli_support::eprint_message!("{monitor}");
         Ok((link, monitor))
     }
 }
 
-/// The failure for a board on which a stock monitor answers, or on which the user gave up waiting
-/// for that; nothing if nobody known answers.
-fn stranger(
+/// Returns the error for a board on which a stock monitor replies, or for Ctrl-C while probing it.
+/// Returns `None` if no known program replies.
+fn stock_monitor_failure(
     line: Box<dyn Transport + Send>,
     port: &str,
     baud: u32,
     stop: Arc<AtomicBool>,
-) -> Option<Failure> {
-    let found = match probe(&mut Talk::new(line, baud, stop), &[]) {
+) -> Option<CommandError> {
+    let found = match probe(&mut MonitorSession::new(line, baud, stop), &[]) {
         Ok(found) => found,
         Err(error @ LoaderError::Interrupted { .. }) => return Some(error.into()),
         Err(_) => return None,
     };
-    let Who::Known(peer, name) = found.who else { return None };
-    let how = (peer != Peer::Ours).then(|| peer.advice())?;
-    let problem = format!("{port}: {name} answers, not this project's monitor; {how}");
-    Some(Failure::new(RIG, problem))
+    let ProbedPeer::Known(peer, name) = found.peer else { return None };
+    let how = (peer != Peer::OwnFirmware).then(|| peer.load_hint())?;
+    let problem = format!("{port}: found {name} instead of this project's monitor; {how}");
+    Some(CommandError::new(ENVIRONMENT, problem))
 }
 
-/// Adds to an interruption how the board is left.
-pub(super) fn or_interrupted<T>(
-    outcome: Result<T, impl Into<Failure>>,
+/// Appends the state of the board to the message of an interruption.
+pub(super) fn with_state_if_interrupted<T>(
+    outcome: Result<T, impl Into<CommandError>>,
     state: &str,
-) -> Result<T, Failure> {
+) -> Result<T, CommandError> {
     outcome.map_err(|error| {
         let mut failure = error.into();
         if failure.code == INTERRUPTED {

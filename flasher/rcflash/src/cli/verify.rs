@@ -3,18 +3,18 @@
 use std::fmt::Write;
 
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, WRONG};
+use cli_support::exit::{CommandError, CommandResult, FAILED};
 use firmware_wire::Identity;
 use rcflash_link::flash;
 use rcflash_link::inspect::{self, AddressSpace, Mismatch};
 use rcflash_link::{Link, LinkError};
 
-use super::program::{InFlash, ProgramArgs};
-use super::target::{BoardArgs, UNCHANGED, or_interrupted};
+use super::program::{FlashPlacement, ProgramArgs};
+use super::target::{BOARD_UNCHANGED, BoardArgs, with_state_if_interrupted};
 use super::write::progress_bar;
 
-/// Most differences that are reported one by one.
-const TOLD: usize = 8;
+/// Differing bytes that are listed.
+const MAX_LISTED_MISMATCHES: usize = 8;
 
 #[derive(Args)]
 pub(super) struct VerifyArgs {
@@ -30,40 +30,42 @@ pub(super) struct VerifyArgs {
     boot_sector: bool,
 }
 
-/// The bytes that are to be there, in stretches.
+/// Expected bytes by address.
 type Runs = Vec<(u32, Vec<u8>)>;
 
-pub(super) fn verify(args: &VerifyArgs) -> Outcome {
-    let (name, choices) = if args.flash { in_flash(args)? } else { in_memory(args)? };
-    let (mut link, monitor) = args.board.target()?.reach()?;
+pub(super) fn verify(args: &VerifyArgs) -> CommandResult {
+    let (name, choices) =
+        if args.flash { flash_candidates(args)? } else { memory_candidate(args)? };
+    let (mut link, monitor) = args.board.target()?.connect_to_monitor()?;
     let place = if args.flash { AddressSpace::Flash } else { AddressSpace::Memory };
-    or_interrupted(look(place, &mut link, &monitor), UNCHANGED)?;
+    with_state_if_interrupted(report_chip(place, &mut link, &monitor), BOARD_UNCHANGED)?;
     let mut found = Vec::new();
     for (index, runs) in choices.iter().enumerate() {
-        let differences = or_interrupted(compare(&mut link, place, runs), UNCHANGED)?;
+        let differences =
+            with_state_if_interrupted(compare(&mut link, place, runs), BOARD_UNCHANGED)?;
         if index == 0 || differences.len() < found.len() {
             found = differences;
         }
     }
     let total = choices.first().map_or(0, |runs| runs.iter().map(|(_, bytes)| bytes.len()).sum());
     match found.as_slice() {
-        [] => cli_support::tell!("{name}: the board holds it, all {total} bytes"),
-        found => return Err(Failure::new(WRONG, tell(&name, found, total))),
+        [] => cli_support::eprint_message!("{name}: verified, all {total} bytes are on the board"),
+        found => return Err(CommandError::new(FAILED, mismatch_report(&name, found, total))),
     }
     Ok(0)
 }
 
-fn in_memory(args: &VerifyArgs) -> Result<(String, Vec<Runs>), Failure> {
+fn memory_candidate(args: &VerifyArgs) -> Result<(String, Vec<Runs>), CommandError> {
     let program = args.program.for_memory(&args.board.profile()?, false)?;
     let runs = program.image.runs().iter().map(|run| (run.address.into(), run.bytes.clone()));
     Ok((program.name, vec![runs.collect()]))
 }
 
-/// A program may have been written to be started after each reset, or not.
-fn in_flash(args: &VerifyArgs) -> Result<(String, Vec<Runs>), Failure> {
+/// Returns the images to compare with: the program may have been written with autostart or without.
+fn flash_candidates(args: &VerifyArgs) -> Result<(String, Vec<Runs>), CommandError> {
     let profile = args.board.profile()?;
     let content = |autostart| {
-        let how = InFlash { autostart, boot_sector: args.boot_sector };
+        let how = FlashPlacement { autostart, boot_sector: args.boot_sector };
         args.program.for_flash(&profile, how)
     };
     let program = content(false)?;
@@ -77,10 +79,14 @@ fn in_flash(args: &VerifyArgs) -> Result<(String, Vec<Runs>), Failure> {
     Ok((program.name, choices.iter().map(runs).collect()))
 }
 
-/// Makes sure that there is such a place.
-fn look(place: AddressSpace, link: &mut Link, monitor: &Identity) -> Result<(), flash::FlashError> {
+/// Prints the flash chip, if that is compared.
+fn report_chip(
+    place: AddressSpace,
+    link: &mut Link,
+    monitor: &Identity,
+) -> Result<(), flash::FlashError> {
     if place == AddressSpace::Flash {
-        cli_support::tell!("{}", flash::chip(link, monitor)?);
+        cli_support::eprint_message!("{}", flash::chip(link, monitor)?);
     }
     Ok(())
 }
@@ -103,13 +109,13 @@ fn compare(link: &mut Link, place: AddressSpace, runs: &Runs) -> Result<Vec<Mism
     Ok(found)
 }
 
-fn tell(name: &str, found: &[Mismatch], total: usize) -> String {
+fn mismatch_report(name: &str, found: &[Mismatch], total: usize) -> String {
     let mut text = format!("{name}: {} of {total} bytes differ on the board", found.len());
-    for Mismatch { address, expected: wanted, actual: there } in found.iter().take(TOLD) {
-        let _ = write!(text, "\n  {address:04X}h: {there:02X}h there, should be {wanted:02X}h");
+    for Mismatch { address, expected, actual } in found.iter().take(MAX_LISTED_MISMATCHES) {
+        let _ = write!(text, "\n  {address:04X}h: {actual:02X}h, expected {expected:02X}h");
     }
-    if let Some(more) = found.len().checked_sub(TOLD).filter(|more| *more > 0) {
+    if let Some(more) = found.len().checked_sub(MAX_LISTED_MISMATCHES).filter(|more| *more > 0) {
         let _ = write!(text, "\n  and {more} more");
     }
-    text + "\n`rcflash write` puts it there"
+    text + "\nto load it, run `rcflash write`"
 }

@@ -1,18 +1,18 @@
-//! `rcflash write --via`: the loaders for boards that keep the monitor they came with.
+//! `rcflash write --via`: loading through a stock monitor.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use cli_support::exit::{Failure, Outcome, RIG, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
-    CpmName, FileOrder, FlowChoice, LoaderError, Note, Order, Pace, Sent, Stage, Stock, Talk,
-    Watch, deliver, transfer,
+    CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
+    LoaderError, MonitorSession, Pace, StockMonitor, TransferSummary, load_hex, transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -21,54 +21,86 @@ use super::stop_on_interrupt;
 use super::target::BoardArgs;
 use super::write::progress_bar;
 
-/// The time that a program that was just started may take until it answers.
-const START: Duration = Duration::from_millis(500);
+/// Heading of the help.
+const LOADER: &str = "Loader";
+/// How long the banner of a started program may take to begin.
+const START_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The monitor that takes the program on the board.
+/// The monitor that receives the program on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Via {
+pub(super) enum Loader {
     /// This project's boot monitor
     Monitor,
     /// The Small Computer Monitor, at its prompt `*`
     Scm,
     /// RomWBW's debug monitor, at its prompt or at the boot loader's
     Romwbw,
-    /// A ROM BASIC 4.7, Searle's or feilipu's: a hex loader is typed in first
+    /// A ROM BASIC 4.7, Searle's or feilipu's, into which a hex loader is typed first
     Basic,
-    /// CP/M at its prompt, or any receiver of XMODEM: the file goes there as it is
+    /// CP/M at its prompt, or any XMODEM receiver; the file is sent unchanged
     #[value(alias = "cpm")]
     Xmodem,
 }
 
-/// The monitor that takes the program, and how it is sent there.
+/// Options that choose the monitor that receives the program, and how it is sent.
 #[derive(Args)]
-pub(super) struct ViaArgs {
-    /// The monitor that takes the program on the board
-    #[arg(long, value_enum, value_name = "LOADER", default_value = "monitor")]
-    pub(super) via: Via,
-    /// Only say what would be sent; the port is not opened
-    #[arg(long)]
+pub(super) struct LoaderArgs {
+    /// The monitor that receives the program on the board
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LOADER",
+        default_value = "monitor",
+        help_heading = LOADER
+    )]
+    pub(super) via: Loader,
+    /// Print what would be sent, without opening the port
+    #[arg(long, help_heading = LOADER)]
     pub(super) dry_run: bool,
-    /// Do not read back what was sent
-    #[arg(long)]
+    /// Do not read the program back
+    #[arg(long, help_heading = LOADER, hide_short_help = true)]
     no_verify: bool,
-    /// Whether the board may stop the host by RTS; `auto` goes on without if nothing gets through
-    #[arg(long, value_enum, value_name = "HOW")]
+    /// RTS/CTS flow control; `auto` continues without if nothing gets through
+    #[arg(long, value_enum, value_name = "HOW", help_heading = LOADER, hide_short_help = true)]
     flow: Option<FlowArg>,
-    /// The speed at which lines are sent: full, short-lines, slow or slowest; measured if not given
-    #[arg(long, value_name = "PACE", value_parser = pace)]
+    /// Pace of the lines: full, short-lines, slow or slowest [default: measured]
+    #[arg(
+        long,
+        value_name = "PACE",
+        value_parser = parse_pace,
+        help_heading = LOADER,
+        hide_short_help = true
+    )]
     pace: Option<Pace>,
-    /// The name of the file under CP/M; its name here if not given
-    #[arg(long, value_name = "NAME")]
+    /// Name of the file under CP/M [default: its name on this computer]
+    #[arg(long, value_name = "NAME", help_heading = LOADER, hide_short_help = true)]
     name: Option<String>,
-    /// The program that sends and receives files on CP/M
-    #[arg(long, value_name = "PROGRAM", default_value = "XM")]
+    /// The CP/M program that sends and receives files
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "XM",
+        help_heading = LOADER,
+        hide_short_help = true
+    )]
     xm: String,
-    /// An XMODEM receiver is waiting already: nothing is typed, and nothing read back
-    #[arg(long, conflicts_with_all = ["name", "no_verify"])]
+    /// Send to an XMODEM receiver that is already waiting; nothing is read back
+    #[arg(
+        long,
+        conflicts_with_all = ["name", "no_verify"],
+        help_heading = LOADER,
+        hide_short_help = true
+    )]
     waiting: bool,
-    /// The number of seconds to wait for each answer of an XMODEM receiver
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    /// Seconds to wait for each reply of an XMODEM receiver
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..=600),
+        help_heading = LOADER,
+        hide_short_help = true
+    )]
     patience: u64,
 }
 
@@ -79,32 +111,32 @@ enum FlowArg {
     None,
 }
 
-fn pace(text: &str) -> Result<Pace, String> {
-    let names = || Pace::LADDER.map(|pace| format!("{} ({pace})", pace.name)).join(", ");
-    Pace::named(text).ok_or_else(|| format!("the paces are {}", names()))
+fn parse_pace(text: &str) -> Result<Pace, String> {
+    let names = || Pace::ALL.map(|pace| format!("{} ({pace})", pace.name)).join(", ");
+    Pace::from_name(text).ok_or_else(|| format!("invalid pace '{text}': expected {}", names()))
 }
 
-impl ViaArgs {
-    /// The stock monitor, if it is one.
-    pub(super) fn stock(&self) -> Option<Stock> {
+impl LoaderArgs {
+    /// Returns the stock monitor, if it is one that loads hex.
+    pub(super) fn stock_monitor(&self) -> Option<StockMonitor> {
         match self.via {
-            Via::Monitor | Via::Xmodem => None,
-            Via::Scm => Some(Stock::Scm),
-            Via::Romwbw => Some(Stock::Romwbw),
-            Via::Basic => Some(Stock::Basic),
+            Loader::Monitor | Loader::Xmodem => None,
+            Loader::Scm => Some(StockMonitor::Scm),
+            Loader::Romwbw => Some(StockMonitor::Romwbw),
+            Loader::Basic => Some(StockMonitor::Basic),
         }
     }
 
-    fn flow(&self) -> FlowChoice {
+    fn flow(&self) -> FlowControlMode {
         match self.flow {
-            None | Some(FlowArg::Auto) => FlowChoice::Auto,
-            Some(FlowArg::Rtscts) => FlowChoice::RtsCts,
-            Some(FlowArg::None) => FlowChoice::None,
+            None | Some(FlowArg::Auto) => FlowControlMode::Auto,
+            Some(FlowArg::Rtscts) => FlowControlMode::RtsCts,
+            Some(FlowArg::None) => FlowControlMode::None,
         }
     }
 
-    /// Whether only options are given that this project's own monitor has.
-    pub(super) fn check_for_monitor(&self) -> Result<(), Failure> {
+    /// Returns an error if an option is given that works with stock monitors only.
+    pub(super) fn reject_stock_monitor_options(&self) -> Result<(), CommandError> {
         let option = match self {
             Self { no_verify: true, .. } => "--no-verify",
             Self { flow: Some(_), .. } => "--flow",
@@ -113,96 +145,107 @@ impl ViaArgs {
             Self { waiting: true, .. } => "--waiting",
             _ => return Ok(()),
         };
-        Err(Failure::new(
+        Err(CommandError::new(
             USAGE,
-            format!("{option} is for stock monitors: say which with --via, or leave it out"),
+            format!("{option} works with stock monitors only: name one with --via, or omit it"),
         ))
     }
 
-    fn order<'a>(&self, program: &'a Program, run: bool) -> Order<'a> {
+    fn load_request<'a>(&self, program: &'a Program, run: bool) -> LoadRequest<'a> {
         let flow = self.flow();
         let entry = run.then_some(program.entry);
-        Order { image: &program.image, entry, verify: !self.no_verify, pace: self.pace, flow }
+        LoadRequest {
+            image: &program.image,
+            entry,
+            verify: !self.no_verify,
+            pace: self.pace,
+            flow_control: flow,
+        }
     }
 }
 
-/// A program that was started, and its first words.
+/// A program that was started, and the output received so far.
 #[allow(clippy::large_enum_variant, reason = "there is one of these at a time")]
 pub(super) enum Started {
-    /// By this project's monitor.
+    /// Started by this project's monitor.
     Link(Link, Vec<u8>),
-    /// By a stock monitor.
+    /// Started by a stock monitor.
     Line(Box<dyn Transport + Send>, Vec<u8>),
-    /// Nothing was started.
+    /// Not started.
     Nothing,
 }
 
-/// Delivers a program to a stock monitor.
+/// Loads a program through a stock monitor.
 pub(super) fn write(
-    stock: Stock,
-    args: &ViaArgs,
+    stock: StockMonitor,
+    args: &LoaderArgs,
     program: &Program,
     run: bool,
     board: &BoardArgs,
-) -> Result<Started, Failure> {
-    let order = args.order(program, run);
+) -> Result<Started, CommandError> {
+    let order = args.load_request(program, run);
     stock.check(order.image)?;
     if args.dry_run {
-        say_what_would_be_sent(stock, program, &order)?;
+        print_monitor_script(stock, program, &order)?;
         return Ok(Started::Nothing);
     }
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
     let baud = target.baud();
-    let mut talk = Talk::new(target.open()?, baud, stop);
-    let mut bar = Bar::default();
-    let outcome = deliver(stock, &mut talk, &order, &mut bar);
+    let mut session = MonitorSession::new(target.open()?, baud, stop);
+    let mut bar = ProgressBars::default();
+    let outcome = load_hex(stock, &mut session, &order, &mut bar);
     bar.clear();
     let delivered = outcome?;
-    let how =
-        if delivered.verified { "verified by reading all of it back" } else { "not verified" };
-    cli_support::tell!("{}: {} bytes, {how}", program.name, delivered.bytes);
+    let how = if delivered.verified { "verified by reading it back" } else { "not verified" };
+    cli_support::eprint_message!("{}: {} bytes, {how}", program.name, delivered.bytes);
     match order.entry {
-        Some(entry) if program.speaks => {
-            greet(Link::new(talk.into_line(), baud), entry)?;
+        Some(entry) if program.replies_to_ident => {
+            wait_for_identity(Link::new(session.into_transport(), baud), entry)?;
             Ok(Started::Nothing)
         }
         Some(entry) => {
-            cli_support::tell!("running at {entry:04X}h");
-            let (line, heard) = talk.into_parts();
-            Ok(Started::Line(line, heard))
+            cli_support::eprint_message!("running at {entry:04X}h");
+            let (line, received) = session.into_parts();
+            Ok(Started::Line(line, received))
         }
         None => Ok(Started::Nothing),
     }
 }
 
-/// Waits for the program to tell who it is.
-fn greet(mut link: Link, entry: u16) -> Result<(), LoadError> {
-    link.drain_banner("starting the program", START)?;
+/// Waits for the IDENT reply of the started program, and prints its identity.
+fn wait_for_identity(mut link: Link, entry: u16) -> Result<(), LoadError> {
+    link.drain_banner("starting the program", START_TIMEOUT)?;
     let running = loader::identify(&mut link)?;
-    cli_support::tell!("running at {entry:04X}h: {running}");
+    cli_support::eprint_message!("running at {entry:04X}h: {running}");
     Ok(())
 }
 
-/// Sends a file by XMODEM.
-pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, board: &BoardArgs) -> Outcome {
-    let shown = file.shown();
+/// Sends a file by XMODEM to CP/M.
+pub(super) fn send_file(
+    args: &LoaderArgs,
+    file: &Path,
+    run: bool,
+    board: &BoardArgs,
+) -> CommandResult {
+    let shown = file.escaped();
     let bytes = std::fs::read(file)
-        .map_err(|error| Failure::new(RIG, format!("{shown}: can't be read: {error}")))?;
+        .map_err(|error| CommandError::new(ENVIRONMENT, format!("can't read {shown}: {error}")))?;
     let name = args.name.clone().or_else(|| Some(file.file_name()?.to_str()?.to_owned()));
     let name = name.as_deref().and_then(CpmName::new).ok_or_else(|| {
-        Failure::new(USAGE, format!("{shown}: CP/M does not take this name; give one with --name"))
+        let expected = "expected NAME.EXT with at most 8 and 3 characters; give one with --name";
+        CommandError::new(USAGE, format!("invalid CP/M name '{shown}': {expected}"))
     })?;
-    let order = FileOrder {
+    let order = FileTransfer {
         bytes: &bytes,
         name,
-        program: (!args.waiting).then_some(args.xm.as_str()),
+        xmodem_program: (!args.waiting).then_some(args.xm.as_str()),
         run,
         verify: !args.no_verify,
         replace: false,
         pace: args.pace.unwrap_or(Pace::FULL),
-        flow: args.flow(),
-        patience: Duration::from_secs(args.patience),
+        flow_control: args.flow(),
+        reply_timeout: Duration::from_secs(args.patience),
     };
     if order.bytes.is_empty() {
         return Err(LoaderError::Empty.into());
@@ -212,51 +255,61 @@ pub(super) fn send_file(args: &ViaArgs, file: &Path, run: bool, board: &BoardArg
     }
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
-    let mut talk = Talk::new(target.open()?, target.baud(), stop);
-    let mut bar = Bar::default();
-    let outcome = transfer(&mut talk, &order, &mut bar);
+    let mut session = MonitorSession::new(target.open()?, target.baud(), stop);
+    let mut bar = ProgressBars::default();
+    let outcome = transfer_file(&mut session, &order, &mut bar);
     bar.clear();
-    report_file(&order, outcome?, &shown.to_string());
+    report_transfer(&order, outcome?, &shown.to_string());
     Ok(0)
 }
 
-fn report_file(order: &FileOrder, sent: Sent, file: &str) {
-    let Sent { form, blocks, repeated } = sent;
-    let how = match order.program {
-        Some(_) if order.verify => "verified by reading all of it back",
+fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
+    let TransferSummary { check_mode: form, blocks, resent: repeated } = sent;
+    let how = match order.xmodem_program {
+        Some(_) if order.verify => "verified by reading it back",
         _ => "not read back",
     };
-    cli_support::tell!("{file}: {blocks} blocks with {form}, {repeated} sent again; {how}");
+    cli_support::eprint_message!("{file}: {blocks} blocks with {form}, {repeated} retries; {how}");
     if let Some(command) = order.command() {
-        cli_support::tell!("running {command}");
+        cli_support::eprint_message!("running {command}");
     }
 }
 
-fn say_what_would_be_sent(stock: Stock, program: &Program, order: &Order) -> Outcome {
+fn print_monitor_script(
+    stock: StockMonitor,
+    program: &Program,
+    order: &LoadRequest,
+) -> CommandResult {
     let script = stock.script(order.image, order.entry, order.pace.unwrap_or(Pace::FULL));
     print_script(&script, &program.name)
 }
 
-/// Prints what would be sent: data, so that it can be kept.
-fn print_script(script: &[String], name: &str) -> Outcome {
+/// Prints the lines of a dry run to standard output, so that they can be redirected.
+fn print_script(script: &[String], name: &str) -> CommandResult {
     let mut out = io::stdout().lock();
     match script.iter().try_for_each(|line| writeln!(out, "{line}")) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            return Err(Failure::new(RIG, format!("can't write to standard output: {error}")));
+            return Err(CommandError::new(
+                ENVIRONMENT,
+                format!("can't write to standard output: {error}"),
+            ));
         }
         _ => {}
     }
-    cli_support::tell!("{name}: these {} lines would be sent; no port was opened", script.len());
+    cli_support::eprint_message!(
+        "{name}: these {} lines would be sent; no port was opened",
+        script.len()
+    );
     Ok(0)
 }
 
-/// A bar for each stage, and notes as lines above it.
+/// A progress bar for each stage, with notes as lines above it.
 #[derive(Default)]
-struct Bar {
-    shown: Option<(Stage, ProgressBar)>,
+struct ProgressBars {
+    shown: Option<(LoadStage, ProgressBar)>,
 }
 
-impl Bar {
+impl ProgressBars {
     fn clear(&mut self) {
         if let Some((_, bar)) = self.shown.take() {
             bar.finish_and_clear();
@@ -264,13 +317,13 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
-    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+impl LoadObserver for ProgressBars {
+    fn on_progress(&mut self, stage: LoadStage, done: usize, of: usize) {
         if self.shown.as_ref().is_none_or(|(shown, _)| *shown != stage) {
             self.clear();
             let what = match stage {
-                Stage::Sending => "sending",
-                Stage::ReadingBack => "reading back",
+                LoadStage::Sending => "sending",
+                LoadStage::ReadingBack => "reading back",
             };
             self.shown = Some((stage, progress_bar(of).with_message(what)));
         }
@@ -279,10 +332,10 @@ impl Watch for Bar {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn on_event(&mut self, note: LoadEvent) {
         match &self.shown {
-            Some((_, bar)) => bar.suspend(|| cli_support::tell!("{note}")),
-            None => cli_support::tell!("{note}"),
+            Some((_, bar)) => bar.suspend(|| cli_support::eprint_message!("{note}")),
+            None => cli_support::eprint_message!("{note}"),
         }
     }
 }

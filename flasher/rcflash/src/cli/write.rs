@@ -1,18 +1,18 @@
 //! `rcflash write`.
 
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, USAGE};
+use cli_support::exit::{CommandError, CommandResult, USAGE};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError, UploadSummary};
 
 use super::flash::{self, FlashArgs};
 use super::program::{Program, ProgramArgs};
-use super::target::{BoardArgs, or_interrupted};
-use super::via::{self, Started, Via, ViaArgs};
+use super::target::{BoardArgs, with_state_if_interrupted};
+use super::via::{self, Loader, LoaderArgs, Started};
 
 #[derive(Args)]
 pub(super) struct WriteArgs {
@@ -20,85 +20,85 @@ pub(super) struct WriteArgs {
     board: BoardArgs,
     #[command(flatten)]
     program: ProgramArgs,
-    /// Leave the program there without starting it
+    /// Load the program without starting it
     #[arg(long)]
     no_run: bool,
     #[command(flatten)]
     flash: FlashArgs,
     #[command(flatten)]
-    via: ViaArgs,
+    via: LoaderArgs,
 }
 
-pub(super) fn write(args: &WriteArgs) -> Outcome {
+pub(super) fn write(args: &WriteArgs) -> CommandResult {
     let profile = args.board.profile()?;
-    if args.via.via == Via::Xmodem {
+    if args.via.via == Loader::Xmodem {
         let file = args.program.file.as_deref().ok_or_else(|| {
-            Failure::new(USAGE, "XMODEM sends a file: say which, such as PROG.COM")
+            CommandError::new(USAGE, "--via xmodem sends a file: name one, such as PROG.COM")
         })?;
         return via::send_file(&args.via, file, !args.no_run, &args.board);
     }
-    if args.flash.is_wanted() {
-        args.via.check_for_monitor()?;
-        let order = flash::Order { dry_run: args.via.dry_run, run: !args.no_run };
+    if args.flash.is_enabled() {
+        args.via.reject_stock_monitor_options()?;
+        let order = flash::FlashOptions { dry_run: args.via.dry_run, run: !args.no_run };
         return flash::write(&args.flash, &order, &args.program, &args.board);
     }
-    let program = args.program.for_memory(&profile, args.via.stock().is_some())?;
-    let order = Order { run: !args.no_run, force: args.flash.force };
-    program_to_board(&args.via, &program, order, &args.board).map(|_| 0)
+    let program = args.program.for_memory(&profile, args.via.stock_monitor().is_some())?;
+    let order = WriteOptions { run: !args.no_run, force: args.flash.force };
+    load_program(&args.via, &program, order, &args.board).map(|_| 0)
 }
 
-/// The rest of the order, besides the program.
+/// Options of a write to memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Order {
-    /// It is started.
+pub(super) struct WriteOptions {
+    /// Start the program.
     pub(super) run: bool,
-    /// All of it is sent, whatever is there.
+    /// Send blocks that already match, too.
     pub(super) force: bool,
 }
 
-/// Brings a program into memory by whoever takes it there, and starts it if asked to.
-pub(super) fn program_to_board(
-    args: &ViaArgs,
+/// Loads a program into memory through the monitor that `args` names, and starts it if `order.run`.
+pub(super) fn load_program(
+    args: &LoaderArgs,
     program: &Program,
-    order: Order,
+    order: WriteOptions,
     board: &BoardArgs,
-) -> Result<Started, Failure> {
-    match args.stock() {
+) -> Result<Started, CommandError> {
+    match args.stock_monitor() {
         Some(stock) => via::write(stock, args, program, order.run, board),
-        None => to_our_monitor(args, program, order, board),
+        None => load_through_monitor(args, program, order, board),
     }
 }
 
-/// The addresses that our monitor takes programs at: symbols of its layout.
-pub(super) fn loads(profile: &Profile) -> Result<(u16, u16), Failure> {
+/// Returns the addresses that this project's monitor loads programs at, from symbols of its layout.
+pub(super) fn monitor_load_range(profile: &BoardProfile) -> Result<(u16, u16), CommandError> {
     let monitor = build(profile, ProgramKind::Monitor)?;
     let symbol = |name| monitor.program.symbol(name);
     Ok((symbol("LOADLO").unwrap_or(0), symbol("LOADHI").unwrap_or(u16::MAX)))
 }
 
-fn to_our_monitor(
-    args: &ViaArgs,
+fn load_through_monitor(
+    args: &LoaderArgs,
     program: &Program,
-    order: Order,
+    order: WriteOptions,
     board: &BoardArgs,
-) -> Result<Started, Failure> {
-    args.check_for_monitor()?;
+) -> Result<Started, CommandError> {
+    args.reject_stock_monitor_options()?;
     let bytes = program.image.flat(0xFF);
     let Some((address, last)) = program.image.bounds() else { return Err(LoadError::Empty.into()) };
     if args.dry_run {
-        // What the monitor itself would refuse.
-        let takes = loads(&board.profile()?)?;
+        // The monitor checks the same.
+        let takes = monitor_load_range(&board.profile()?)?;
         if address < takes.0 || last > takes.1 {
             return Err(LoadError::DoesNotFit { first: address, last, accepts: takes }.into());
         }
         let name = &program.name;
         let count = bytes.len();
-        cli_support::tell!(
+        cli_support::eprint_message!(
             "{name}: {count} bytes would go to {address:04X}h-{last:04X}h; no port was opened"
         );
         return Ok(Started::Nothing);
     }
-    let (mut link, monitor) = board.target()?.reach()?;
+    let (mut link, monitor) = board.target()?.connect_to_monitor()?;
     let bar = progress_bar(bytes.len());
     let moved = |done| bar.set_position(done as u64);
     let loaded = if order.force {
@@ -108,43 +108,47 @@ fn to_our_monitor(
         loader::upload_missing(&mut link, &monitor, address, &bytes, moved)
     };
     bar.finish_and_clear();
-    let left = "the monitor listens, the program is there in part: the same command goes on";
-    let updated = or_interrupted(loaded, left)?;
+    let left =
+        "the monitor is running, part of the program is loaded; repeat the command to resume";
+    let updated = with_state_if_interrupted(loaded, left)?;
     let what = format!("{}: {} bytes at {address:04X}h", program.name, bytes.len());
-    cli_support::tell!("{what}, verified on the board{}", how(updated, bytes.len()));
+    cli_support::eprint_message!(
+        "{what}, verified on the board{}",
+        upload_note(updated, bytes.len())
+    );
     if !order.run {
         return Ok(Started::Nothing);
     }
-    start(&mut link, program.entry, program.speaks)?;
-    let heard = link.take_unframed();
-    Ok(Started::Link(link, heard))
+    start(&mut link, program.entry, program.replies_to_ident)?;
+    let received = link.take_unframed();
+    Ok(Started::Link(link, received))
 }
 
-/// Returns a note on the bytes that an upload did not have to send.
-fn how(updated: UploadSummary, count: usize) -> String {
-    let there = count.saturating_sub(updated.sent);
-    let sent = match (updated.sent, there) {
-        (0, _) => "; all was there already, --force sends it".to_owned(),
+/// Returns a note on the bytes that an upload skipped, and on resets.
+fn upload_note(updated: UploadSummary, count: usize) -> String {
+    let present = count.saturating_sub(updated.sent);
+    let sent = match (updated.sent, present) {
+        (0, _) => "; it was already loaded, --force sends it again".to_owned(),
         (_, 0) => String::new(),
-        (sent, there) => format!("; {there} of them were there already, {sent} sent"),
+        (sent, present) => format!("; {present} were already loaded, {sent} sent"),
     };
-    let reset = if updated.resets > 0 { "; the board was reset meanwhile" } else { "" };
+    let reset = if updated.resets > 0 { "; the board was reset during the upload" } else { "" };
     sent + reset
 }
 
-/// Starts a program; one that speaks the protocol reports its identity.
+/// Starts a program. If it replies to IDENT (`speaks`), prints its identity.
 pub(super) fn start(link: &mut Link, entry: u16, speaks: bool) -> Result<(), LoadError> {
     if speaks {
         let running = loader::run(link, entry)?;
-        cli_support::tell!("running: {running}");
+        cli_support::eprint_message!("running: {running}");
     } else {
         loader::jump(link, entry)?;
-        cli_support::tell!("running at {entry:04X}h");
+        cli_support::eprint_message!("running at {entry:04X}h");
     }
     Ok(())
 }
 
-/// Draws on a terminal only.
+/// Creates a progress bar, which is drawn on a terminal only.
 pub(super) fn progress_bar(bytes: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:40} {bytes}/{total_bytes}, {eta} left");
     ProgressBar::new(bytes as u64)

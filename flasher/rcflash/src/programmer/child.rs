@@ -1,4 +1,4 @@
-//! Runs another program to its end, its words handed on as they come, with a deadline.
+//! Runs a child process with a timeout, and forwards its output as it arrives.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -6,55 +6,55 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use host_platform::process::{end_group, own_group};
+use host_platform::process::{kill_process_tree, use_new_process_group};
 
-/// The time between two looks at the deadline and at the user's wish to stop.
-const LOOK: Duration = Duration::from_millis(20);
-/// The time a program that has ended may leave its words behind.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Most bytes of its output that are kept, the last ones: the end shows how it went.
-const KEPT: usize = 64 << 10;
+/// How often the deadline and the stop flag are checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long the output of an exited process is read.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// The last bytes of the output are kept, which show how the process ended.
+const MAX_KEPT_OUTPUT: usize = 64 << 10;
 
-/// The end of a program.
+/// How a child process ended.
 #[derive(Debug)]
 pub(super) enum ChildEnd {
-    /// By itself; with what it said on both of its outputs.
-    Itself(ExitStatus, Vec<u8>),
-    /// It was still running at the deadline, and was ended.
-    Late,
-    /// The user wanted to stop, and it was ended.
+    /// It exited; its status, and the end of its output.
+    Exited(ExitStatus, Vec<u8>),
+    /// It was killed at the deadline.
+    TimedOut,
+    /// It was killed because the stop flag was set.
     Interrupted,
 }
 
-/// Runs a program. It gets no input, and a process group of its own, which is ended with it.
+/// Runs a command without input, in its own process group, which is killed with it.
 pub(super) fn run(
     command: &mut Command,
-    patience: Duration,
+    timeout: Duration,
     stop: &AtomicBool,
     mut watch: impl FnMut(&[u8]),
 ) -> io::Result<ChildEnd> {
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(own_group(piped).spawn()?);
-    let words = listen(&mut running.0);
-    let mut said = Vec::new();
-    let mut hear = |bytes: &[u8]| {
+    let mut running = KillOnDrop(use_new_process_group(piped).spawn()?);
+    let chunks = output_channel(&mut running.0);
+    let mut output = Vec::new();
+    let mut on_chunk = |bytes: &[u8]| {
         watch(bytes);
-        said.extend_from_slice(bytes);
-        said.drain(..said.len().saturating_sub(KEPT));
+        output.extend_from_slice(bytes);
+        output.drain(..output.len().saturating_sub(MAX_KEPT_OUTPUT));
     };
     loop {
-        // Stop and deadline are looked at after every piece of output, too: a program that never
-        // stops talking must not run for ever. The end is looked for in silence only, as words that
-        // are still in the channel belong before it.
-        let silent = match words.recv_timeout(LOOK) {
+        // The stop flag and the deadline are checked after every chunk, too: a process that prints
+        // without end must not run forever. The exit status is checked only when the channel is
+        // empty, so that no output is lost.
+        let silent = match chunks.recv_timeout(POLL_INTERVAL) {
             Ok(bytes) => {
-                hear(&bytes);
+                on_chunk(&bytes);
                 false
             }
             Err(RecvTimeoutError::Timeout) => true,
             Err(RecvTimeoutError::Disconnected) => {
-                std::thread::sleep(LOOK); // both outputs are closed, and the program may go on
+                std::thread::sleep(POLL_INTERVAL);
                 true
             }
         };
@@ -62,43 +62,43 @@ pub(super) fn run(
             return Ok(ChildEnd::Interrupted);
         }
         if Instant::now() >= deadline {
-            return Ok(ChildEnd::Late);
+            return Ok(ChildEnd::TimedOut);
         }
         if silent && let Some(status) = running.0.try_wait()? {
-            hear_out(&words, &mut hear);
-            return Ok(ChildEnd::Itself(status, said));
+            drain(&chunks, &mut on_chunk);
+            return Ok(ChildEnd::Exited(status, output));
         }
     }
 }
 
-/// Passes on the rest of the output of a program that has ended. A child of its own may hold its
-/// pipes open for ever.
-fn hear_out(words: &Receiver<Vec<u8>>, hear: &mut impl FnMut(&[u8])) {
-    let deadline = Instant::now() + LAST_WORDS;
-    while let Ok(bytes) = words.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        hear(&bytes);
+/// Forwards the rest of the output of an exited process. The time is limited, since a child of it
+/// may keep the pipes open.
+fn drain(chunks: &Receiver<Vec<u8>>, on_chunk: &mut impl FnMut(&[u8])) {
+    let deadline = Instant::now() + DRAIN_TIMEOUT;
+    while let Ok(bytes) = chunks.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        on_chunk(&bytes);
     }
 }
 
-/// A program that does not outlive its watcher.
-struct Running(Child);
+/// A process that is killed when this is dropped.
+struct KillOnDrop(Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
-        end_group(&mut self.0);
+        kill_process_tree(&mut self.0);
     }
 }
 
-/// Both of its outputs, as they come.
-fn listen(child: &mut Child) -> Receiver<Vec<u8>> {
-    let (sender, words) = sync_channel(64);
+/// Returns the chunks of both outputs.
+fn output_channel(child: &mut Child) -> Receiver<Vec<u8>> {
+    let (sender, chunks) = sync_channel(64);
     if let Some(output) = child.stdout.take() {
         forward(output, sender.clone());
     }
     if let Some(output) = child.stderr.take() {
         forward(output, sender);
     }
-    words
+    chunks
 }
 
 fn forward(mut from: impl Read + Send + 'static, to: SyncSender<Vec<u8>>) {
@@ -106,7 +106,7 @@ fn forward(mut from: impl Read + Send + 'static, to: SyncSender<Vec<u8>>) {
         let mut buffer = [0; 1024];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
             if to.send(buffer[..count].to_vec()).is_err() {
-                return; // nobody listens any more
+                return; // the receiver was dropped
             }
         }
     });

@@ -1,20 +1,20 @@
-//! The chips for ROM sockets that a programmer writes, with their names for `minipro`.
+//! Known chips for ROM sockets, with their names for `minipro`.
 
-/// Method by which a chip is written and erased.
+/// Technology of a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ChipKind {
     /// Erased by ultraviolet light, or by the programmer where the chip is of the W27C series.
     Eprom,
-    /// Written in the place of what was there; may refuse that until its protection is taken off.
+    /// Overwritten without erasing; may reject writes until its protection is disabled.
     Eeprom,
-    /// Erased by sector or whole, by the programmer.
+    /// Erased by the programmer, by sector or as a whole.
     Flash,
 }
 
-impl Kind {
-    /// The word for it.
+impl ChipKind {
+    /// Returns the name for messages.
     #[must_use]
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Eprom => "EPROM",
             Self::Eeprom => "EEPROM",
@@ -26,28 +26,28 @@ impl Kind {
 /// A chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chip {
-    /// The name it goes by here.
+    /// The name in options and messages.
     pub(crate) name: &'static str,
-    /// The kind.
-    pub(crate) kind: Kind,
-    /// Bytes.
+    /// The technology.
+    pub(crate) kind: ChipKind,
+    /// Size in bytes.
     pub(crate) size: usize,
-    /// A usual one of its kind, as `minipro` calls it. Makers differ in voltage and timing, so the
+    /// The `minipro` name of a common maker's chip. Makers differ in voltage and timing, so the
     /// name matters.
     pub(crate) device: &'static str,
-    /// The mistake that is easily made with it; empty where there is none.
+    /// A note on a common mistake, or empty.
     pub(crate) caution: &'static str,
 }
 
 const KIB: usize = 1024;
 
-const PROTECTION: &str = "may come with its software data protection on, and then takes no byte: \
-     minipro's -u takes that off first, -P puts it on again afterwards; a board that shall write \
-     it needs it off";
-const EPROM: &str = "has to be blank: erase it under ultraviolet light first (a W27C by the \
+const PROTECTION: &str = "may come with software data protection enabled, and then rejects writes: \
+     minipro's -u disables it first, -P enables it afterwards; a board that writes \
+     the chip needs it disabled";
+const EPROM: &str = "must be blank: erase it under ultraviolet light first (a W27C with the \
      programmer's -E), and check with -b";
 
-/// Every chip that is known, smallest first.
+/// All known chips, smallest first.
 pub(crate) const CHIPS: [Chip; 9] = [
     eprom("27c64", 8, "AM27C64@DIP28"),
     eprom("27c128", 16, "AM27C128@DIP28"),
@@ -61,22 +61,22 @@ pub(crate) const CHIPS: [Chip; 9] = [
 ];
 
 const fn eprom(name: &'static str, kilobytes: usize, device: &'static str) -> Chip {
-    Chip { name, kind: Kind::Eprom, size: kilobytes * KIB, device, caution: EPROM }
+    Chip { name, kind: ChipKind::Eprom, size: kilobytes * KIB, device, caution: EPROM }
 }
 
 const fn eeprom(name: &'static str, kilobytes: usize, device: &'static str) -> Chip {
-    Chip { name, kind: Kind::Eeprom, size: kilobytes * KIB, device, caution: PROTECTION }
+    Chip { name, kind: ChipKind::Eeprom, size: kilobytes * KIB, device, caution: PROTECTION }
 }
 
 const fn flash(name: &'static str, kilobytes: usize, device: &'static str) -> Chip {
-    Chip { name, kind: Kind::Flash, size: kilobytes * KIB, device, caution: "" }
+    Chip { name, kind: ChipKind::Flash, size: kilobytes * KIB, device, caution: "" }
 }
 
 impl Chip {
-    /// The chip of this name, whatever its case, and with or without its maker's letters:
+    /// Returns the chip with this name, in any case, with or without the maker's prefix:
     /// `AT28C256`, `W27C512`, `39SF040`.
     #[must_use]
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let same = |chip: &&Self| {
             let short = chip.name.trim_start_matches("sst");
@@ -88,12 +88,12 @@ impl Chip {
     }
 }
 
-/// Whether a name lacks only the letter of the version, as `39sf010` that of `39sf010a`.
+/// Returns `true` if only the version letter is missing, as in `39sf010` for `39sf010a`.
 fn is_short_for(bare: &str, short: &str) -> bool {
     short.strip_suffix('a') == Some(bare)
 }
 
-/// Whether a name has only a version's letter more, as `28c64b` and `27c256r`.
+/// Returns `true` if only a version letter is added, as in `28c64b` and `27c256r`.
 fn is_version_of(bare: &str, short: &str) -> bool {
     bare.strip_prefix(short).is_some_and(|rest| {
         rest.len() == 1 && rest.chars().all(|letter| letter.is_ascii_alphabetic())
@@ -111,7 +111,7 @@ mod tests {
             let digits = name.rsplit(char::is_alphabetic).next().expect("the last part");
             let number: usize = digits.parse().expect("a number");
             // 27C and 28C count kilobits, 39SF tenths of 1024 kilobits.
-            let kilobits = if chip.kind == Kind::Flash { number / 10 * 1024 } else { number };
+            let kilobits = if chip.kind == ChipKind::Flash { number / 10 * 1024 } else { number };
             assert_eq!(chip.size, kilobits * 1024 / 8, "{}", chip.name);
         }
     }
@@ -131,14 +131,14 @@ mod tests {
             ("", None),
             ("a", None),
         ] {
-            assert_eq!(Chip::named(printed).map(|chip| chip.name), name, "{printed}");
+            assert_eq!(Chip::from_name(printed).map(|chip| chip.name), name, "{printed}");
         }
     }
 
     #[test]
     fn every_chip_is_found_by_its_device() {
         for chip in CHIPS {
-            assert_eq!(Chip::named(chip.device), Some(chip));
+            assert_eq!(Chip::from_name(chip.device), Some(chip));
         }
     }
 }

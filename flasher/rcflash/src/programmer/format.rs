@@ -1,39 +1,39 @@
-//! The form of a programmer's file: binary or Intel HEX, by its name or as it is said.
+//! Format of an image file: binary or Intel HEX, by its name or by an option.
 
 use std::path::Path;
 
 use tdlasm::image::{Image, Run, intel_hex};
 
-/// The form of a file.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// The bytes.
+    /// Raw bytes.
     Binary,
-    /// Intel HEX, with records of type 04 where a chip is larger than 64 KiB.
+    /// Intel HEX, with records of type 04 for chips larger than 64 KiB.
     IntelHex,
 }
 
-/// Extensions of names, by the form that they promise.
+/// File extensions of each format.
 const BINARY: [&str; 4] = ["bin", "rom", "img", "eprom"];
 const HEX: [&str; 3] = ["hex", "ihx", "ihex"];
 
-/// Error returned for an unknown form.
+/// Error returned if the format of a file can't be determined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormatError {
-    /// The name does not tell.
+    /// Unknown extension.
     #[error(
-        "'.{0}' does not tell the file's form: name it .bin or .hex, or say --format binary or \
+        "unknown file extension '.{0}': name the file .bin or .hex, or pass --format binary or \
          --format hex"
     )]
     Unknown(String),
-    /// The name says one thing, the user another.
+    /// Extension and option contradict each other.
     #[error(
-        "a file named .{0} is taken for {1} by whoever reads it: give it another name, or leave \
-         --format out"
+        "extension .{0} means {1}, which contradicts --format: rename the file, or omit \
+         --format"
     )]
     Contradiction(String, Format),
-    /// A file named as a binary holds Intel HEX.
-    #[error("{0} is Intel HEX by what it holds: name it .hex")]
+    /// A file named as a binary contains Intel HEX.
+    #[error("{0} contains Intel HEX: name it .hex")]
     HexInside(String),
 }
 
@@ -47,22 +47,23 @@ impl std::fmt::Display for Format {
 }
 
 impl Format {
-    /// The form that a file's name promises; a name without an extension promises none.
+    /// Returns the format of a file, by its extension or by the option. The default without an
+    /// extension is binary.
     ///
     /// # Errors
-    /// The extension is not one of those that are known, or contradicts what was said.
-    pub(crate) fn of(path: &Path, said: Option<Self>) -> Result<Self, FormatError> {
+    /// Returns a [`FormatError`] if the extension is unknown, or contradicts the option.
+    pub(crate) fn from_path(path: &Path, option: Option<Self>) -> Result<Self, FormatError> {
         let Some(end) = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase())
         else {
-            return Ok(said.unwrap_or(Self::Binary));
+            return Ok(option.unwrap_or(Self::Binary));
         };
         let promised = match end.as_str() {
             end if BINARY.contains(&end) => Some(Self::Binary),
             end if HEX.contains(&end) => Some(Self::IntelHex),
             _ => None,
         };
-        match (promised, said) {
-            (Some(promised), Some(said)) if promised != said => {
+        match (promised, option) {
+            (Some(promised), Some(option)) if promised != option => {
                 Err(FormatError::Contradiction(end, promised))
             }
             (Some(format), _) | (None, Some(format)) => Ok(format),
@@ -70,7 +71,7 @@ impl Format {
         }
     }
 
-    /// Bytes in this form, from an address on, which a binary does not tell.
+    /// Encodes bytes from address `first`, which a binary does not contain.
     #[must_use]
     pub(crate) fn encode(self, first: u32, bytes: &[u8]) -> Vec<u8> {
         match self {
@@ -80,11 +81,11 @@ impl Format {
     }
 }
 
-/// Refuses what was named as a binary and is a text of HEX records.
+/// Checks that a binary does not contain Intel HEX records.
 ///
 /// # Errors
-/// It is.
-pub(crate) fn check_binary(name: &str, bytes: &[u8]) -> Result<(), FormatError> {
+/// Returns [`FormatError::HexInside`] if it does.
+pub(crate) fn reject_hex_text(name: &str, bytes: &[u8]) -> Result<(), FormatError> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.trim_start().starts_with(':'));
     match text.map(tdlasm::image::parse_intel_hex) {
         Some(Ok(_)) => Err(FormatError::HexInside(name.to_owned())),
@@ -92,7 +93,7 @@ pub(crate) fn check_binary(name: &str, bytes: &[u8]) -> Result<(), FormatError> 
     }
 }
 
-/// Intel HEX at any address, 64 KiB at a time.
+/// Encodes Intel HEX at any address, 64 KiB at a time.
 fn hex(first: u32, bytes: &[u8]) -> String {
     const END: &str = ":00000001FF\n";
     let mut address = first;
@@ -115,7 +116,7 @@ fn hex(first: u32, bytes: &[u8]) -> String {
     text + END
 }
 
-/// The record of type 04, which says the upper 16 bits of the addresses behind it.
+/// Returns the record of type 04, which sets the upper 16 bits of later addresses.
 fn upper_address(upper: u16) -> String {
     let [high, low] = upper.to_be_bytes();
     let sum = 2u8.wrapping_add(4).wrapping_add(high).wrapping_add(low).wrapping_neg();
@@ -127,8 +128,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_the_form() {
-        let of = |name: &str, said| Format::of(Path::new(name), said);
+    fn the_extension_determines_the_format() {
+        let of = |name: &str, option| Format::from_path(Path::new(name), option);
         for (name, form) in [
             ("a.bin", Format::Binary),
             ("a.ROM", Format::Binary),
@@ -142,11 +143,11 @@ mod tests {
         assert_eq!(of("a.dat", Some(Format::Binary)), Ok(Format::Binary));
         assert_eq!(of("a.dat", None), Err(FormatError::Unknown("dat".to_owned())));
         let contradiction = of("a.hex", Some(Format::Binary)).expect_err("it contradicts");
-        assert!(contradiction.to_string().contains("named .hex is taken for Intel HEX"));
+        assert!(contradiction.to_string().contains("extension .hex means Intel HEX"));
     }
 
     #[test]
-    fn a_chip_beyond_64_kib_says_the_upper_address_of_each_part() {
+    fn a_chip_beyond_64_kib_has_the_upper_address_of_each_part() {
         let mut chip = vec![0xFF; 0x2_0000];
         chip[0x1_0000] = 0x21;
         let text = String::from_utf8(Format::IntelHex.encode(0, &chip)).expect("text");
@@ -177,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn text_in_the_place_of_bytes_is_noticed() {
+    fn hex_text_in_a_binary_is_rejected() {
         let hex = b":0100000000FF\n:00000001FF\n";
-        assert!(check_binary("x.bin", hex).is_err());
-        assert!(check_binary("x.bin", b":\x00").is_ok());
-        assert!(check_binary("x.bin", &[0xC3, 0, 0x10]).is_ok());
+        assert!(reject_hex_text("x.bin", hex).is_err());
+        assert!(reject_hex_text("x.bin", b":\x00").is_ok());
+        assert!(reject_hex_text("x.bin", &[0xC3, 0, 0x10]).is_ok());
     }
 }

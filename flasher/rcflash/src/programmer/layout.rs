@@ -1,33 +1,33 @@
-//! Layout of programs in a ROM chip: in pages that the board's jumpers choose, the rest filled.
+//! Layout of programs in a ROM chip: in pages that jumpers select, the rest filled.
 
 use std::fmt;
 
-/// The content of a chip: bytes that the processor finds from 0000h on.
+/// Bytes that the processor sees from 0000h.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Content {
-    /// The name for people.
+pub(crate) struct ChipContent {
+    /// The name for messages.
     pub(crate) name: String,
     /// The bytes.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Error returned for content that can't be put into a chip.
+/// Error returned for content that does not fit into a chip.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LayoutError {
-    /// The page is no page of the chip.
-    #[error("a chip of {} has no pages of {}: a page is 1 KiB to the whole chip, in powers of \
-    two", Size(*.chip), Size(*.page))]
+    /// Invalid page size.
+    #[error("invalid page size {1} for a chip of {0}: expected a power of two, from 1 KiB to the \
+    whole chip", Size(*.chip), Size(*.page))]
     Page {
-        /// The chip's bytes.
+        /// Size of the chip in bytes.
         chip: usize,
         /// The page's.
         page: usize,
     },
-    /// There is nothing to put there.
-    #[error("{0} is empty: there is nothing to put into the chip")]
+    /// The content is empty.
+    #[error("{0} is empty")]
     Empty(String),
-    /// It is larger than the chip.
-    #[error("{name} has {length} bytes, and the chip {chip}: {} too many; take a larger chip, or \
+    /// The content is larger than the chip.
+    #[error("{name} has {length} bytes, the chip {chip}: {} too many; use a larger chip, or \
     --split over several", length - chip)]
     PassesChip {
         /// The program that was to be put there.
@@ -37,8 +37,8 @@ pub(crate) enum LayoutError {
         /// The chip's.
         chip: usize,
     },
-    /// It passes the end of the chip.
-    #[error("{name} has {length} bytes, and the chip {room} from bank {bank} on: {} too \
+    /// The content passes the end of the chip.
+    #[error("{name} has {length} bytes, the chip {room} from bank {bank}: {} too \
     many", length - room)]
     PassesEnd {
         /// The program that was to be put there.
@@ -50,17 +50,17 @@ pub(crate) enum LayoutError {
         /// Bytes from there to the chip's end.
         room: usize,
     },
-    /// There is no such bank.
-    #[error("there is no bank {bank}: the chip has {}", Banks(*.banks))]
+    /// Invalid bank.
+    #[error("invalid bank {bank}: the chip has {}", Banks(*.banks))]
     NoBank {
         /// The number.
         bank: usize,
         /// The number that exists.
         banks: usize,
     },
-    /// Something of several pages is where jumpers can't reach it.
-    #[error("{name} takes {pages} pages, so it starts at a multiple of {}, not at bank {bank}: \
-    jumpers choose so", pages.next_power_of_two())]
+    /// The content takes several pages, and its first one is not aligned.
+    #[error("{name} takes {pages} pages, so jumpers can select it only at multiples of {}, not at \
+    bank {bank}", pages.next_power_of_two())]
     Unaligned {
         /// The program that was to be put there.
         name: String,
@@ -71,17 +71,17 @@ pub(crate) enum LayoutError {
     },
     /// The bank is taken.
     #[error("{name} and {other} are both to be in bank {bank}")]
-    Taken {
+    BankTaken {
         /// The program that was to be put there.
         name: String,
-        /// The value that is there.
+        /// The program that occupies it.
         other: String,
         /// The place.
         bank: usize,
     },
-    /// It does not go into every page.
-    #[error("{name} has {length} bytes, too many for pages of {}: give --page the size that the \
-    jumpers are set to, or --bank the first of its pages", Size(*.page))]
+    /// The content is larger than a page.
+    #[error("{name} has {length} bytes, too many for pages of {}: set --page to the size that the \
+    jumpers select, or --bank to its first page", Size(*.page))]
     PassesPage {
         /// The program that was to be put there.
         name: String,
@@ -92,7 +92,7 @@ pub(crate) enum LayoutError {
     },
 }
 
-/// Bytes for people.
+/// Prints a size in KiB or bytes.
 pub(super) struct Size(pub(super) usize);
 
 impl fmt::Display for Size {
@@ -115,20 +115,20 @@ impl fmt::Display for Banks {
     }
 }
 
-/// A chip being filled.
+/// The image of a chip, in pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct ChipLayout {
     page: usize,
     bytes: Vec<u8>,
     owners: Vec<Option<String>>,
     used: usize,
 }
 
-impl Layout {
-    /// A chip of a size in pages of a size, blank: every byte is `fill`.
+impl ChipLayout {
+    /// Creates a blank image: every byte is `fill`.
     ///
     /// # Errors
-    /// The chip has no such pages.
+    /// Returns [`LayoutError::Page`] if the page size is invalid.
     pub(crate) fn new(chip: usize, page: usize, fill: u8) -> Result<Self, LayoutError> {
         if !page.is_power_of_two() || page < 1024 || chip == 0 || !chip.is_multiple_of(page) {
             return Err(LayoutError::Page { chip, page });
@@ -136,11 +136,11 @@ impl Layout {
         Ok(Self { page, bytes: vec![fill; chip], owners: vec![None; chip / page], used: 0 })
     }
 
-    /// Puts something into a bank, and into those behind it if it is longer than a page.
+    /// Places content in a bank, and in the following ones if it is longer than a page.
     ///
     /// # Errors
-    /// It does not go there.
-    pub(crate) fn put(&mut self, bank: usize, content: &Content) -> Result<(), LayoutError> {
+    /// Returns a [`LayoutError`] if it does not fit there.
+    pub(crate) fn place(&mut self, bank: usize, content: &ChipContent) -> Result<(), LayoutError> {
         let length = content.bytes.len();
         let name = content.name.clone();
         let banks = self.owners.len();
@@ -161,7 +161,7 @@ impl Layout {
         }
         let taken = room.clone().find_map(|bank| Some((bank, self.owners[bank].clone()?)));
         if let Some((bank, other)) = taken {
-            return Err(LayoutError::Taken { name, other, bank });
+            return Err(LayoutError::BankTaken { name, other, bank });
         }
         self.bytes[at..at + length].copy_from_slice(&content.bytes);
         self.owners[room].fill(Some(name));
@@ -169,11 +169,11 @@ impl Layout {
         Ok(())
     }
 
-    /// Puts something into every bank that is free, so that it is found wherever the jumpers stand.
+    /// Places content in every free bank, for any jumper setting.
     ///
     /// # Errors
-    /// It is longer than a page.
-    pub(crate) fn put_elsewhere(&mut self, content: &Content) -> Result<(), LayoutError> {
+    /// Returns a [`LayoutError`] if it is empty or longer than a page.
+    pub(crate) fn fill_free_banks(&mut self, content: &ChipContent) -> Result<(), LayoutError> {
         let length = content.bytes.len();
         let page = self.page;
         let chip = self.bytes.len();
@@ -190,7 +190,7 @@ impl Layout {
         }
         let free = (0..self.owners.len()).filter(|bank| self.owners[*bank].is_none());
         for bank in free.collect::<Vec<_>>() {
-            self.put(bank, content)?;
+            self.place(bank, content)?;
         }
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Layout {
         &self.bytes
     }
 
-    /// Returns the number of its bytes that are not filling.
+    /// Returns the number of bytes that are not fill.
     #[must_use]
     pub(crate) fn used(&self) -> usize {
         self.used

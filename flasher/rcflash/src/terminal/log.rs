@@ -1,4 +1,4 @@
-//! The record of sessions: a file that only grows.
+//! The log of sessions, an append-only file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -7,16 +7,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tdlasm::calendar::utc;
 
-/// A file that is added to. Nothing is held back, so that it is whole however the session ends.
+/// An append-only file. Writes are unbuffered, so it is complete however the session ends.
 #[derive(Debug)]
 pub(crate) struct Log(File);
 
 impl Log {
-    /// Opens a file at its end, and begins a session in it with a line that says when and with
-    /// whom.
+    /// Opens or creates a file, and appends a line with the time and `with`, the name of the peer.
     ///
     /// # Errors
-    /// The file can't be made or written.
+    /// Returns an error if the file can't be opened or written.
     pub(crate) fn open(path: &Path, with: &str) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;

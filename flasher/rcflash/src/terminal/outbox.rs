@@ -1,4 +1,4 @@
-//! The bytes that wait to be sent, and their pace.
+//! The queue of characters to send, with pacing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use rcflash_rig::Pacing;
 use rcflash_transport::Transport;
 
-/// The time a board may hold up a character before others are looked after.
-const TRY: Duration = Duration::from_millis(5);
-/// Most characters sent in one go, so that what the board says is heard in between.
-const BURST: usize = 64;
+/// How long one write may block before received bytes are read.
+const WRITE_ATTEMPT_TIMEOUT: Duration = Duration::from_millis(5);
+/// Characters sent before received bytes are read.
+const MAX_BURST: usize = 64;
 
-/// Characters for the board.
+/// Queue of characters for the board.
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: VecDeque<u8>,
@@ -27,35 +27,35 @@ impl Outbox {
         Self { waiting: VecDeque::new(), pacing, not_before, refused_since: None }
     }
 
-    /// Puts something behind what waits.
+    /// Appends characters to the queue.
     pub(super) fn push(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.waiting.extend(bytes);
     }
 
-    /// Forgets what waits; how much that was.
+    /// Discards the queue. Returns the number of discarded characters.
     pub(super) fn clear(&mut self) -> usize {
         self.refused_since = None;
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// Returns the number of waiting characters.
+    /// Returns the number of queued characters.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Since when the board takes nothing, though something waits.
-    pub(super) fn refused_since(&self) -> Option<Instant> {
+    /// Returns since when flow control has blocked sending.
+    pub(super) fn stalled_since(&self) -> Option<Instant> {
         self.refused_since
     }
 
-    /// Sends what may go now; what went.
+    /// Sends the characters that are due, and returns them.
     pub(super) fn send(&mut self, board: &mut dyn Transport) -> io::Result<Vec<u8>> {
         let mut sent = Vec::new();
         while let Some(&next) = self.waiting.front() {
-            if sent.len() >= BURST || Instant::now() < self.not_before {
+            if sent.len() >= MAX_BURST || Instant::now() < self.not_before {
                 break;
             }
-            match board.write(&[next], Instant::now() + TRY) {
+            match board.write(&[next], Instant::now() + WRITE_ATTEMPT_TIMEOUT) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     self.refused_since.get_or_insert_with(Instant::now);
@@ -73,34 +73,33 @@ impl Outbox {
 
     fn rest_after(&self, character: u8) -> Duration {
         let ends_line = matches!(character, b'\r' | b'\n');
-        self.pacing.character + if ends_line { self.pacing.line } else { Duration::ZERO }
+        self.pacing.char_delay + if ends_line { self.pacing.line_delay } else { Duration::ZERO }
     }
 }
 
-/// Line endings as they are sent.
+/// How line ends are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LineEnd {
-    /// As carriage returns, which is what monitors want: a line feed, alone or behind a return,
-    /// becomes one.
+    /// As carriage returns, which monitors expect: LF and CR LF become CR.
     #[default]
     Return,
-    /// As they are.
+    /// Unchanged.
     Keep,
 }
 
-/// Turns the ends of lines as they are to be sent, whatever the parts in which a text comes.
+/// Converts line ends of a text that arrives in chunks.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ends {
+pub(super) struct LineEndFilter {
     how: LineEnd,
     after_return: bool,
 }
 
-impl Ends {
+impl LineEndFilter {
     pub(super) fn new(how: LineEnd) -> Self {
         Self { how, after_return: false }
     }
 
-    pub(super) fn turn(&mut self, text: &[u8]) -> Vec<u8> {
+    pub(super) fn convert(&mut self, text: &[u8]) -> Vec<u8> {
         if self.how == LineEnd::Keep {
             return text.to_vec();
         }
@@ -124,11 +123,11 @@ mod tests {
     fn every_end_of_line_becomes_a_return_wherever_the_text_is_cut() {
         let text = b"a\nb\r\nc\rd\n\ne\r\n";
         for cut in 0..=text.len() {
-            let mut ends = Ends::new(LineEnd::Return);
-            let mut turned = ends.turn(&text[..cut]);
-            turned.extend(ends.turn(&text[cut..]));
+            let mut ends = LineEndFilter::new(LineEnd::Return);
+            let mut turned = ends.convert(&text[..cut]);
+            turned.extend(ends.convert(&text[cut..]));
             assert_eq!(turned, b"a\rb\rc\rd\r\re\r", "cut at {cut}");
         }
-        assert_eq!(Ends::new(LineEnd::Keep).turn(text), text);
+        assert_eq!(LineEndFilter::new(LineEnd::Keep).convert(text), text);
     }
 }

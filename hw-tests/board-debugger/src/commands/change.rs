@@ -1,19 +1,20 @@
-//! Commands that change the board: registers, flags, memory, and what comes over its line.
+//! Commands that modify registers, flags and memory, or send input to the board.
 
 use crate::debugger::Debugger;
 use crate::location;
-use crate::registers::{register, set_register};
+use crate::registers::{register_value, set_register};
 
-/// `REGISTER = X`, `FLAG = X` or `[ADDRESS] = X Y Z`; the sign may be left out.
+/// Executes `REGISTER = X`, `FLAG = X` or `[ADDRESS] = X Y Z`; the `=` is optional.
 pub(super) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let form = || {
-        "what is to be set to what? as in: set HL = 8000H, set FZ = 1, set [M3] = 41H".to_owned()
+        "invalid arguments: expected WHAT = X, as in set HL = 8000H, set FZ = 1 or set [M3] = 41H"
+            .to_owned()
     };
     if text.starts_with('[') {
-        let close = closing(text).ok_or_else(form)?;
-        let at = location::address(debugger, &text[1..close])?;
+        let close = closing_bracket(text).ok_or_else(form)?;
+        let at = location::resolve_address(debugger, &text[1..close])?;
         let values = text[close + 1..].trim_start().trim_start_matches('=');
-        let bytes = byte_list(debugger, values)?;
+        let bytes = parse_bytes(debugger, values)?;
         if bytes.is_empty() {
             return Err(form());
         }
@@ -22,34 +23,34 @@ pub(super) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String>
     }
     let (name, value) =
         text.split_once('=').or_else(|| text.split_once(char::is_whitespace)).ok_or_else(form)?;
-    set_named(debugger, name.trim(), value)
+    set_register_or_flag(debugger, name.trim(), value)
 }
 
 /// Sets a register or a flag to the value of an expression.
 ///
 /// # Errors
-/// Returns a message if there is no such register, or if it can't hold the value.
-pub(crate) fn set_named(
+/// Returns a message if there is no such register or the value does not fit it.
+pub(crate) fn set_register_or_flag(
     debugger: &mut Debugger,
     name: &str,
     value: &str,
 ) -> Result<String, String> {
-    let number = location::value(debugger, value)?;
+    let number = location::evaluate(debugger, value)?;
     let mut registers = debugger.registers();
-    if register(&registers, name).is_none() {
+    if register_value(&registers, name).is_none() {
         return Err(format!(
-            "there is no register or flag {name}; they are like HL, A', IX and FZ"
+            "unknown register or flag '{name}': expected a name such as HL, A', IX or FZ"
         ));
     }
     if !set_register(&mut registers, name, number) {
-        return Err(format!("{name} can't hold {number:04X}H"));
+        return Err(format!("{number:04X}H does not fit {name}"));
     }
     debugger.set_registers(&registers);
     Ok(format!("{name} is {number:04X}H"))
 }
 
-/// The bracket that closes the first one.
-fn closing(text: &str) -> Option<usize> {
+/// Returns the offset of the bracket that closes the one at the start.
+fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, character) in text.char_indices() {
         match character {
@@ -64,31 +65,31 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Bytes of numbers and expressions between blanks or commas.
-fn byte_list(debugger: &Debugger, text: &str) -> Result<Vec<u8>, String> {
+/// Parses numbers and expressions separated by spaces or commas.
+fn parse_bytes(debugger: &Debugger, text: &str) -> Result<Vec<u8>, String> {
     let words = text.split([' ', ',']).filter(|word| !word.is_empty());
     let byte = |word: &str| {
-        let value = location::value(debugger, word)?;
+        let value = location::evaluate(debugger, word)?;
         u8::try_from(value).map_err(|_| format!("{word} does not fit a byte"))
     };
     words.map(byte).collect()
 }
 
-/// Sends text to the board, with `\r`, `\n`, `\\` and `\xHH` for what has no key.
+/// Sends text to the board; see [`unescape`] for the escapes.
 pub(super) fn send(debugger: &mut Debugger, text: &str) -> Result<String, String> {
-    let bytes = unescaped(text)?;
-    debugger
-        .send(&bytes)
-        .map_err(|_| "the board is on its way through its past and takes nothing".to_owned())?;
-    Ok(format!("{} bytes are on the line", bytes.len()))
+    let bytes = unescape(text)?;
+    debugger.send(&bytes).map_err(|_| {
+        "input can't be sent during a reverse search or while the twin is shown".to_owned()
+    })?;
+    Ok(format!("{} bytes sent", bytes.len()))
 }
 
-/// The bytes of a text with `\r`, `\n`, `\\` and `\xHH` in it.
+/// Replaces the escapes `\r`, `\n`, `\\` and `\xHH` in a text; returns its bytes.
 ///
 /// # Errors
-/// Returns a message for a backslash that nothing of these follows.
-pub fn unescaped(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || "after \\ comes r, n, \\ or x and two hexadecimal digits".to_owned();
+/// Returns a message if a backslash does not begin one of these escapes.
+pub fn unescape(text: &str) -> Result<Vec<u8>, String> {
+    let wrong = || "invalid escape: expected \\r, \\n, \\\\ or \\xHH".to_owned();
     let mut bytes = Vec::new();
     let mut rest = text.chars();
     while let Some(character) = rest.next() {

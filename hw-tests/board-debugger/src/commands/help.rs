@@ -1,15 +1,15 @@
-//! The commands by name, with what `?` shows of them.
+//! The table of commands, and the help that `?` shows.
 
 /// A command and its description.
 #[derive(Debug, Clone, Copy)]
-pub struct Help {
-    /// The word.
+pub struct CommandHelp {
+    /// The full name.
     pub name: &'static str,
-    /// The letter for short.
+    /// The one-character abbreviation.
     pub short: &'static str,
-    /// The arguments.
+    /// The arguments, as the help shows them.
     pub arguments: &'static str,
-    /// The description.
+    /// A description in a few words.
     pub text: &'static str,
 }
 
@@ -18,28 +18,28 @@ const fn command(
     short: &'static str,
     arguments: &'static str,
     text: &'static str,
-) -> Help {
-    Help { name, short, arguments, text }
+) -> CommandHelp {
+    CommandHelp { name, short, arguments, text }
 }
 
-/// All commands, by task.
-pub const COMMANDS: [Help; 31] = [
+/// All commands, grouped by task.
+pub const COMMANDS: [CommandHelp; 31] = [
     command("step", "s", "[N]", "one instruction, or N"),
     command("over", "v", "[N]", "one instruction, calls and LDIR as one"),
     command("next", "n", "[N]", "to the next line, over calls"),
     command("into", "i", "[N]", "to the next line, into calls"),
-    command("out", "o", "", "until the routine has returned"),
-    command("run", "c", "", "on to a breakpoint or watchpoint"),
-    command("to", "t", "PLACE", "on to a place"),
+    command("out", "o", "", "run until the routine returns"),
+    command("run", "c", "", "run to a breakpoint or watchpoint"),
+    command("to", "t", "PLACE", "run to a location"),
     command("back", "S", "[N]", "back one instruction, or N"),
     command("lineback", "N", "[N]", "back to the line before"),
     command("goback", "C", "", "back to a breakpoint or watchpoint"),
-    command("backto", "T", "PLACE", "back to the last passage of a place"),
+    command("backto", "T", "PLACE", "back to the last visit of a location"),
     command("who", "W", "ADDRESS", "back to the last change of a byte"),
-    command("restart", "R", "", "to the beginning of the session"),
+    command("restart", "R", "", "back to the start of the session"),
     command("break", "b", "PLACE [if X] [hits N]", "stop before an instruction"),
     command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop at an access; also: port P, HL"),
-    command("delete", "d", "NUMBER|PLACE|all", "forget breakpoints and watchpoints"),
+    command("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints"),
     command("stops", "B", "", "breakpoints and watchpoints"),
     command("print", "p", "X", "value of an expression: HL+1, [SP], {SP}"),
     command("set", "=", "WHAT = X", "change a register, a flag (FZ) or [ADDRESS]"),
@@ -51,30 +51,30 @@ pub const COMMANDS: [Help; 31] = [
     command("calls", "k", "", "open calls"),
     command("array", "a", "", "attackers array and Table 2"),
     command("board", "x", "", "position under examination"),
-    command("console", "O", "", "text that the board has sent"),
+    command("console", "O", "", "output of the board"),
     command("find", "/", "TEXT", "text in the source"),
     command("help", "?", "[COMMAND]", "this list, or one command"),
     command("quit", "q", "", "end the session"),
 ];
 
-/// The list of commands, a line each.
+/// Returns the list of commands, one per line.
 pub(super) fn lines() -> Vec<String> {
-    let line = |one: &Help| {
+    let line = |one: &CommandHelp| {
         let call = format!("{} {}", one.name, one.arguments);
         format!("{:<3}{:<28}{}", one.short, call.trim_end(), one.text)
     };
     COMMANDS.iter().map(line).collect()
 }
 
-/// The description of a command, or of all of them.
+/// Returns the help for a command; for an empty name, the list of all commands.
 ///
 /// # Errors
 /// Returns a message if there is no such command.
-pub fn help(name: &str) -> Result<String, String> {
+pub fn command_help(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Ok(lines().join("\n"));
     }
     let found = COMMANDS.iter().position(|one| one.name == name || one.short == name);
-    let found = found.ok_or_else(|| format!("there is no command {name}; ? lists them"))?;
+    let found = found.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     Ok(lines().swap_remove(found))
 }

@@ -1,33 +1,33 @@
 //! Commands for breakpoints and watchpoints.
 
-use crate::condition::{Condition, parse_number};
 use crate::debugger::Debugger;
+use crate::expression::{Expression, parse_number};
 use crate::location::{self, Location};
 use crate::stops::{Breakpoint, HitCondition, WatchTarget, Watchpoint};
 
-/// `PLACE [if CONDITION] [hits N]`; without a place, where the board stands.
+/// Executes `PLACE [if CONDITION] [hits N]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let (text, hits) = split_at_word(text, "hits");
     let (place, condition) = split_at_word(text, "if");
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-    let parse = |text| Condition::parse(text, debugger.code()).map_err(|error| error.to_string());
+    let parse = |text| Expression::parse(text, debugger.code()).map_err(|error| error.to_string());
     let condition = condition.map(parse).transpose()?;
     let Location { addresses, adjusted } = match place {
         "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },
         text => location::resolve(debugger, text)?,
     };
     addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
-    let mut said: Vec<String> = adjusted.into_iter().collect();
+    let mut messages: Vec<String> = adjusted.into_iter().collect();
     for at in addresses {
         let condition = condition.clone();
         let id =
             debugger.stops.add_breakpoint(Breakpoint { condition, hits, ..Breakpoint::at(at) });
-        said.push(format!("breakpoint {id} at {}", debugger.code().place_of(at)));
+        messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(at)));
     }
-    Ok(said.join("; "))
+    Ok(messages.join("; "))
 }
 
-/// The text before and after a word that stands by itself.
+/// Splits a text at a word that is delimited by spaces.
 fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     if let Some(rest) = text.strip_prefix(word).filter(|rest| rest.starts_with(' ')) {
         return ("", Some(rest.trim()));
@@ -38,14 +38,14 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     }
 }
 
-/// `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or a register.
+/// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`.
 pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let watch = parse_watch(debugger, text)?;
     let id = debugger.stops.add_watchpoint(watch);
     Ok(format!("watchpoint {id} on {}", text.trim()))
 }
 
-/// Reads what is to be watched; writes count if nothing else is said.
+/// Parses a watchpoint; without `r`, `w` or `rw` it watches writes.
 ///
 /// # Errors
 /// Returns a message that shows the forms.
@@ -60,36 +60,37 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     };
     let port = what.strip_prefix("port ");
     let (first, count) = split_count(port.unwrap_or(what))?;
-    let first = location::address(debugger, first)?;
+    let first = location::resolve_address(debugger, first)?;
     let end = u32::from(first) + u32::from(count);
     if port.is_some() && end > 0x100 {
-        return Err("a port is a number from 0 to 0FFH".to_owned());
+        return Err("invalid port: expected 0 to 0FFH".to_owned());
     }
     if end > 0x1_0000 {
-        return Err(format!("{count} bytes from {first:04X}H on pass 0FFFFH"));
+        return Err(format!("{count} bytes from {first:04X}H extend beyond 0FFFFH"));
     }
     let what = if port.is_some() { WatchTarget::Ports } else { WatchTarget::Memory };
     let reads = access.contains('r');
-    Ok(Watchpoint { what, first, count, reads, writes: access.contains('w') })
+    Ok(Watchpoint { target: what, first, count, reads, writes: access.contains('w') })
 }
 
 fn split_count(text: &str) -> Result<(&str, u16), String> {
     let Some((first, count)) = text.split_once(',') else { return Ok((text, 1)) };
     let bytes = parse_number(count.trim()).filter(|count| *count > 0);
-    let bytes = bytes.ok_or_else(|| format!("'{}' is no number of bytes", count.trim()))?;
+    let bytes = bytes
+        .ok_or_else(|| format!("invalid number of bytes '{}': expected 1 or more", count.trim()))?;
     Ok((first, bytes))
 }
 
-/// A number, a place, or `all`.
+/// Deletes by number, at a location, or `all`.
 pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     if text == "all" {
         debugger.stops.clear();
-        return Ok("no breakpoints and watchpoints any more".to_owned());
+        return Ok("all breakpoints and watchpoints deleted".to_owned());
     }
     let stops = &mut debugger.stops;
     if let Ok(id) = text.parse() {
         return if stops.remove_breakpoint(id) || stops.remove_watchpoint(id) {
-            Ok(format!("{id} is deleted"))
+            Ok(format!("{id} deleted"))
         } else {
             Err(format!("there is no breakpoint or watchpoint {id}; B lists them"))
         };
@@ -99,5 +100,5 @@ pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, Stri
         return Err(format!("there is no breakpoint at {text}; B lists them"));
     }
     place.addresses.iter().for_each(|at| debugger.stops.remove_breakpoints_at(*at));
-    Ok(format!("no breakpoint at {text} any more"))
+    Ok(format!("breakpoint at {text} deleted"))
 }

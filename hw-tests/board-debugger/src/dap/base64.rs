@@ -1,8 +1,8 @@
-//! Base64 as in RFC 4648, section 4, in which the protocol carries memory.
+//! Base64 (RFC 4648, section 4), the protocol's encoding of memory contents.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Bytes as text.
+/// Encodes bytes.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
@@ -16,7 +16,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text; `None` if a character is no digit, or if a digit stands alone.
+/// Decodes a text; returns `None` if it has an invalid character or length.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = (text.trim_end_matches('=').bytes())
         .map(|byte| DIGITS.iter().position(|digit| *digit == byte).map(|at| at as u32))
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_vectors_of_the_rfc_go_both_ways() {
+    fn the_vectors_of_the_rfc_are_encoded_and_decoded() {
         let vectors =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (plain, text) in vectors {

@@ -1,22 +1,24 @@
-//! The breakpoints that a client has set: each request replaces those of its kind.
+//! The breakpoints set by a client; each request replaces those of its kind.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::queries::{ResponseBody, body, reference, source_name, source_of};
-use super::types::{BreakpointLocations, BreakpointStatus, RequestedBreakpoint, SetBreakpoints};
+use super::response::{ResponseBody, memory_reference, source_name, source_of, to_body};
+use super::types::{
+    BreakpointLocationsArguments, BreakpointStatus, RequestedBreakpoint, SetBreakpointsArguments,
+};
 use crate::commands::parse_watch;
 use crate::location::{self, Location};
 use crate::{
-    Breakpoint, BreakpointId, Condition, Debugger, HaltReason, HitCondition, Watchpoint,
+    Breakpoint, BreakpointId, Debugger, Expression, HaltReason, HitCondition, Watchpoint,
     WatchpointId,
 };
 
-/// Most lines of one request for locations.
+/// Maximum number of lines in one `breakpointLocations` request.
 const MAX_LOCATION_LINES: u32 = 10_000;
 
-/// The breakpoints of a client, by the kind of request; those of lines by their file.
+/// The breakpoints of a client by kind of request; line breakpoints also by file.
 #[derive(Debug, Default)]
 pub(super) struct ClientBreakpoints {
     breaks: HashMap<Kind, Vec<BreakpointId>>,
@@ -30,9 +32,9 @@ enum Kind {
     Instructions,
 }
 
-/// The conditions of a breakpoint.
+/// The parsed conditions of a breakpoint.
 struct BreakpointRules {
-    condition: Option<Condition>,
+    condition: Option<Expression>,
     hits: HitCondition,
 }
 
@@ -40,7 +42,7 @@ impl BreakpointRules {
     fn of(debugger: &Debugger, wanted: &RequestedBreakpoint) -> Result<Self, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let parse = |text: String| {
-            Condition::parse(&text, debugger.code()).map_err(|error| error.to_string())
+            Expression::parse(&text, debugger.code()).map_err(|error| error.to_string())
         };
         let condition = given(&wanted.condition).map(parse).transpose()?;
         let hits =
@@ -53,16 +55,16 @@ impl ClientBreakpoints {
     pub(super) fn set_lines(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpoints,
+        wanted: &SetBreakpointsArguments,
     ) -> ResponseBody {
-        let file = source_name(debugger, &wanted.source).ok_or("which source?")?;
-        // Two ways to name a file are one file, whose breakpoints replace each other.
+        let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
+        // Two paths of one file share its breakpoints.
         let file = debugger.code().file_named(&file).map_or(file.clone(), str::to_owned);
         self.clear(debugger, &Kind::Lines(file.clone()));
         let mut set =
             |one| self.set_line(debugger, &file, one).unwrap_or_else(BreakpointStatus::refused);
         let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
-        Ok(json!({ "breakpoints": body(&answers)? }))
+        Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
 
     fn set_line(
@@ -73,13 +75,13 @@ impl ClientBreakpoints {
     ) -> Result<BreakpointStatus, String> {
         let rules = BreakpointRules::of(debugger, wanted)?;
         let line = wanted.line.unwrap_or(0).max(1);
-        let Location { addresses, adjusted } = location::on_line(debugger, file, line)?;
+        let Location { addresses, adjusted } = location::resolve_line(debugger, file, line)?;
         addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
         let id = self.set(debugger, Kind::Lines(file.to_owned()), &addresses, &rules);
         let first = addresses.first().copied();
         let line = first.and_then(|at| Some(debugger.code().line_at(at)?.place.line));
         let source = Some(source_of(debugger, file));
-        let instruction_reference = first.map(reference);
+        let instruction_reference = first.map(memory_reference);
         let at = BreakpointStatus {
             id,
             source,
@@ -93,7 +95,7 @@ impl ClientBreakpoints {
     pub(super) fn set_functions(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpoints,
+        wanted: &SetBreakpointsArguments,
     ) -> ResponseBody {
         self.set_named(debugger, wanted, &Kind::Functions, |one| one.name.as_deref())
     }
@@ -101,18 +103,18 @@ impl ClientBreakpoints {
     pub(super) fn set_instructions(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpoints,
+        wanted: &SetBreakpointsArguments,
     ) -> ResponseBody {
         self.set_named(debugger, wanted, &Kind::Instructions, |one| {
             one.instruction_reference.as_deref()
         })
     }
 
-    /// Breakpoints on labels or addresses.
+    /// Sets breakpoints at labels or addresses.
     fn set_named(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpoints,
+        wanted: &SetBreakpointsArguments,
         kind: &Kind,
         name: fn(&RequestedBreakpoint) -> Option<&str>,
     ) -> ResponseBody {
@@ -122,7 +124,7 @@ impl ClientBreakpoints {
             let set = self.set_at(debugger, kind, name(one).unwrap_or_default(), one);
             answers.push(set.unwrap_or_else(BreakpointStatus::refused));
         }
-        Ok(json!({ "breakpoints": body(&answers)? }))
+        Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
 
     fn set_at(
@@ -133,7 +135,7 @@ impl ClientBreakpoints {
         wanted: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
         let rules = BreakpointRules::of(debugger, wanted)?;
-        let at = location::address(debugger, name)?.wrapping_add(wanted.offset as u16);
+        let at = location::resolve_address(debugger, name)?.wrapping_add(wanted.offset as u16);
         debugger.can_set_breakpoint(at)?;
         let id = self.set(debugger, kind.clone(), &[at], &rules);
         let made = debugger.code().line_at(at);
@@ -142,7 +144,7 @@ impl ClientBreakpoints {
             verified: true,
             source: made.map(|line| source_of(debugger, &line.place.file)),
             line: made.map(|line| line.place.line),
-            instruction_reference: Some(reference(at)),
+            instruction_reference: Some(memory_reference(at)),
             ..BreakpointStatus::default()
         })
     }
@@ -150,14 +152,14 @@ impl ClientBreakpoints {
     pub(super) fn set_data(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpoints,
+        wanted: &SetBreakpointsArguments,
     ) -> ResponseBody {
         for id in std::mem::take(&mut self.watches) {
             debugger.stops.remove_watchpoint(id);
         }
         let mut set = |one| self.watch(debugger, one).unwrap_or_else(BreakpointStatus::refused);
         let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
-        Ok(json!({ "breakpoints": body(&answers)? }))
+        Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
 
     fn watch(
@@ -166,7 +168,7 @@ impl ClientBreakpoints {
         wanted: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
         if wanted.condition.is_some() || wanted.hit_condition.is_some() {
-            return Err("a data breakpoint takes no condition".to_owned());
+            return Err("data breakpoints don't support conditions".to_owned());
         }
         debugger.can_set_watchpoint()?;
         let watch = parse_watch(debugger, wanted.data_id.as_deref().unwrap_or_default())?;
@@ -178,13 +180,17 @@ impl ClientBreakpoints {
         Ok(BreakpointStatus { id: Some(id), verified: true, ..BreakpointStatus::default() })
     }
 
-    /// The lines of a range that have instructions.
-    pub(super) fn locations(debugger: &Debugger, wanted: &BreakpointLocations) -> ResponseBody {
-        let file = source_name(debugger, &wanted.source).ok_or("which source?")?;
+    /// Handles `breakpointLocations`: the lines of a range that have instructions.
+    pub(super) fn locations(
+        debugger: &Debugger,
+        wanted: &BreakpointLocationsArguments,
+    ) -> ResponseBody {
+        let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
         let most = wanted.line.saturating_add(MAX_LOCATION_LINES);
         let last = wanted.end_line.unwrap_or(wanted.line).min(most);
         let code = debugger.code();
-        let has_code = |line: &u32| code.breakable(&file, *line).is_some_and(|(at, _)| at == *line);
+        let has_code =
+            |line: &u32| code.breakpoint_line(&file, *line).is_some_and(|(at, _)| at == *line);
         let lines = (wanted.line..=last).filter(has_code);
         let lines: Vec<Value> = lines.map(|line| json!({ "line": line })).collect();
         Ok(json!({ "breakpoints": lines }))
@@ -196,8 +202,8 @@ impl ClientBreakpoints {
         }
     }
 
-    /// Sets a breakpoint at each of the addresses; returns the number of the first, by which the
-    /// client knows them.
+    /// Sets a breakpoint at each of the addresses; returns the id of the first, which the client
+    /// uses for all of them.
     fn set(
         &mut self,
         debugger: &mut Debugger,
@@ -217,9 +223,9 @@ impl ClientBreakpoints {
         first
     }
 
-    /// The protocol's reason for a stop at a breakpoint, by the kind of it.
+    /// The protocol's stop reason for the kind of breakpoint at PC.
     pub(super) fn reason(&self, debugger: &Debugger) -> &'static str {
-        let here = here(debugger);
+        let here = breakpoints_at_pc(debugger);
         let is_of = |kind: &Kind| {
             let ids = self.breaks.get(kind);
             ids.is_some_and(|ids| ids.iter().any(|id| here.contains(id)))
@@ -234,17 +240,17 @@ impl ClientBreakpoints {
     }
 }
 
-/// The numbers of the breakpoints that stopped the board.
-pub(super) fn hits(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
+/// The ids of the breakpoints that stopped the board.
+pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
     match halt {
-        HaltReason::Breakpoint => here(debugger),
+        HaltReason::Breakpoint => breakpoints_at_pc(debugger),
         HaltReason::Watchpoint(hit) => vec![hit.id],
         _ => Vec::new(),
     }
 }
 
-/// The breakpoints where the board stands.
-fn here(debugger: &Debugger) -> Vec<BreakpointId> {
+/// The ids of the breakpoints at PC.
+fn breakpoints_at_pc(debugger: &Debugger) -> Vec<BreakpointId> {
     let pc = debugger.registers().pc;
     debugger.stops.breakpoints().filter(|(_, one)| one.address == pc).map(|(id, _)| id).collect()
 }

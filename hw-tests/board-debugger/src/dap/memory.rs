@@ -1,60 +1,60 @@
-//! Memory and instructions.
+//! Handles requests for memory and disassembly.
 
 use std::iter::repeat_n;
 
 use serde_json::json;
 
 use super::base64;
-use super::queries::{ResponseBody, body, reference, source_of};
-use super::types::{Disassemble, DisassembledInstruction, Memory};
-use crate::render::{instruction_at, instruction_before};
+use super::response::{ResponseBody, memory_reference, source_of, to_body};
+use super::types::{DisassembleArguments, DisassembledInstruction, MemoryArguments};
+use crate::render::{disassemble_at, instruction_before};
 use crate::{Debugger, location};
 
-/// Most instructions of a reply: memory has no more.
-const MOST_INSTRUCTIONS: usize = 0x1_0000;
+/// Maximum number of instructions in a response: memory has no more.
+const MAX_INSTRUCTIONS: usize = 0x1_0000;
 
-/// Bytes of memory, up to FFFFH.
-pub(super) fn read(debugger: &Debugger, wanted: &Memory) -> ResponseBody {
+/// Reads memory up to FFFFH.
+pub(super) fn read(debugger: &Debugger, wanted: &MemoryArguments) -> ResponseBody {
     let at = address(debugger, wanted)?;
     let left = 0x1_0000 - usize::from(at);
     let count = wanted.count.min(left);
     let data = base64::encode(&debugger.dump(at, count));
     let unreadable = wanted.count - count;
-    let address = reference(at);
+    let address = memory_reference(at);
     if unreadable > 0 {
         return Ok(json!({ "address": address, "data": data, "unreadableBytes": unreadable }));
     }
     Ok(json!({ "address": address, "data": data }))
 }
 
-/// Changes memory.
-pub(super) fn write(debugger: &mut Debugger, wanted: &Memory) -> ResponseBody {
+/// Writes memory.
+pub(super) fn write(debugger: &mut Debugger, wanted: &MemoryArguments) -> ResponseBody {
     let at = address(debugger, wanted)?;
-    let data = base64::decode(&wanted.data).ok_or("the data is no base64")?;
+    let data = base64::decode(&wanted.data).ok_or("invalid base64 data")?;
     if usize::from(at) + data.len() > 0x1_0000 {
-        return Err(format!("{} bytes from {at:04X}H on pass FFFFH", data.len()));
+        return Err(format!("{} bytes from {at:04X}H extend beyond FFFFH", data.len()));
     }
     debugger.can_modify()?;
     debugger.poke(at, &data);
     Ok(json!({ "bytesWritten": data.len() }))
 }
 
-fn address(debugger: &Debugger, wanted: &Memory) -> Result<u16, String> {
+fn address(debugger: &Debugger, wanted: &MemoryArguments) -> Result<u16, String> {
     moved(debugger, &wanted.memory_reference, wanted.offset)
 }
 
-/// The address that lies so many bytes after another.
+/// Adds an offset to an address.
 fn moved(debugger: &Debugger, base: &str, offset: i64) -> Result<u16, String> {
-    let base = location::address(debugger, base)?;
+    let base = location::resolve_address(debugger, base)?;
     let at = i64::from(base).saturating_add(offset);
-    u16::try_from(at).map_err(|_| format!("{at} is no address; they go from 0 to 0FFFFH"))
+    u16::try_from(at).map_err(|_| format!("invalid address {at}: expected 0 to 0FFFFH"))
 }
 
-/// As many instructions as are asked for, around an address; filler where memory ends.
-pub(super) fn disassembly(debugger: &Debugger, wanted: &Disassemble) -> ResponseBody {
+/// Disassembles the requested number of instructions around an address; pads where memory ends.
+pub(super) fn disassembly(debugger: &Debugger, wanted: &DisassembleArguments) -> ResponseBody {
     let count = wanted.instruction_count;
-    if count > MOST_INSTRUCTIONS {
-        return Err(format!("{count} instructions are more than memory holds"));
+    if count > MAX_INSTRUCTIONS {
+        return Err(format!("too many instructions: {count}, maximum {MAX_INSTRUCTIONS}"));
     }
     let at = moved(debugger, &wanted.memory_reference, wanted.offset)?;
     let distance = usize::try_from(wanted.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
@@ -70,12 +70,12 @@ pub(super) fn disassembly(debugger: &Debugger, wanted: &Disassemble) -> Response
     };
     let mut all: Vec<_> = places.into_iter().map(|at| one_instruction(debugger, at)).collect();
     all.resize_with(count, DisassembledInstruction::filler);
-    Ok(json!({ "instructions": body(&all)? }))
+    Ok(json!({ "instructions": to_body(&all)? }))
 }
 
-/// The addresses of the instructions from one on, to the end of memory.
+/// The addresses of the instructions from an address to the end of memory.
 fn instructions(debugger: &Debugger, from: u16) -> impl Iterator<Item = u16> {
-    successors(from, |at| at.checked_add(debugger.length(*at)))
+    successors(from, |at| at.checked_add(debugger.instruction_length(*at)))
 }
 
 fn successors(first: u16, next: impl FnMut(&u16) -> Option<u16>) -> impl Iterator<Item = u16> {
@@ -85,11 +85,11 @@ fn successors(first: u16, next: impl FnMut(&u16) -> Option<u16>) -> impl Iterato
 fn one_instruction(debugger: &Debugger, at: Option<u16>) -> DisassembledInstruction {
     let Some(at) = at else { return DisassembledInstruction::filler() };
     let code = debugger.code();
-    let shown = instruction_at(debugger, at);
+    let shown = disassemble_at(debugger, at);
     let digits: Vec<String> = shown.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     let line = code.line_at(at);
     DisassembledInstruction {
-        address: reference(shown.address),
+        address: memory_reference(shown.address),
         instruction_bytes: digits.join(" "),
         instruction: shown.text,
         symbol: code.label(at).map(|label| label.name.clone()),

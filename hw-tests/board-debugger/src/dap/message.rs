@@ -1,37 +1,39 @@
-//! Messages of the Debug Adapter Protocol on a stream.
+//! Reads and writes messages of the Debug Adapter Protocol.
 
 use std::io::{self, BufRead, Read, Write};
 
 use super::types::{Message, Request};
 
-/// Most bytes of a message; no request comes near.
+/// Maximum size of a message, far above that of any request.
 const MAX_MESSAGE_BYTES: u64 = 1 << 20;
-/// Most bytes of a line of the header, and most lines.
+/// Limits of a header.
 const MAX_HEADER_LINE_BYTES: u64 = 4096;
 const MAX_HEADER_LINES: usize = 64;
-/// The header that tells the length.
+/// The header field with the length of the message.
 const CONTENT_LENGTH: &str = "Content-Length";
 
-/// The next message; `None` at the end of the stream.
+/// Reads the next message; returns `None` at the end of the stream.
 ///
 /// # Errors
-/// Returns an error if the stream fails, or if what comes is no message or has too many bytes.
+/// Returns an error if the stream fails, or the message is invalid or too long.
 pub(super) fn read(mut input: &mut dyn BufRead) -> io::Result<Option<Request>> {
     let Some(length) = header(input)? else { return Ok(None) };
     if length > MAX_MESSAGE_BYTES {
-        return Err(damaged(format!(
-            "a message has {length} bytes, and {MAX_MESSAGE_BYTES} are the most that is read"
+        return Err(invalid_data(format!(
+            "message too long: {length} bytes, maximum {MAX_MESSAGE_BYTES}"
         )));
     }
     let mut body = Vec::new();
     let read = Read::take(&mut input, length).read_to_end(&mut body)?;
     if (read as u64) < length {
-        return Err(damaged(format!("the stream ends within a message of {length} bytes")));
+        return Err(invalid_data(format!(
+            "unexpected end of the stream in a message of {length} bytes"
+        )));
     }
-    serde_json::from_slice(&body).map(Some).map_err(|error| damaged(error.to_string()))
+    serde_json::from_slice(&body).map(Some).map_err(|error| invalid_data(error.to_string()))
 }
 
-/// Reads the lines of a header, and returns the length that they tell.
+/// Reads a header and returns the length of the message.
 fn header(mut input: &mut dyn BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     for _ in 0..MAX_HEADER_LINES {
@@ -41,14 +43,14 @@ fn header(mut input: &mut dyn BufRead) -> io::Result<Option<u64>> {
             return Ok(None);
         }
         if read as u64 == MAX_HEADER_LINE_BYTES {
-            return Err(damaged(format!(
-                "a line of a header has {MAX_HEADER_LINE_BYTES} bytes or more"
+            return Err(invalid_data(format!(
+                "header line too long: {MAX_HEADER_LINE_BYTES} bytes or more"
             )));
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
         if line.is_empty() {
-            let missing = || damaged(format!("a message without its {CONTENT_LENGTH}"));
+            let missing = || invalid_data(format!("message without {CONTENT_LENGTH}"));
             return length.ok_or_else(missing).map(Some);
         }
         if let Some((name, value)) = line.split_once(':')
@@ -56,22 +58,22 @@ fn header(mut input: &mut dyn BufRead) -> io::Result<Option<u64>> {
         {
             let value = value.trim();
             let number = value.parse().map_err(|_| {
-                damaged(format!(
-                    "the {CONTENT_LENGTH} is {}, which is no length",
+                invalid_data(format!(
+                    "invalid {CONTENT_LENGTH} '{}': expected a number of bytes",
                     value.escape_debug()
                 ))
             })?;
             length = Some(number);
         }
     }
-    Err(damaged(format!("a header has more than {MAX_HEADER_LINES} lines")))
+    Err(invalid_data(format!("header too long: more than {MAX_HEADER_LINES} lines")))
 }
 
-fn damaged(what: String) -> io::Error {
+fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Sends a message.
+/// Writes a message.
 pub(super) fn write(output: &mut dyn Write, message: &Message<'_>) -> io::Result<()> {
     let body = serde_json::to_string(message).map_err(io::Error::other)?;
     write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
@@ -90,18 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_and_not_kept() {
+    fn invalid_messages_are_errors() {
         let long = "x".repeat(100_000);
         let many = "A: b\r\n".repeat(100);
         for (input, expected) in [
-            ("Content-Length: 2000000\r\n\r\n", "a message has 2000000 bytes, and 1048576 are"),
-            ("Content-Length: 99999999999999999999\r\n\r\n", "is 99999999999999999999, which is"),
-            ("Content-Length: -1\r\n\r\n", "is -1, which is no length"),
-            ("Content-Length: \u{1b}\r\n\r\n", "is \\u{1b}, which is no length"),
-            ("Content-Length: 9\r\n\r\n{}", "the stream ends within a message of 9 bytes"),
-            ("Content-Type: x\r\n\r\n", "a message without its Content-Length"),
-            (&long, "a line of a header has 4096 bytes or more"),
-            (&many, "a header has more than 64 lines"),
+            ("Content-Length: 2000000\r\n\r\n", "message too long: 2000000 bytes, maximum 1048576"),
+            (
+                "Content-Length: 99999999999999999999\r\n\r\n",
+                "invalid Content-Length '99999999999999999999'",
+            ),
+            ("Content-Length: -1\r\n\r\n", "invalid Content-Length '-1': expected"),
+            ("Content-Length: \u{1b}\r\n\r\n", "invalid Content-Length '\\u{1b}': expected"),
+            ("Content-Length: 9\r\n\r\n{}", "unexpected end of the stream in a message of 9 bytes"),
+            ("Content-Type: x\r\n\r\n", "message without Content-Length"),
+            (&long, "header line too long: 4096 bytes or more"),
+            (&many, "header too long: more than 64 lines"),
             ("", "None"),
         ] {
             let error = error_of(input);

@@ -14,12 +14,12 @@ const MAX_PENDING_REQUESTS: usize = 256;
 /// The requests received and not yet handled.
 pub(super) struct RequestReader {
     requests: Receiver<io::Result<Option<Request>>>,
-    waiting: VecDeque<io::Result<Option<Request>>>,
+    pending: VecDeque<io::Result<Option<Request>>>,
 }
 
 impl RequestReader {
     /// Reads a stream to its end, or to the first invalid message.
-    pub(super) fn of(mut input: impl BufRead + Send + 'static) -> Self {
+    pub(super) fn new(mut input: impl BufRead + Send + 'static) -> Self {
         let (send, requests) = sync_channel(MAX_REQUESTS_READ_AHEAD);
         std::thread::spawn(move || {
             loop {
@@ -30,17 +30,17 @@ impl RequestReader {
                 }
             }
         });
-        Self { requests, waiting: VecDeque::new() }
+        Self { requests, pending: VecDeque::new() }
     }
 
     /// Returns `true` if a launch in progress is to be cancelled: on request, at the end of the
     /// stream, or if the queue is full.
     pub(super) fn wants_stop(&mut self) -> bool {
-        let room = MAX_PENDING_REQUESTS.saturating_sub(self.waiting.len());
-        self.waiting.extend(self.requests.try_iter().take(room));
-        let is_full = self.waiting.len() >= MAX_PENDING_REQUESTS;
+        let room = MAX_PENDING_REQUESTS.saturating_sub(self.pending.len());
+        self.pending.extend(self.requests.try_iter().take(room));
+        let is_full = self.pending.len() >= MAX_PENDING_REQUESTS;
         is_full
-            || self.waiting.iter().any(|request| match request {
+            || self.pending.iter().any(|request| match request {
                 Ok(Some(request)) => {
                     ["disconnect", "terminate", "pause", "cancel"].contains(&&*request.command)
                 }
@@ -51,16 +51,16 @@ impl RequestReader {
     /// Waits for the next request; `None` at the end of the stream.
     pub(super) fn next(&mut self) -> io::Result<Option<Request>> {
         // The channel closes after the end of the stream: report the end again.
-        self.waiting.pop_front().or_else(|| self.requests.recv().ok()).unwrap_or(Ok(None))
+        self.pending.pop_front().or_else(|| self.requests.recv().ok()).unwrap_or(Ok(None))
     }
 
     /// Returns the next request that has arrived, without waiting.
-    pub(super) fn take(&mut self) -> Option<io::Result<Option<Request>>> {
-        self.waiting.pop_front().or_else(|| self.requests.try_recv().ok())
+    pub(super) fn try_next(&mut self) -> Option<io::Result<Option<Request>>> {
+        self.pending.pop_front().or_else(|| self.requests.try_recv().ok())
     }
 
     /// Puts a request back to the front.
     pub(super) fn put_back(&mut self, request: io::Result<Option<Request>>) {
-        self.waiting.push_front(request);
+        self.pending.push_front(request);
     }
 }

@@ -1,13 +1,13 @@
-//! Requests and bodies of the Debug Adapter Protocol (1.65), as far as the adapter uses them.
+//! The requests and bodies of the Debug Adapter Protocol (1.65) that the adapter uses.
 //!
-//! Fields have the protocol's own names through serde, and its units and meanings
+//! Fields have the protocol's names, through serde, and its units and meanings
 //! (microsoft.github.io/debug-adapter-protocol).
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A request as it comes.
+/// A request as received.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Request {
     pub(super) seq: i64,
@@ -17,19 +17,19 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// The arguments in the form that the command has.
+    /// Parses the arguments of the command.
     ///
     /// # Errors
-    /// Returns a message that names what is missing or of another type.
+    /// Returns a message that names the missing argument, or the one of the wrong type.
     pub(super) fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
         let given = self.arguments.clone();
         let given = if given.is_null() { Value::Object(serde_json::Map::new()) } else { given };
         serde_json::from_value(given)
-            .map_err(|error| format!("the arguments of {} make no sense: {error}", self.command))
+            .map_err(|error| format!("invalid arguments of {}: {error}", self.command))
     }
 }
 
-/// A response or an event as it goes out.
+/// A response or an event as sent.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Message<'a> {
@@ -51,7 +51,7 @@ pub(super) enum Message<'a> {
     },
 }
 
-/// The features of the adapter; what is not named it has not.
+/// The features of the adapter; others are not supported.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools, reason = "the protocol has a flag for each feature")]
@@ -97,20 +97,20 @@ impl Capabilities {
     };
 }
 
-/// Arguments of `initialize`, as far as the adapter could not do what they say.
+/// Arguments of `initialize` that the adapter supports with one value only.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Client {
+pub(super) struct ClientFormat {
     lines_start_at1: Option<bool>,
     columns_start_at1: Option<bool>,
     path_format: Option<String>,
 }
 
-impl Client {
-    /// Checks that a client counts and names as the adapter does.
+impl ClientFormat {
+    /// Checks that the client counts from 1 and uses paths.
     ///
     /// # Errors
-    /// Returns a message that names the argument which says otherwise.
+    /// Returns a message that names the unsupported argument.
     pub(super) fn check(&self) -> Result<(), String> {
         let counts =
             [("linesStartAt1", self.lines_start_at1), ("columnsStartAt1", self.columns_start_at1)];
@@ -130,43 +130,43 @@ impl Client {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LaunchArguments {
-    /// A position, in FEN.
+    /// A position in FEN.
     pub fen: Option<String>,
-    /// The square of it, such as `e4`.
+    /// The square whose exchange is debugged, such as `e4`.
     pub square: Option<String>,
     /// A program instead: source, ELF or Intel HEX.
     pub program: Option<String>,
     /// The board's profile.
     pub board: Option<String>,
-    /// A real board, by the debug kernel: its name in the rig file, device or address.
+    /// A real board with the debug kernel: its name in the rig file, a device or an address.
     pub port: Option<String>,
     /// The rig file.
     pub rig: Option<String>,
-    /// MAME's board by the debug kernel: the machine, or an empty text for the profile's first.
+    /// MAME's board with the debug kernel: the machine, or an empty text for the profile's first.
     pub mame: Option<String>,
-    /// A file for a transcript of the line.
+    /// A file to which the line traffic is recorded.
     pub record: Option<String>,
-    /// A transcript that is to be gone through without a board.
+    /// A transcript to replay instead of a board.
     pub replay: Option<String>,
     /// The evaluator's behaviour.
     pub behaviour: Option<String>,
-    /// A folder with routines in place of ours.
+    /// A folder with the user's own routines.
     pub sargon_dir: Option<String>,
-    /// The layout of a program that is assembled.
+    /// The layout file for a program in source.
     pub layout: Option<String>,
-    /// Symbols that are defined before its first line, `NAME` or `NAME=VALUE`.
+    /// Symbols defined before its first line, `NAME` or `NAME=VALUE`.
     #[serde(default)]
     pub define: Vec<String>,
-    /// Folders where inserted files are.
+    /// Folders to search for inserted files.
     #[serde(default)]
     pub include: Vec<String>,
     /// A symbol file.
     pub symbols: Option<String>,
     /// Entry of the program: a label or a number.
     pub entry: Option<String>,
-    /// Seconds of the board's time within which it must come to the call.
+    /// Time limit for reaching the call, in seconds of the board's time.
     pub within: Option<f64>,
-    /// Whether to stop before the first instruction of a program; if not given, yes.
+    /// Whether to stop before the first instruction of a program; defaults to `true`.
     pub stop_on_entry: Option<bool>,
 }
 
@@ -182,8 +182,7 @@ pub(super) struct Source {
     pub(super) source_reference: Option<u64>,
 }
 
-/// A breakpoint as requested: a place of the kind that its request is about, and what all kinds may
-/// have.
+/// A requested breakpoint; which field has its location depends on the request.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RequestedBreakpoint {
@@ -198,16 +197,16 @@ pub(super) struct RequestedBreakpoint {
     pub(super) hit_condition: Option<String>,
 }
 
-/// Arguments of the requests that set breakpoints, each of which replaces those of its kind.
+/// Arguments of the `set...Breakpoints` requests, each of which replaces those of its kind.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct SetBreakpoints {
+pub(super) struct SetBreakpointsArguments {
     #[serde(default)]
     pub(super) source: Source,
     #[serde(default)]
     pub(super) breakpoints: Vec<RequestedBreakpoint>,
 }
 
-/// A breakpoint as it was set.
+/// The result of setting a breakpoint.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BreakpointStatus {
@@ -234,7 +233,7 @@ impl BreakpointStatus {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BreakpointLocations {
+pub(super) struct BreakpointLocationsArguments {
     #[serde(default)]
     pub(super) source: Source,
     pub(super) line: u32,
@@ -243,7 +242,7 @@ pub(super) struct BreakpointLocations {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DataInfo {
+pub(super) struct DataBreakpointInfoArguments {
     pub(super) variables_reference: Option<u64>,
     pub(super) name: String,
     #[serde(default)]
@@ -253,7 +252,7 @@ pub(super) struct DataInfo {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StackTrace {
+pub(super) struct StackTraceArguments {
     #[serde(default)]
     pub(super) start_frame: usize,
     #[serde(default)]
@@ -262,7 +261,7 @@ pub(super) struct StackTrace {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Variables {
+pub(super) struct VariablesArguments {
     pub(super) variables_reference: u64,
     #[serde(default)]
     pub(super) start: usize,
@@ -270,7 +269,7 @@ pub(super) struct Variables {
     pub(super) count: usize,
 }
 
-/// A variable as it is shown.
+/// A variable in a response.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Variable {
@@ -283,33 +282,33 @@ pub(super) struct Variable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) memory_reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) presentation_hint: Option<Hint>,
+    pub(super) presentation_hint: Option<PresentationHint>,
     pub(super) variables_reference: u64,
 }
 
 /// The attributes of a variable, such as `readOnly`.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Hint {
+pub(super) struct PresentationHint {
     pub(super) attributes: Vec<&'static str>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SetVariable {
+pub(super) struct SetVariableArguments {
     pub(super) variables_reference: u64,
     pub(super) name: String,
     pub(super) value: String,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Evaluate {
+pub(super) struct EvaluateArguments {
     pub(super) expression: String,
     pub(super) context: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SourceText {
+pub(super) struct SourceArguments {
     #[serde(default)]
     pub(super) source: Source,
     pub(super) source_reference: Option<u64>,
@@ -317,7 +316,7 @@ pub(super) struct SourceText {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Disassemble {
+pub(super) struct DisassembleArguments {
     pub(super) memory_reference: String,
     #[serde(default)]
     pub(super) offset: i64,
@@ -347,7 +346,7 @@ pub(super) struct DisassembledInstruction {
 impl DisassembledInstruction {
     /// An entry in place of an instruction that lies outside memory.
     pub(super) fn filler() -> Self {
-        // -1 is the address that VS Code passes over; the protocol leaves it open.
+        // VS Code skips instructions at address -1; the protocol does not define one.
         let address = "-1".to_owned();
         let presentation_hint = Some("invalid");
         Self { address, presentation_hint, ..Self::default() }
@@ -357,7 +356,7 @@ impl DisassembledInstruction {
 /// Arguments of `readMemory` and `writeMemory`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Memory {
+pub(super) struct MemoryArguments {
     pub(super) memory_reference: String,
     #[serde(default)]
     pub(super) offset: i64,
@@ -368,7 +367,7 @@ pub(super) struct Memory {
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Step {
+pub(super) struct StepArguments {
     #[serde(default)]
     pub(super) granularity: String,
 }
@@ -391,7 +390,7 @@ pub(super) struct StackFrame {
 /// The body of `stopped`.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Stopped {
+pub(super) struct StoppedBody {
     pub(super) reason: &'static str,
     pub(super) thread_id: u64,
     pub(super) all_threads_stopped: bool,

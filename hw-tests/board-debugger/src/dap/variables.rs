@@ -1,31 +1,38 @@
-//! Variables: the registers of both sets, the article's names for them, the attackers array and the
-//! board.
+//! Variables: registers, flags, the roles of registers (the article's Table 2), the attackers array
+//! and the board.
 
 use serde_json::{Value, json};
 
-use super::queries::{ResponseBody, body, reference};
-use super::types::{DataInfo, Hint, SetVariable, Variable, Variables};
-use crate::commands::{parse_watch, set_named};
-use crate::condition::parse_number;
+use super::response::{ResponseBody, memory_reference, to_body};
+use super::types::{
+    DataBreakpointInfoArguments, PresentationHint, SetVariableArguments, Variable,
+    VariablesArguments,
+};
+use crate::commands::{parse_watch, set_register_or_flag};
+use crate::expression::parse_number;
 use crate::location;
-use crate::render::{ARRAY, board_text, pieces};
-use crate::{Debugger, FLAGS, PAIRS, REGISTERS, WatchTarget, register, xchng_register_roles};
+use crate::render::{ARRAY, format_attackers, position_lines};
+use crate::{
+    Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, register_value,
+    xchng_register_roles,
+};
 
-/// References of the scopes.
+/// Variables references of the scopes.
 const REGISTER_SCOPE: u64 = 1;
 const FLAG_SCOPE: u64 = 2;
 const ROLE_SCOPE: u64 = 3;
 const ARRAY_SCOPE: u64 = 4;
 const BOARD_SCOPE: u64 = 5;
-/// The bytes of a section of the attackers array.
-const SECTION: [&str; 7] = ["count", "pawns", "knights", "bishops", "rooks", "queens", "kings"];
+/// The names of the bytes in a section of the attackers array.
+const SECTION_BYTE_NAMES: [&str; 7] =
+    ["count", "pawns", "knights", "bishops", "rooks", "queens", "kings"];
 
-/// A value for people: hexadecimal and decimal.
-pub(super) fn value(value: u16) -> String {
+/// Formats a number in hexadecimal and decimal.
+pub(super) fn format_number(value: u16) -> String {
     if value > 0xFF { format!("{value:04X}H ({value})") } else { format!("{value:02X}H ({value})") }
 }
 
-/// The scopes; those of the evaluator only where it is.
+/// Lists the scopes; those of the evaluator only if the program contains it.
 pub(super) fn scopes(debugger: &Debugger) -> Value {
     let has_array = debugger.code().symbol("ATKLST").is_some();
     let all = [
@@ -35,53 +42,57 @@ pub(super) fn scopes(debugger: &Debugger) -> Value {
         ("Attackers array", ARRAY_SCOPE, has_array),
         ("Board", BOARD_SCOPE, true),
     ];
-    let scope = |(name, reference, _): (&str, u64, bool)| json!({ "name": name, "variablesReference": reference, "expensive": false });
+    let scope = |(name, reference, _): (&str, u64, bool)| {
+        json!({
+            "name": name, "variablesReference": reference, "expensive": false
+        })
+    };
     let scopes: Vec<Value> =
         all.into_iter().filter(|(_, _, is_there)| *is_there).map(scope).collect();
     json!({ "scopes": scopes })
 }
 
-/// The variables of a scope.
-pub(super) fn list(debugger: &Debugger, wanted: &Variables) -> ResponseBody {
-    let all = of_scope(debugger, wanted.variables_reference)?;
+/// Lists the variables of a scope.
+pub(super) fn list(debugger: &Debugger, wanted: &VariablesArguments) -> ResponseBody {
+    let all = scope_variables(debugger, wanted.variables_reference)?;
     let most = if wanted.count == 0 { all.len() } else { wanted.count };
     let chosen: Vec<Variable> = all.into_iter().skip(wanted.start).take(most).collect();
-    Ok(json!({ "variables": body(&chosen)? }))
+    Ok(json!({ "variables": to_body(&chosen)? }))
 }
 
-fn of_scope(debugger: &Debugger, scope: u64) -> Result<Vec<Variable>, String> {
+fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Variable>, String> {
     let registers = debugger.registers();
-    let named = |name: &str| variable(name, register(&registers, name).unwrap_or(0));
+    let named = |name: &str| variable(name, register_value(&registers, name).unwrap_or(0));
     Ok(match scope {
         REGISTER_SCOPE => {
-            let singles = REGISTERS.iter().filter(|name| !PAIRS.contains(name));
-            PAIRS.iter().chain(singles).map(|name| named(name)).collect()
+            let singles = REGISTER_NAMES.iter().filter(|name| !REGISTER_PAIRS.contains(name));
+            REGISTER_PAIRS.iter().chain(singles).map(|name| named(name)).collect()
         }
         FLAG_SCOPE => FLAGS.iter().map(|(name, _)| named(name)).collect(),
         ROLE_SCOPE => roles(debugger),
         ARRAY_SCOPE => array(debugger),
         BOARD_SCOPE => board(debugger),
-        _ => return Err("there is no such scope".to_owned()),
+        _ => return Err("unknown scope".to_owned()),
     })
 }
 
 fn variable(name: &str, number: u16) -> Variable {
     Variable {
         name: name.to_owned(),
-        value: value(number),
+        value: format_number(number),
         evaluate_name: Some(name.to_owned()),
-        memory_reference: Some(reference(number)),
+        memory_reference: Some(memory_reference(number)),
         ..Variable::default()
     }
 }
 
-/// Something to read, not to set.
+/// A read-only variable.
 fn read_only(name: &str, value: String) -> Variable {
-    let presentation_hint = Some(Hint { attributes: vec!["readOnly"] });
+    let presentation_hint = Some(PresentationHint { attributes: vec!["readOnly"] });
     Variable { name: name.to_owned(), value, presentation_hint, ..Variable::default() }
 }
 
-/// The registers by the article's names; the residue has a sign.
+/// The registers by role; the residue is signed.
 fn roles(debugger: &Debugger) -> Vec<Variable> {
     let shown = |role: crate::RegisterRole| {
         let mut shown = variable(role.meaning, role.value);
@@ -94,58 +105,61 @@ fn roles(debugger: &Debugger) -> Vec<Variable> {
     xchng_register_roles(&debugger.registers(), debugger.code()).into_iter().map(shown).collect()
 }
 
-/// The attackers array: each side as pieces, then byte by byte.
+/// The attackers array: each side as pieces, then its bytes.
 fn array(debugger: &Debugger) -> Vec<Variable> {
     let Some(at) = debugger.code().symbol("ATKLST") else { return Vec::new() };
     let bytes = debugger.dump(at, usize::from(ARRAY));
-    let (white, black) = bytes.split_at(SECTION.len());
-    let mut all = vec![read_only("White", pieces(white)), read_only("Black", pieces(black))];
+    let (white, black) = bytes.split_at(SECTION_BYTE_NAMES.len());
+    let mut all = vec![
+        read_only("White", format_attackers(white)),
+        read_only("Black", format_attackers(black)),
+    ];
     all.extend(array_bytes().into_iter().zip(at..).map(|(name, at)| {
         let shown = variable(&name, debugger.peek(at).into());
         let evaluate_name = Some(format!("[{at}]"));
-        Variable { memory_reference: Some(reference(at)), evaluate_name, ..shown }
+        Variable { memory_reference: Some(memory_reference(at)), evaluate_name, ..shown }
     }));
     all
 }
 
-/// The names of the array's bytes, in their order.
+/// The names of the array's bytes, in order of addresses.
 fn array_bytes() -> Vec<String> {
     let sides = ["White", "Black"].into_iter();
-    sides.flat_map(|side| SECTION.map(|name| format!("{side}: {name}"))).collect()
+    sides.flat_map(|side| SECTION_BYTE_NAMES.map(|name| format!("{side}: {name}"))).collect()
 }
 
-/// The address of one of the array's bytes.
+/// The address of a byte of the array by name.
 fn array_byte(debugger: &Debugger, name: &str) -> Option<u16> {
     let offset = array_bytes().iter().position(|one| one == name)?;
     Some(debugger.code().symbol("ATKLST")?.wrapping_add(offset as u16))
 }
 
-/// The register that has a meaning of Table 2 now.
+/// The register that currently has a role of Table 2.
 fn register_of(debugger: &Debugger, meaning: &str) -> Option<String> {
     let mut roles = xchng_register_roles(&debugger.registers(), debugger.code()).into_iter();
     roles.find(|role| role.meaning == meaning).map(|role| role.register)
 }
 
 fn board(debugger: &Debugger) -> Vec<Variable> {
-    let place = debugger.code().place_of(debugger.registers().pc);
+    let place = debugger.code().describe_address(debugger.registers().pc);
     let mut all = vec![
         read_only("T-states", debugger.clock().to_string()),
         read_only("instructions since the start", debugger.step_count().to_string()),
         read_only("at", place),
     ];
     // The row after the eight ranks names the files.
-    all.extend(board_text(debugger).iter().take(8).map(|row| {
+    all.extend(position_lines(debugger).iter().take(8).map(|row| {
         let (rank, squares) = row.split_at(1);
         read_only(&format!("rank {rank}"), squares.to_owned())
     }));
     all
 }
 
-/// Sets a variable to what a person has typed over its value.
-pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariable) -> ResponseBody {
+/// Sets a variable to a typed value.
+pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariableArguments) -> ResponseBody {
     let none = || format!("{} can't be set", wanted.name);
     debugger.can_modify()?;
-    let number = typed(debugger, &wanted.value)?;
+    let number = parse_typed_value(debugger, &wanted.value)?;
     let name = match wanted.variables_reference {
         ROLE_SCOPE => register_of(debugger, &wanted.name).ok_or_else(none)?,
         ARRAY_SCOPE => {
@@ -153,25 +167,24 @@ pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariable) -> ResponseBody
             let byte = u8::try_from(number);
             let byte = byte.map_err(|_| format!("{number} does not fit a byte"))?;
             debugger.poke(at, &[byte]);
-            return Ok(json!({ "value": value(number) }));
+            return Ok(json!({ "value": format_number(number) }));
         }
         REGISTER_SCOPE | FLAG_SCOPE => wanted.name.clone(),
         _ => return Err(none()),
     };
     // A negative number in a register of eight bits means its low byte.
-    let is_byte = !PAIRS.contains(&name.as_str());
+    let is_byte = !REGISTER_PAIRS.contains(&name.as_str());
     let number = if is_byte && number >= 0xFF80 { number & 0xFF } else { number };
-    set_named(debugger, &name, &number.to_string())?;
-    let now = register(&debugger.registers(), &name).unwrap_or(0);
-    Ok(json!({ "value": value(now), "memoryReference": reference(now) }))
+    set_register_or_flag(debugger, &name, &number.to_string())?;
+    let now = register_value(&debugger.registers(), &name).unwrap_or(0);
+    Ok(json!({ "value": format_number(now), "memoryReference": memory_reference(now) }))
 }
 
-/// The number that a text means: an expression, a number with a sign, or a value in the form that
-/// is shown.
-fn typed(debugger: &Debugger, text: &str) -> Result<u16, String> {
+/// Parses a typed value: an expression, a signed number, or a value as [`format_number`] shows it.
+fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, String> {
     let (text, is_shown) = text.split_once(" (").map_or((text, false), |(text, _)| (text, true));
     let text = text.trim();
-    // A shown value may begin with a letter, as no number of the language and as names may.
+    // Shown values, unlike numbers in expressions, may begin with a letter.
     let digits = text.strip_suffix('H').filter(|digits| matches!(digits.len(), 2 | 4));
     let shown = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
     if let Some(value) = shown.filter(|_| is_shown) {
@@ -180,20 +193,19 @@ fn typed(debugger: &Debugger, text: &str) -> Result<u16, String> {
     if let Some(value) = text.strip_prefix('-').and_then(|text| parse_number(text.trim())) {
         return Ok(value.wrapping_neg());
     }
-    location::value(debugger, text.strip_prefix('+').unwrap_or(text))
-        .ok()
-        .or(shown)
-        .ok_or_else(|| format!("'{text}' is no value; one is like 12, 1FH, 0x1F, -1 or HL + 1"))
+    location::evaluate(debugger, text.strip_prefix('+').unwrap_or(text)).ok().or(shown).ok_or_else(
+        || format!("invalid value '{text}': expected one such as 12, 1FH, 0x1F, -1 or HL + 1"),
+    )
 }
 
-/// Whether something can be watched, and by which name: a variable, an address range, or what the
-/// command `watch` takes, such as a label or a port.
-pub(super) fn data_info(debugger: &Debugger, wanted: &DataInfo) -> ResponseBody {
+/// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
+/// `watch`, such as a label or a port.
+pub(super) fn data_info(debugger: &Debugger, wanted: &DataBreakpointInfoArguments) -> ResponseBody {
     let bytes = wanted.bytes.unwrap_or(1).max(1);
     let id = match wanted.variables_reference {
         _ if wanted.as_address => Some(format!("{},{bytes}", wanted.name)),
         Some(ROLE_SCOPE) => register_of(debugger, &wanted.name),
-        Some(ARRAY_SCOPE) => array_byte(debugger, &wanted.name).map(reference),
+        Some(ARRAY_SCOPE) => array_byte(debugger, &wanted.name).map(memory_reference),
         Some(FLAG_SCOPE | BOARD_SCOPE) => None,
         _ => Some(wanted.name.clone()),
     };
@@ -205,8 +217,8 @@ pub(super) fn data_info(debugger: &Debugger, wanted: &DataInfo) -> ResponseBody 
         let description = format!("{} can't be watched", wanted.name);
         return Ok(json!({ "dataId": null, "description": description }));
     };
-    // A register is read without a bus cycle that could be seen.
-    let is_register = matches!(watch.what, WatchTarget::Register(_));
+    // Reads of a register have no bus cycle and can't be watched.
+    let is_register = matches!(watch.target, WatchTarget::Register(_));
     let access = if is_register { json!(["write"]) } else { json!(["read", "write", "readWrite"]) };
     Ok(json!({ "dataId": id, "description": id, "accessTypes": access, "canPersist": true }))
 }

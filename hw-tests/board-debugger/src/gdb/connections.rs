@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use host_platform::net::keep_alive;
+use host_platform::net::enable_keepalive;
 
-use super::packet::packed;
+use super::packet::encode_packet;
 
 /// TCP keep-alive: a peer that vanished is detected after about a minute.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
@@ -73,7 +73,7 @@ fn admit(
     send: &Sender<io::Result<GdbConnection>>,
 ) {
     let (mut stream, peer) = match stream.and_then(first_byte) {
-        Ok(Some(speaking)) => speaking,
+        Ok(Some(accepted)) => accepted,
         Ok(None) => return,
         Err(error) => {
             let _ = send.send(Err(error));
@@ -91,7 +91,7 @@ fn admit(
 /// Sends `BUSY_ERROR` and closes. Reads what gdb has sent first: closing with unread bytes would
 /// reset the connection before gdb receives the error.
 fn refuse(stream: &mut TcpStream) {
-    let _ = stream.write_all(format!("+{}", packed(BUSY_ERROR)).as_bytes());
+    let _ = stream.write_all(format!("+{}", encode_packet(BUSY_ERROR)).as_bytes());
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(CLOSE_TIMEOUT));
     let mut left = [0; 256];
@@ -106,9 +106,9 @@ fn refuse(stream: &mut TcpStream) {
 fn first_byte(stream: TcpStream) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     let peer = stream.peer_addr()?;
     stream.set_nodelay(true)?;
-    keep_alive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
+    enable_keepalive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
     stream.set_read_timeout(Some(FIRST_BYTE_TIMEOUT))?;
-    let speaks = stream.peek(&mut [0]).is_ok_and(|count| count > 0);
+    let has_sent = stream.peek(&mut [0]).is_ok_and(|count| count > 0);
     stream.set_read_timeout(None)?;
-    Ok(speaks.then_some((stream, peer)))
+    Ok(has_sent.then_some((stream, peer)))
 }

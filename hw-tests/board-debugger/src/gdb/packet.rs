@@ -1,38 +1,38 @@
-//! Packets on the line to gdb, and the byte by which it interrupts a board that runs.
+//! Packets on the line to gdb, and the byte that interrupts a running board.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-/// The byte that asks a running target to stop.
+/// The byte that interrupts a running target.
 const INTERRUPT: u8 = 3;
 /// The byte before a packet.
 const PACKET_START: u8 = b'$';
-/// Most bytes that are kept while the board runs: what gdb sends then is an acknowledgement, an
-/// interrupt, or a packet or two.
+/// Limit of bytes buffered while the board runs: gdb then sends only acknowledgements, an
+/// interrupt, or a few packets.
 const MAX_BUFFERED_BYTES: usize = 1 << 16;
 
-/// A packet whose check is right.
+/// A packet with a valid checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packet {
-    /// The whole of it.
-    Whole(Vec<u8>),
-    /// It had so many bytes, and they were not kept.
+    /// The content of the packet.
+    Complete(Vec<u8>),
+    /// The length of a packet that was too long and is discarded.
     TooLong(u64),
 }
 
 /// A line to gdb.
-pub trait Stream: Read + Write {
-    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the line.
+pub trait GdbStream: Read + Write {
+    /// Reads the bytes that have arrived, without waiting. `Ok(0)` is the end of the stream.
     ///
     /// # Errors
-    /// Returns an error of kind `WouldBlock` if nothing has arrived, and any other if the line
+    /// Returns an error of kind `WouldBlock` if nothing has arrived, and any other if the stream
     /// fails.
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
-impl Stream for TcpStream {
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl GdbStream for TcpStream {
+    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.set_nonblocking(true)?;
         let result = self.read(buffer);
         self.set_nonblocking(false)?;
@@ -40,48 +40,48 @@ impl Stream for TcpStream {
     }
 }
 
-/// gdb at the other end of a line.
-pub struct Client<'s> {
-    stream: &'s mut dyn Stream,
-    /// Bytes that arrived while the board ran and are no interrupt.
+/// A connection to gdb.
+pub struct GdbClient<'s> {
+    stream: &'s mut dyn GdbStream,
+    /// Bytes received while the board ran, without the interrupt.
     arrived: VecDeque<u8>,
-    has_gone: bool,
+    is_disconnected: bool,
 }
 
-impl<'s> Client<'s> {
-    /// Takes a line.
-    pub fn new(stream: &'s mut dyn Stream) -> Self {
-        Self { stream, arrived: VecDeque::new(), has_gone: false }
+impl<'s> GdbClient<'s> {
+    /// Creates a client on a stream.
+    pub fn new(stream: &'s mut dyn GdbStream) -> Self {
+        Self { stream, arrived: VecDeque::new(), is_disconnected: false }
     }
 
-    /// Whether gdb asks a running board to stop, or has gone; does not wait. Other bytes before the
-    /// interrupt, such as an acknowledgement that is late, do not hide it. A client that sends
-    /// without end is to be answered, too.
+    /// Returns `true` if gdb has sent the interrupt byte or has disconnected; does not wait. Bytes
+    /// before it, such as a late acknowledgement, are skipped. Also returns `true` if the buffer is
+    /// full, so that a client that keeps sending gets a reply.
     pub fn is_interrupted(&mut self) -> bool {
         if self.arrived.len() >= MAX_BUFFERED_BYTES {
             return true;
         }
         let mut buffer = [0; 256];
-        match self.stream.read_now(&mut buffer) {
-            Ok(0) => self.has_gone = true,
+        match self.stream.try_read(&mut buffer) {
+            Ok(0) => self.is_disconnected = true,
             Ok(count) => self.arrived.extend(&buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(_) => self.has_gone = true,
+            Err(_) => self.is_disconnected = true,
         }
         let before_packet = self.arrived.iter().take_while(|byte| **byte != PACKET_START);
         let found = before_packet.into_iter().position(|byte| *byte == INTERRUPT);
         if let Some(at) = found {
             self.arrived.drain(..=at);
         }
-        found.is_some() || self.has_gone
+        found.is_some() || self.is_disconnected
     }
 
-    /// The next packet whose check is right; `None` when gdb has hung up. Of one that is longer
-    /// than `most` the length is returned.
+    /// Waits for the next packet with a valid checksum; returns `None` if gdb has disconnected.
+    /// Only the length is returned of a packet with more than `max_bytes`.
     pub(super) fn receive(
         &mut self,
         acknowledges: bool,
-        most: usize,
+        max_bytes: usize,
     ) -> io::Result<Option<Packet>> {
         loop {
             match self.byte()? {
@@ -89,7 +89,7 @@ impl<'s> Client<'s> {
                 Some(PACKET_START) => {}
                 Some(_) => continue,
             }
-            let Some((packet, good)) = self.body(most)? else { return Ok(None) };
+            let Some((packet, good)) = self.body(max_bytes)? else { return Ok(None) };
             if acknowledges {
                 self.stream.write_all(if good { b"+" } else { b"-" })?;
             }
@@ -99,8 +99,8 @@ impl<'s> Client<'s> {
         }
     }
 
-    /// The bytes up to the check, and whether that is right.
-    fn body(&mut self, most: usize) -> io::Result<Option<(Packet, bool)>> {
+    /// Reads a packet up to its checksum; returns whether that is valid.
+    fn body(&mut self, max_bytes: usize) -> io::Result<Option<(Packet, bool)>> {
         let mut packet = Vec::new();
         let mut length = 0u64;
         let mut sum = 0u8;
@@ -111,7 +111,7 @@ impl<'s> Client<'s> {
                 Some(byte) => {
                     length += 1;
                     sum = sum.wrapping_add(byte);
-                    if packet.len() < most {
+                    if packet.len() < max_bytes {
                         packet.push(byte);
                     }
                 }
@@ -119,15 +119,15 @@ impl<'s> Client<'s> {
         }
         let (Some(high), Some(low)) = (self.byte()?, self.byte()?) else { return Ok(None) };
         let is_whole = packet.len() as u64 == length;
-        let packet = if is_whole { Packet::Whole(packet) } else { Packet::TooLong(length) };
-        Ok(Some((packet, hex(&[high, low]) == Some(u64::from(sum)))))
+        let packet = if is_whole { Packet::Complete(packet) } else { Packet::TooLong(length) };
+        Ok(Some((packet, parse_hex(&[high, low]) == Some(u64::from(sum)))))
     }
 
     fn byte(&mut self) -> io::Result<Option<u8>> {
         if let Some(byte) = self.arrived.pop_front() {
             return Ok(Some(byte));
         }
-        if self.has_gone {
+        if self.is_disconnected {
             return Ok(None);
         }
         let mut byte = [0];
@@ -136,33 +136,33 @@ impl<'s> Client<'s> {
 
     /// Sends a packet.
     pub(super) fn send(&mut self, text: &str) -> io::Result<()> {
-        self.stream.write_all(packed(text).as_bytes())?;
+        self.stream.write_all(encode_packet(text).as_bytes())?;
         self.stream.flush()
     }
 }
 
-/// A packet with its check.
-pub(super) fn packed(text: &str) -> String {
+/// Encodes a packet with its checksum.
+pub(super) fn encode_packet(text: &str) -> String {
     let sum = text.bytes().fold(0u8, u8::wrapping_add);
     format!("${text}#{sum:02x}")
 }
 
-/// A number in hexadecimal digits.
-pub(super) fn hex(digits: &[u8]) -> Option<u64> {
+/// Parses a number in hexadecimal digits.
+pub(super) fn parse_hex(digits: &[u8]) -> Option<u64> {
     let are_digits = digits.iter().all(u8::is_ascii_hexdigit);
     let text = std::str::from_utf8(digits).ok().filter(|_| are_digits)?;
     u64::from_str_radix(text, 16).ok()
 }
 
-/// Bytes in pairs of hexadecimal digits.
-pub(super) fn bytes(digits: &str) -> Option<Vec<u8>> {
+/// Decodes pairs of hexadecimal digits.
+pub(super) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     pairs
-        .map(|pair| (pair.len() == 2).then(|| hex(pair).map(|byte| byte as u8)).flatten())
+        .map(|pair| (pair.len() == 2).then(|| parse_hex(pair).map(|byte| byte as u8)).flatten())
         .collect()
 }
 
-/// Text as pairs of hexadecimal digits.
-pub(super) fn text_of(text: &str) -> String {
+/// Encodes text as pairs of hexadecimal digits.
+pub(super) fn encode_hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,20 +1,18 @@
-//! A tree of calls with the T-states of each, seen from the stack pointer and the routines'
-//! addresses.
+//! A tree of calls with their T-states, derived from the stack pointer and the routines' addresses.
 
-/// The stack pointer inside of what was not called: no return address is above it.
+/// The stack pointer of the root, which no return can pop.
 const BOTTOM: u16 = u16::MAX;
 
-/// A call tree. The first node is whoever called nobody known.
+/// A call tree. Node 0 is the root: code outside of any known routine.
 #[derive(Debug, Clone)]
 pub struct CallTree {
-    nodes: Vec<Node>,
-    /// The routines that are open, the innermost last.
+    nodes: Vec<CallNode>,
+    /// The open routines, innermost last.
     open: Vec<OpenFrame>,
 }
 
-/// A routine that was entered and has not returned. Routines that are entered by a jump, or by
-/// running into them, return together with the one that they were entered from, and have its stack
-/// pointer.
+/// A routine that was entered and has not returned. A routine entered by a jump or by falling
+/// through returns together with the one before it, and has its stack pointer.
 #[derive(Debug, Clone, Copy)]
 struct OpenFrame {
     node: usize,
@@ -23,62 +21,61 @@ struct OpenFrame {
 
 /// All entries of a routine by the same chain of routines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// The routine's address; that of the first node means nothing.
+pub struct CallNode {
+    /// The routine's address; meaningless for the root.
     pub routine: u16,
-    /// The instruction that entered it first.
+    /// The address of the instruction that entered it first.
     pub site: u16,
-    /// The number of times it was called, jumped to or run into at its beginning.
+    /// How often it was entered at its beginning: by a call, a jump or falling through.
     pub calls: u64,
-    /// T-states in it, those of the routines that it entered left out.
+    /// T-states in the routine itself, without callees.
     pub own: u64,
-    /// The nodes of the routines that it entered, in the order in which that happened first.
+    /// The nodes of the routines that it entered, in order of the first entry.
     pub callees: Vec<usize>,
 }
 
 impl Default for CallTree {
     fn default() -> Self {
-        let root = Node { routine: 0, site: 0, calls: 1, own: 0, callees: Vec::new() };
+        let root = CallNode { routine: 0, site: 0, calls: 1, own: 0, callees: Vec::new() };
         Self { nodes: vec![root], open: Vec::new() }
     }
 }
 
 impl CallTree {
-    /// The node of a number; 0 is the first one.
+    /// Returns a node; 0 is the root.
     ///
     /// # Panics
     /// Panics if there is no such node.
     #[must_use]
-    pub fn node(&self, number: usize) -> &Node {
+    pub fn node(&self, number: usize) -> &CallNode {
         &self.nodes[number]
     }
 
-    /// All nodes.
-    pub fn iter(&self) -> impl Iterator<Item = &Node> {
+    /// Returns all nodes, the root first.
+    pub fn iter(&self) -> impl Iterator<Item = &CallNode> {
         self.nodes.iter()
     }
 
-    /// T-states of a node and all below it.
+    /// Returns the T-states of a node and its callees.
     #[must_use]
     pub fn total(&self, number: usize) -> u64 {
         let node = &self.nodes[number];
         node.own + node.callees.iter().map(|callee| self.total(*callee)).sum::<u64>()
     }
 
-    /// Takes note of a call; the stack pointer is that after its return address was pushed.
+    /// Records a call; `sp` is the stack pointer after the return address was pushed.
     pub(super) fn enter(&mut self, routine: u16, site: u16, sp: u16) {
         self.push(routine, site, sp);
     }
 
-    /// Takes note of an instruction after which another routine runs without a call: by a jump, or
-    /// because the routine before it ends there. A routine that is open in the same call goes on; a
-    /// new one returns with its caller.
+    /// Records that another routine was entered without a call, by a jump or by falling through. A
+    /// routine that is open in the same call continues; a new one returns with its caller.
     pub(super) fn continue_in(&mut self, routine: u16, site: u16, at_beginning: bool) {
         let inside = self.open.last().map_or(BOTTOM, |open| open.inside);
         let mut same_call = self.open.iter().rev().take_while(|open| open.inside == inside);
         let back = same_call.position(|open| self.nodes[open.node].routine == routine);
         match back {
-            // Two routines that jump to each other would else be ever deeper.
+            // Otherwise two routines that jump to each other would nest without end.
             Some(back) => {
                 self.open.truncate(self.open.len() - back);
                 let node = self.current();
@@ -98,25 +95,25 @@ impl CallTree {
         let known = callees.iter().copied().find(|at| self.nodes[*at].routine == routine);
         let node = known.unwrap_or(self.nodes.len());
         if known.is_none() {
-            self.nodes.push(Node { routine, site, calls: 0, own: 0, callees: Vec::new() });
+            self.nodes.push(CallNode { routine, site, calls: 0, own: 0, callees: Vec::new() });
             self.nodes[caller].callees.push(node);
         }
         self.nodes[node].calls += 1;
         self.open.push(OpenFrame { node, inside });
     }
 
-    /// Closes the calls whose return address is gone from the stack.
+    /// Closes the calls whose return address was popped from the stack.
     pub(super) fn close_above(&mut self, sp: u16) {
         while self.open.pop_if(|open| sp > open.inside).is_some() {}
     }
 
-    /// Takes note of T-states.
+    /// Adds T-states to the current routine.
     pub(super) fn add_t_states(&mut self, t_states: u64) {
         let current = self.current();
         self.nodes[current].own += t_states;
     }
 
-    /// The routine that is running; `None` before the first one.
+    /// The current routine; `None` before the first one.
     pub(super) fn running(&self) -> Option<u16> {
         self.open.last().map(|open| self.nodes[open.node].routine)
     }
@@ -130,7 +127,7 @@ impl CallTree {
 mod tests {
     use super::*;
 
-    /// The calls of a routine over the whole tree, and its T-states with those of what it entered.
+    /// The calls of a routine in the whole tree, and its T-states with callees.
     fn of(calls: &CallTree, routine: u16) -> (u64, u64) {
         let nodes = 1..calls.nodes.len();
         let of_it = nodes.filter(|at| calls.nodes[*at].routine == routine);
@@ -139,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_routine_that_is_run_into_returns_with_the_one_before_it() {
+    fn a_routine_entered_by_falling_through_returns_with_the_one_before_it() {
         let mut calls = CallTree::default();
         calls.enter(0x100, 0x10, 0x8000);
         calls.add_t_states(7);
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn routines_that_jump_to_each_other_do_not_pile_up() {
+    fn routines_that_jump_to_each_other_do_not_nest() {
         let mut calls = CallTree::default();
         calls.enter(0x100, 0x10, 0x8000);
         for _ in 0..1000 {

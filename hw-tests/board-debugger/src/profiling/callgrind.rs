@@ -1,19 +1,19 @@
-//! Profiles in callgrind's format (valgrind's manual, "Callgrind Format Specification"), for
-//! KCachegrind and callgrind_annotate. The event is the T-state.
+//! Exports profiles in callgrind's format (valgrind's manual, "Callgrind Format Specification"),
+//! for KCachegrind and callgrind_annotate. The event is the T-state.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::profile::full_name;
+use super::profile::qualified_name;
 use super::step_counter::StepCounter;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
 /// Costs and calls of a routine.
 #[derive(Default)]
 struct Routine {
     /// T-states by file and line.
     lines: BTreeMap<(String, u32), u64>,
-    /// Entries of other routines: by routine, how often, and their T-states with callees.
+    /// The routines that it entered.
     entries: BTreeMap<u16, Entry>,
 }
 
@@ -24,15 +24,15 @@ struct Entry {
     total: u64,
 }
 
-/// The profile as text.
+/// Returns the profile in callgrind's format.
 #[must_use]
-pub fn callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
+pub fn to_callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
     let mut routines: BTreeMap<u16, Routine> = BTreeMap::new();
     let mut all = 0;
     for at in code.all_instructions().into_keys() {
         let t_states = meter.at(at).t_states;
         if t_states > 0 {
-            let owner = meter.regions().owner(at).unwrap_or(at);
+            let owner = meter.routines().owner(at).unwrap_or(at);
             let lines = &mut routines.entry(owner).or_default().lines;
             *lines.entry(place(code, at)).or_default() += t_states;
             all += t_states;
@@ -51,13 +51,13 @@ pub fn callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
     text
 }
 
-/// Adds the entries below a node of the call tree to the routines that they were made from.
+/// Adds the entries below a node of the call tree to their callers.
 fn add_entries(meter: &StepCounter, number: usize, routines: &mut BTreeMap<u16, Routine>) {
     let calls = meter.calls();
     let node = calls.node(number);
     for callee in &node.callees {
         let entered = calls.node(*callee);
-        // What was entered from nowhere has no caller to be shown under.
+        // The root is not a routine.
         if number != 0 {
             let entries = &mut routines.entry(node.routine).or_default().entries;
             let entry = entries.entry(entered.routine).or_default();
@@ -71,7 +71,7 @@ fn add_entries(meter: &StepCounter, number: usize, routines: &mut BTreeMap<u16, 
 
 fn write_routine(text: &mut String, code: &CodeMap, at: u16, routine: &Routine) {
     let (file, first) = place(code, at);
-    let _ = writeln!(text, "\nfl={file}\nfn={}", full_name(code, at));
+    let _ = writeln!(text, "\nfl={file}\nfn={}", qualified_name(code, at));
     let mut current = file;
     for ((file, line), t_states) in &routine.lines {
         if *file != current {
@@ -83,8 +83,8 @@ fn write_routine(text: &mut String, code: &CodeMap, at: u16, routine: &Routine) 
     for (callee, Entry { site, calls, total }) in &routine.entries {
         let (callee_file, callee_line) = place(code, *callee);
         let (_, line) = code.line_at(*site).map_or((String::new(), first), |_| place(code, *site));
-        let name = full_name(code, *callee);
-        // A routine that was only run into in its middle was entered all the same.
+        let name = qualified_name(code, *callee);
+        // A routine entered only in its middle counts 0 calls; the format needs at least one.
         let calls = (*calls).max(1);
         let _ = writeln!(text, "cfl={callee_file}\ncfn={name}\ncalls={calls} {callee_line}");
         let _ = writeln!(text, "{line} {total}");

@@ -1,4 +1,4 @@
-//! Which lines and branches of the Z80 code have run.
+//! Line and branch coverage of the Z80 code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,48 +6,48 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::step_counter::StepCounter;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
-/// Lines and branches that have run, over any number of boards and builds.
+/// Coverage over any number of boards and builds.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Each line that made instructions, by file and number.
+    /// The lines with instructions, by file and number.
     lines: BTreeMap<(String, u32), Line>,
 }
 
-/// A line, its instructions numbered from 0.
+/// The coverage of a line.
 #[derive(Debug, Clone, Default)]
 struct Line {
-    /// Whether in some build all its instructions have run, and whether any has.
+    /// Whether all instructions have run in some build, and whether any has.
     all_ran: bool,
     any_ran: bool,
-    /// The number of times its first instruction ran.
+    /// How often the first instruction ran.
     runs: u64,
-    /// Its instructions on condition: how often each went on, and how often elsewhere.
+    /// Conditional instructions by index in the line: how often each fell through and branched.
     branches: BTreeMap<usize, [u64; 2]>,
 }
 
-/// The figures of a file.
+/// The coverage of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileCoverage {
-    /// The file.
+    /// The file name.
     pub file: String,
-    /// Lines that made instructions.
+    /// The number of lines with instructions.
     pub lines: usize,
-    /// Those of them of which every instruction has run.
+    /// The number of lines whose instructions have all run.
     pub covered: usize,
-    /// Ways out of instructions on condition: two of each.
+    /// The number of branches: two per conditional instruction.
     pub branches: usize,
-    /// Those that were taken.
+    /// The number of branches taken.
     pub taken: usize,
-    /// The lines of which some instruction has not run.
+    /// The lines with an instruction that has not run.
     pub missed: Vec<u32>,
-    /// The lines with a way out that was not taken.
+    /// The lines with a branch that was not taken.
     pub partial: Vec<u32>,
 }
 
 impl Coverage {
-    /// Adds the counts of a board.
+    /// Adds the counts of a board with these programs.
     pub fn add(&mut self, meter: &StepCounter, code: &CodeMap) {
         for made in code.lines().filter(|line| line.is_code) {
             let key = (made.place.file.to_string(), made.place.line);
@@ -60,7 +60,7 @@ impl Coverage {
             for (number, (at, decoded)) in instructions.iter().enumerate() {
                 let clocks = decoded.form.clocks;
                 let count = meter.at(*at);
-                if clocks.taken != clocks.not_taken || is_jump(decoded.form.zilog) {
+                if clocks.taken != clocks.not_taken || is_conditional_jump(decoded.form.zilog) {
                     let [on, away] = line.branches.entry(number).or_default();
                     *on += count.runs - count.jumps;
                     *away += count.jumps;
@@ -69,7 +69,7 @@ impl Coverage {
         }
     }
 
-    /// The figures of each file.
+    /// Returns the coverage of each file.
     #[must_use]
     pub fn files(&self) -> Vec<FileCoverage> {
         let mut files: BTreeMap<&str, FileCoverage> = BTreeMap::new();
@@ -91,9 +91,9 @@ impl Coverage {
         files.into_values().collect()
     }
 
-    /// The figures as a tracefile of lcov, for genhtml and editors: `DA` counts the runs of a
-    /// line's first instruction, 0 if some instruction of it never ran; `BRDA` the ways out of its
-    /// instructions on condition. `path` gives the path of a file's text.
+    /// Returns the coverage as an lcov tracefile, for genhtml and editors. `DA` counts the runs of
+    /// a line's first instruction, 0 if an instruction of the line never ran; `BRDA` counts the
+    /// branches of conditional instructions. `path` maps a file name to its path.
     #[must_use]
     pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
         let mut text = String::from("TN:\n");
@@ -101,12 +101,12 @@ impl Coverage {
         for figures in self.files() {
             let Some(file) = files.get(figures.file.as_str()) else { continue };
             let _ = writeln!(text, "SF:{}", path(file));
-            for ((_, number), line) in self.lines.range(in_file(file)) {
+            for ((_, number), line) in self.lines.range(line_keys(file)) {
                 line.write_branches(&mut text, *number);
             }
             let FileCoverage { lines, covered, branches, taken, .. } = figures;
             let _ = writeln!(text, "BRF:{branches}\nBRH:{taken}");
-            for ((_, number), line) in self.lines.range(in_file(file)) {
+            for ((_, number), line) in self.lines.range(line_keys(file)) {
                 let runs = if line.all_ran { line.runs.max(1) } else { 0 };
                 let _ = writeln!(text, "DA:{number},{runs}");
             }
@@ -116,8 +116,8 @@ impl Coverage {
     }
 }
 
-/// The keys of a file's lines.
-fn in_file(file: &str) -> std::ops::RangeInclusive<(String, u32)> {
+/// The key range of a file's lines.
+fn line_keys(file: &str) -> std::ops::RangeInclusive<(String, u32)> {
     (file.to_owned(), 0)..=(file.to_owned(), u32::MAX)
 }
 
@@ -125,8 +125,7 @@ impl Line {
     fn write_branches(&self, text: &mut String, number: u32) {
         for (block, ways) in &self.branches {
             for (way, taken) in ways.iter().enumerate() {
-                // A dash says that the instruction was never reached, so that neither way could be
-                // taken.
+                // A dash means that the instruction was never reached.
                 let taken = if self.any_ran { taken.to_string() } else { "-".to_owned() };
                 let _ = writeln!(text, "BRDA:{number},{block},{way},{taken}");
             }
@@ -147,7 +146,7 @@ impl FileCoverage {
         }
     }
 
-    /// All files together.
+    /// Returns the total of all files.
     #[must_use]
     pub fn total(files: &[Self]) -> Self {
         let sum = |figure: fn(&Self) -> usize| files.iter().map(figure).sum();
@@ -160,19 +159,19 @@ impl FileCoverage {
         }
     }
 
-    /// Lines covered, in percent.
+    /// Returns the share of covered lines in percent.
     #[must_use]
     pub fn percent(&self) -> f64 {
         percent(self.covered, self.lines)
     }
 }
 
-/// JP on condition, whose times do not tell it from JP.
-fn is_jump(zilog: &str) -> bool {
+/// Returns `true` for JP with a condition, whose T-states are the same whether it is taken or not.
+fn is_conditional_jump(zilog: &str) -> bool {
     zilog.starts_with("JP ") && zilog.contains(',')
 }
 
-/// A table of files, for people, and what did not run.
+/// Formats a table of the files, and a list of the lines and branches that did not run.
 #[must_use]
 pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");

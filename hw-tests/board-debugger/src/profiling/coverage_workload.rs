@@ -1,33 +1,36 @@
-//! Exercises for boards, so that their code runs: the corpus, every request, refused ones, and
-//! damage on the line.
+//! The workload for coverage of the firmware: the corpus, all requests, invalid ones, and corrupted
+//! input.
 
 use firmware::ProgramKind;
 use firmware::build::BuildError;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
-use firmware_wire::slot;
+use firmware::profile::BoardProfile;
+use firmware_wire::flash_program;
 use firmware_wire::{
-    CALL, CheckedPosition, ExhaustRequest, FlashRequest, Frame, MAX_BLOCK, Request, crc32, kind,
+    ExhaustRequest, FlashRequest, Frame, LOCATE_SEQUENCE, MAX_BLOCK, PositionWithMove, Request,
+    crc32, kind,
 };
 
 use super::coverage::Coverage;
 use super::step_counter::StepCounter;
 use crate::Machine;
 use board_simulator::board_spec;
-use board_simulator::{BoardModel, BoardSpec, ChipKind, MemoryMap, QueueLine, SECTOR, SstModel};
-use firmware::code::CodeMap;
+use board_simulator::{
+    BoardModel, BoardSpec, ChipKind, MemoryMap, QueueLine, SECTOR_BYTES, SstModel,
+};
+use firmware::code_map::CodeMap;
 use sargon_corpus::encode;
-use sargon_corpus::{Case, Subject};
+use sargon_corpus::{Case, CaseInput};
 use sargon_reference::{Position, parse_fen};
 
-/// T-states within which a board does whatever it is asked here.
+/// Limit of T-states for one request.
 const MAX_REQUEST_T_STATES: u64 = 250_000_000;
 /// First address of RAM for programs.
-const RAM: u16 = 0x8000;
+const RAM_START: u16 = 0x8000;
 
-/// Positions whose like a small selection of the corpus may lack: pinned pieces of all kinds, a
-/// queen held against a queen, second queens, and more of a kind on a line than a slot of the array
-/// holds.
+/// Positions that a small selection of the corpus may lack: pinned pieces of all kinds, a queen
+/// pinned by a queen, second queens, and more pieces of a kind on a line than fit a byte of the
+/// array.
 const RARE_POSITIONS: [&str; 5] = [
     "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -",
     "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -",
@@ -36,35 +39,35 @@ const RARE_POSITIONS: [&str; 5] = [
     "QQ2k3/Q7/2r5/8/4n3/3R4/3R1BB1/3RK3 b - -",
 ];
 
-/// The result of a workout.
+/// The result of the workload.
 pub struct CoverageWorkload {
-    /// Lines and branches that have run.
+    /// The lines and branches that have run.
     pub coverage: Coverage,
     /// The programs that ran.
     pub code: Vec<CodeMap>,
 }
 
 impl CoverageWorkload {
-    /// Exercises monitor and application of the boards that ship, as built here, mended and
-    /// as in 1978.
+    /// Runs the workload on monitor and application of each profile, with the corrected and the
+    /// original evaluator.
     ///
     /// # Errors
     /// Returns `BuildError` if a program can't be built.
-    pub fn run(profiles: &[Profile], cases: &[Case]) -> Result<Self, BuildError> {
+    pub fn run(profiles: &[BoardProfile], cases: &[Case]) -> Result<Self, BuildError> {
         let mut all = Self { coverage: Coverage::default(), code: Vec::new() };
         for profile in profiles {
             for behaviour in Behaviour::ALL {
                 let evaluator = Evaluator { behaviour, own: None };
                 let mut one = MeasuredBoard::new(profile, ProgramKind::Application, &evaluator)?;
-                one.monitor();
-                one.application(cases);
+                one.exercise_monitor();
+                one.exercise_application(cases);
                 all.add(one);
             }
-            for mut one in hurried_sessions(profile)? {
-                one.flood();
+            for mut one in rts_sessions(profile)? {
+                one.overflow_receive_buffer();
                 all.add(one);
             }
-            session_with_hole(profile)?.into_iter().for_each(|one| all.add(one));
+            session_without_low_ram(profile)?.into_iter().for_each(|one| all.add(one));
             if profile.chip.writable {
                 for mut one in flash_sessions(profile)? {
                     one.start_from_flash();
@@ -72,7 +75,7 @@ impl CoverageWorkload {
                 }
                 let mut one =
                     MeasuredBoard::new(profile, ProgramKind::Application, &Evaluator::default())?;
-                one.flash();
+                one.exercise_flash();
                 all.add(one);
             }
         }
@@ -80,7 +83,7 @@ impl CoverageWorkload {
     }
 
     fn add(&mut self, mut session: MeasuredBoard) {
-        // The commands to flash chips run from RAM, where the monitor has put them.
+        // The flash commands run from RAM, to which the monitor copies them.
         let symbols = &session.machine.monitor.program.symbols;
         let in_module =
             |name| symbols.iter().find(|one| one.module == Some("FLCMD") && one.name == name);
@@ -94,7 +97,7 @@ impl CoverageWorkload {
     }
 }
 
-/// A board that is measured.
+/// A board whose steps are counted.
 struct MeasuredBoard {
     machine: Machine,
     meter: StepCounter,
@@ -103,40 +106,40 @@ struct MeasuredBoard {
 
 impl MeasuredBoard {
     fn new(
-        profile: &Profile,
+        profile: &BoardProfile,
         kind: ProgramKind,
         evaluator: &Evaluator,
     ) -> Result<Self, BuildError> {
         Ok(Self::on(Machine::new(profile, kind, evaluator)?))
     }
 
-    /// A board that has just been powered up, and sends its banner.
+    /// Powers up a board and runs it until it has sent its banner.
     fn on(machine: Machine) -> Self {
         let code = machine.code();
         let mut session = Self { machine, meter: StepCounter::new(&code), code };
-        session.say(&[]);
+        session.send(&[]);
         session
     }
 
-    /// Sends bytes and waits until the board is at rest; its replies are for others to judge.
-    fn say(&mut self, bytes: &[u8]) {
+    /// Sends bytes, runs the board until it is idle, and discards its replies.
+    fn send(&mut self, bytes: &[u8]) {
         self.machine.board.line_mut().to_board.extend(bytes);
         self.meter.run(&mut self.machine.board, MAX_REQUEST_T_STATES);
         self.machine.board.line_mut().from_board.clear();
     }
 
     fn frame(&mut self, kind: u8, payload: Vec<u8>) {
-        self.say(&Frame::new(1, kind, payload).expect("it fits").encode());
+        self.send(&Frame::new(1, kind, payload).expect("it fits").encode());
     }
 
-    fn ask(&mut self, request: &Request) {
+    fn request(&mut self, request: &Request) {
         self.frame(request.kind(), request.payload());
     }
 
-    /// Requests that both programs answer alike.
-    fn common(&mut self) {
-        self.say(b"\rx");
-        self.ask(&Request::Identify);
+    /// Sends requests that monitor and application share.
+    fn run_common_requests(&mut self) {
+        self.send(b"\rx");
+        self.request(&Request::Identify);
         self.frame(kind::IDENT, vec![1]);
         self.frame(0x7F, Vec::new());
         let good = Frame::empty(9, kind::IDENT).encode();
@@ -146,71 +149,77 @@ impl MeasuredBoard {
         let more_than_can_be = vec![0, 4, 0xF1, 1, 1, 0];
         for damaged in [too_long, wrong_check, more_than_can_be, vec![0, 9, 1, 2, 0], vec![0, 1, 0]]
         {
-            self.say(&damaged);
+            self.send(&damaged);
         }
-        self.say(&[&CALL[..], &CALL].concat());
-        // More than the ring holds, from a host that does not listen.
-        self.say(&vec![1; 3000]);
-        self.say(&[0]);
+        self.send(&[&LOCATE_SEQUENCE[..], &LOCATE_SEQUENCE].concat());
+        // Overflows the receive buffer.
+        self.send(&vec![1; 3000]);
+        self.send(&[0]);
     }
 
-    fn monitor(&mut self) {
-        self.common();
+    fn exercise_monitor(&mut self) {
+        self.run_common_requests();
         let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
         let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
-        self.ask(&Request::Write { address, data });
-        self.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
-        self.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
-        for (address, count) in
-            [(0x7FFFu16, 1), (0, 4), (0xF000, 1), (0xFFFF, 2), (0xEFFF, 2), (RAM, 0), (RAM, 237)]
-        {
+        self.request(&Request::Write { address, data });
+        self.request(&Request::Read { address, count: MAX_BLOCK as u8 });
+        self.request(&Request::Crc { address, length: MAX_BLOCK as u16 });
+        for (address, count) in [
+            (0x7FFFu16, 1),
+            (0, 4),
+            (0xF000, 1),
+            (0xFFFF, 2),
+            (0xEFFF, 2),
+            (RAM_START, 0),
+            (RAM_START, 237),
+        ] {
             self.frame(kind::WRITE, [&address.to_le_bytes()[..], &vec![0; count]].concat());
         }
         self.frame(kind::CRC, vec![0, 0x80, 0, 0]);
         self.frame(kind::READ, vec![0, 0x80, 0]);
         self.frame(kind::READ, vec![0, 0x80, 237]);
-        self.ask(&Request::Reset);
+        self.request(&Request::Reset);
     }
 
-    /// Uploads bytes.
+    /// Uploads bytes to RAM.
     fn upload(&mut self, first: u16, bytes: &[u8]) {
         for (index, block) in bytes.chunks(MAX_BLOCK).enumerate() {
             let address = first + (index * MAX_BLOCK) as u16;
-            self.ask(&Request::Write { address, data: block.to_vec() });
+            self.request(&Request::Write { address, data: block.to_vec() });
         }
     }
 
-    /// More positions at once than the ring holds, which take long, so that the host is held off or
+    /// Sends more positions at once than the receive buffer holds, so that RTS stops the host or
     /// characters are lost.
-    fn flood(&mut self) {
+    fn overflow_receive_buffer(&mut self) {
         let image = self.machine.application.clone();
         self.machine.board.bus_mut().load(image.address, &image.bytes);
-        self.ask(&Request::Run { address: image.address });
+        self.request(&Request::Run { address: image.address });
         let position = Request::Position { squares: [0x55; 32] };
         let frame = position.frame(1).expect("it fits a frame").encode();
-        self.say(&[frame.repeat(60), vec![0; 300]].concat());
-        self.ask(&Request::Identify);
-        self.ask(&Request::Identify);
+        self.send(&[frame.repeat(60), vec![0; 300]].concat());
+        self.request(&Request::Identify);
+        self.request(&Request::Identify);
     }
 
-    fn application(&mut self, cases: &[Case]) {
+    fn exercise_application(&mut self, cases: &[Case]) {
         let image = self.machine.application.clone();
         self.upload(image.address, &image.bytes);
-        self.ask(&Request::Run { address: image.address });
-        self.common();
+        self.request(&Request::Run { address: image.address });
+        self.run_common_requests();
         for case in cases {
-            self.case(case);
+            self.run_case(case);
         }
         for position in RARE_POSITIONS.iter().filter_map(|fen| parse_fen(fen).ok()) {
-            self.position(&position);
+            self.run_position(&position);
         }
-        self.refused_by_application();
+        self.send_invalid_requests();
         for (space, count) in [(0, 400), (1, 600), (2, 800)] {
             for piece in [0x01, 0x86] {
                 let attackers = 5;
                 let defenders = 0;
                 let request = ExhaustRequest { space, attackers, defenders, piece, count, crc: 0 };
-                self.ask(&Request::Exhaust(request));
+                self.request(&Request::Exhaust(request));
             }
         }
         let last = ExhaustRequest {
@@ -224,85 +233,85 @@ impl MeasuredBoard {
         for request in
             [last, ExhaustRequest { space: 3, ..last }, ExhaustRequest { count: 0, ..last }]
         {
-            self.ask(&Request::Exhaust(request));
+            self.request(&Request::Exhaust(request));
         }
         for request in [
             ExhaustRequest { attackers: 378, ..last },
             ExhaustRequest { defenders: 378, ..last },
             ExhaustRequest { piece: 7, ..last },
         ] {
-            self.ask(&Request::Exhaust(request));
+            self.request(&Request::Exhaust(request));
         }
-        self.ask(&Request::Reset);
+        self.request(&Request::Reset);
     }
 
-    /// A case of the corpus by every request that takes such a one.
-    fn case(&mut self, case: &Case) {
+    /// Runs a case by every request that accepts it.
+    fn run_case(&mut self, case: &Case) {
         match &case.subject {
-            Subject::Position { position, .. } => self.position(position),
-            Subject::Array { piece, array, .. } => {
+            CaseInput::Position { position, .. } => self.run_position(position),
+            CaseInput::Array { piece, array, .. } => {
                 let stake = piece.kind.value();
                 let array = array.to_bytes();
                 let piece = encode::piece(*piece);
-                self.ask(&Request::Exchange { piece, array });
-                self.ask(&Request::Trace { piece, stake, array });
+                self.request(&Request::Exchange { piece, array });
+                self.request(&Request::Trace { piece, stake, array });
             }
         }
     }
 
-    fn position(&mut self, position: &Position) {
+    fn run_position(&mut self, position: &Position) {
         let squares = encode::squares(position);
-        self.ask(&Request::Position { squares });
+        self.request(&Request::Position { squares });
         let mut positions = Vec::new();
         for (mover, moved) in [(0, 0), (0x80, 44)] {
-            self.ask(&Request::Points { squares, mover, moved });
-            let checked = CheckedPosition { squares, mover, moved };
-            self.ask(&Request::Examine(checked));
+            self.request(&Request::Points { squares, mover, moved });
+            let checked = PositionWithMove { squares, side_moved: mover, moved_to: moved };
+            self.request(&Request::PositionWithMove(checked));
             positions.push(checked);
         }
-        self.ask(&Request::Checks { status: 0xFF, positions });
+        self.request(&Request::Checks { status: 0xFF, positions });
     }
 
-    fn refused_by_application(&mut self) {
+    fn send_invalid_requests(&mut self) {
         for piece in [0x00, 0x07, 0x80] {
             self.frame(kind::EXCHANGE, [&[piece][..], &[0; 14]].concat());
         }
         for (offset, byte) in [(0, 0x07), (31, 0xF0)] {
             let mut squares = [0; 32];
             squares[offset] = byte;
-            self.ask(&Request::Position { squares });
-            self.ask(&Request::Points { squares, mover: 0x80, moved: 0 });
+            self.request(&Request::Position { squares });
+            self.request(&Request::Points { squares, mover: 0x80, moved: 0 });
         }
-        let unmoved = CheckedPosition { squares: [0; 32], mover: 1, moved: 0 };
-        self.ask(&Request::Points { squares: [0; 32], mover: 1, moved: 0 });
-        self.ask(&Request::Examine(unmoved));
-        self.ask(&Request::Checks { status: 0, positions: vec![unmoved] });
-        let nothing = CheckedPosition { squares: [7; 32], mover: 0, moved: 0 };
-        self.ask(&Request::Checks { status: 0, positions: vec![nothing] });
+        let unmoved = PositionWithMove { squares: [0; 32], side_moved: 1, moved_to: 0 };
+        self.request(&Request::Points { squares: [0; 32], mover: 1, moved: 0 });
+        self.request(&Request::PositionWithMove(unmoved));
+        self.request(&Request::Checks { status: 0, positions: vec![unmoved] });
+        let nothing = PositionWithMove { squares: [7; 32], side_moved: 0, moved_to: 0 };
+        self.request(&Request::Checks { status: 0, positions: vec![nothing] });
         self.frame(kind::CHECKS, vec![0; 34]);
         for length in [31, 33] {
             self.frame(kind::POSITION, vec![0; length]);
             self.frame(kind::POINTS, vec![0; length]);
         }
         for (piece, stake) in [(0, 1), (0x87, 1), (1, 0), (0x82, 16), (1, 15)] {
-            self.ask(&Request::Trace { piece, stake, array: [0; 14] });
+            self.request(&Request::Trace { piece, stake, array: [0; 14] });
         }
         self.frame(kind::TRACE, vec![1; 15]);
         self.frame(kind::WRITE, vec![0; 3]);
-        self.ask(&Request::Idle);
-        // Asked for its place while a reply leaves: what is sent meanwhile is part of no frame.
+        self.request(&Request::Idle);
+        // LOCATE while a reply is being sent: its answer is not part of a frame.
         let request = Request::Position { squares: [0xA2; 32] }.frame(1).expect("it fits");
         for wait in [150, 300, 450] {
-            self.say(&[&request.encode()[..], &vec![1; wait], &CALL].concat());
+            self.send(&[&request.encode()[..], &vec![1; wait], &LOCATE_SEQUENCE].concat());
         }
         for array in [[0xFF; 14], [1; 14], [6; 14]] {
-            self.ask(&Request::Exchange { piece: 5, array });
-            self.ask(&Request::Trace { piece: 0x85, stake: 9, array });
+            self.request(&Request::Exchange { piece: 5, array });
+            self.request(&Request::Trace { piece: 0x85, stake: 9, array });
         }
     }
 
-    /// Everything about the flash chip.
-    fn flash(&mut self) {
+    /// Sends all requests for the flash chip, valid and invalid.
+    fn exercise_flash(&mut self) {
         let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
         let program = |address, data: &[u8]| FlashRequest::Program { address, data: data.to_vec() };
         let crc = |address, length| FlashRequest::Crc { address, length };
@@ -338,61 +347,61 @@ impl MeasuredBoard {
             read(0x1000, 237),
         ];
         for request in requests {
-            self.ask(&Request::Flash(request));
+            self.request(&Request::Flash(request));
         }
         self.frame(kind::PROGRAM, vec![0, 0x10, 0]);
         self.replace_monitor();
     }
 
-    /// The boot sector by itself, after a check that fails.
+    /// Replaces the boot sector, after an attempt with a wrong CRC.
     fn replace_monitor(&mut self) {
         let mut next = self.machine.monitor.bytes.clone();
-        next.resize(SECTOR, 0xFF);
-        self.upload(RAM, &next);
+        next.resize(SECTOR_BYTES, 0xFF);
+        self.upload(RAM_START, &next);
         let crc = crc32(&next);
         for crc in [!crc, crc] {
-            self.ask(&Request::Flash(FlashRequest::Boot { crc }));
+            self.request(&Request::Flash(FlashRequest::Boot { crc }));
         }
     }
 
-    /// Has the board start the program in flash, if it is whole; and stops the start.
+    /// Lets the board start the program in flash, and interrupts a second start.
     fn start_from_flash(&mut self) {
-        self.ask(&Request::Identify);
-        self.say(b"\r");
-        self.ask(&Request::Reset);
+        self.request(&Request::Identify);
+        self.send(b"\r");
+        self.request(&Request::Reset);
         self.machine.board.reset();
         self.meter.run(&mut self.machine.board, 1_000_000);
-        self.say(b"x");
-        self.ask(&Request::Identify);
+        self.send(b"x");
+        self.request(&Request::Identify);
     }
 }
 
-/// Boards with a host that obeys RTS, and with one that does not.
-fn hurried_sessions(profile: &Profile) -> Result<Vec<MeasuredBoard>, BuildError> {
+/// Creates boards with a host that obeys RTS, and with one that does not.
+fn rts_sessions(profile: &BoardProfile) -> Result<Vec<MeasuredBoard>, BuildError> {
     let spec = board_spec(profile);
     let session = |host_obeys_rts| with_spec(profile, BoardSpec { host_obeys_rts, ..spec.clone() });
     [false, true].map(session).into_iter().collect()
 }
 
-/// A board without RAM where a host may write, if it has such a map.
-fn session_with_hole(profile: &Profile) -> Result<Option<MeasuredBoard>, BuildError> {
+/// Creates a board without RAM below C000H; `None` for boards with banked memory.
+fn session_without_low_ram(profile: &BoardProfile) -> Result<Option<MeasuredBoard>, BuildError> {
     let spec = board_spec(profile);
     let MemoryMap::Plain { rom, .. } = &spec.memory else { return Ok(None) };
     let memory = MemoryMap::Plain { rom: rom.clone(), ram: 0xC000..=0xFFFF };
     let mut session = with_spec(profile, BoardSpec { memory, ..spec })?;
-    session.ask(&Request::Write { address: RAM, data: vec![0x55, 0xAA] });
+    session.request(&Request::Write { address: RAM_START, data: vec![0x55, 0xAA] });
     Ok(Some(session))
 }
 
-fn with_spec(profile: &Profile, spec: BoardSpec) -> Result<MeasuredBoard, BuildError> {
+fn with_spec(profile: &BoardProfile, spec: BoardSpec) -> Result<MeasuredBoard, BuildError> {
     let mut machine = Machine::new(profile, ProgramKind::Application, &Evaluator::default())?;
     machine.board = BoardModel::new(spec, &machine.monitor.bytes, QueueLine::default());
     Ok(MeasuredBoard::on(machine))
 }
 
-/// Boards with a program in flash: whole, not to be started, damaged; and with chips of all sizes
-/// and none.
-fn flash_sessions(profile: &Profile) -> Result<Vec<MeasuredBoard>, BuildError> {
+/// Creates boards with a program in flash: valid, without autostart, corrupted; and with other
+/// sizes of the chip, or one that is not writable.
+fn flash_sessions(profile: &BoardProfile) -> Result<Vec<MeasuredBoard>, BuildError> {
     let spec = board_spec(profile);
     let chips = [
         (spec.clone(), true, None),
@@ -404,23 +413,24 @@ fn flash_sessions(profile: &Profile) -> Result<Vec<MeasuredBoard>, BuildError> {
         (BoardSpec { chip: ChipKind::Sst(SstModel::Sf020a), ..spec.clone() }, false, None),
         (BoardSpec { writable: false, ..spec }, false, None),
     ];
-    let session = |(spec, autostart, spoilt): (BoardSpec, bool, Option<usize>)| {
+    let session = |(spec, autostart, corrupted): (BoardSpec, bool, Option<usize>)| {
         let evaluator = Evaluator::default();
         let mut machine = Machine::new(profile, ProgramKind::FlashApplication, &evaluator)?;
         let app = &machine.application;
-        let header = slot::header(&app.bytes, app.address, autostart).unwrap_or_default();
+        let header =
+            flash_program::program_header(&app.bytes, app.address, autostart).unwrap_or_default();
         let mut content = [&header[..], &app.bytes].concat();
-        if let Some(byte) = spoilt.and_then(|at| content.get_mut(at)) {
+        if let Some(byte) = corrupted.and_then(|at| content.get_mut(at)) {
             *byte ^= 0x10;
         }
         let mut chip = spec.programmed(&machine.monitor.bytes);
-        chip.load(slot::ADDRESS.into(), &content);
+        chip.load(flash_program::HEADER_ADDRESS.into(), &content);
         machine.board = BoardModel::with_chip(spec, chip, QueueLine::default());
         let mut session = MeasuredBoard::on(machine);
         for request in
             [FlashRequest::Chip, FlashRequest::Erase { sector: 40 }, FlashRequest::Boot { crc: 0 }]
         {
-            session.ask(&Request::Flash(request));
+            session.request(&Request::Flash(request));
         }
         Ok(session)
     };

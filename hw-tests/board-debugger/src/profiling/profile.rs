@@ -1,49 +1,49 @@
-//! T-states spent by routine and by line.
+//! T-states by routine and by line.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::step_counter::StepCounter;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
-/// T-states of a routine.
+/// The T-states of a routine.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct RoutineTime {
-    /// Its name.
+    /// The name of the routine.
     pub name: String,
-    /// The number of times it was called, jumped to or run into at its beginning.
+    /// How often it was entered at its beginning: by a call, a jump or falling through.
     pub calls: u64,
-    /// T-states in its own instructions.
+    /// T-states of its own instructions.
     pub own: u64,
-    /// T-states from its entries to their returns, with all that it called, jumped to or ran into.
+    /// T-states with callees, from entry to return.
     pub total: u64,
 }
 
-/// T-states of a line.
+/// The T-states of a line.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LineTime {
-    /// The file.
+    /// The file name.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u32,
-    /// The number of times its first instruction ran.
+    /// How often the first instruction ran.
     pub runs: u64,
     /// T-states of all its instructions.
     pub t_states: u64,
 }
 
-/// The routines that ran, the one with most T-states of its own first.
+/// Returns the routines that ran, in descending order of their own T-states.
 #[must_use]
-pub fn routines(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
+pub fn routine_times(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
     let mut entered = HashMap::new();
     add_calls(meter, 0, &mut Vec::new(), &mut entered);
     let mut found: BTreeMap<u16, RoutineTime> = BTreeMap::new();
     for address in code.all_instructions().into_keys() {
-        let start = meter.regions().owner(address).unwrap_or(address);
+        let start = meter.routines().owner(address).unwrap_or(address);
         let routine = found.entry(start).or_insert_with(|| {
             let Entries { calls, total } = entered.get(&start).copied().unwrap_or_default();
-            RoutineTime { name: full_name(code, start), calls, own: 0, total }
+            RoutineTime { name: qualified_name(code, start), calls, own: 0, total }
         });
         routine.own += meter.at(address).t_states;
     }
@@ -59,9 +59,9 @@ struct Entries {
     total: u64,
 }
 
-/// The name of a routine, with its file if other files may have one of that name.
-pub(super) fn full_name(code: &CodeMap, address: u16) -> String {
-    let name = code.name_of(address);
+/// The name of a routine, with its file unless the name is exported and therefore unique.
+pub(super) fn qualified_name(code: &CodeMap, address: u16) -> String {
+    let name = code.address_name(address);
     match (code.label(address), code.line_at(address)) {
         (Some(label), _) if label.exported => name,
         (_, Some(line)) => format!("{name} ({})", line.place.file),
@@ -69,7 +69,7 @@ pub(super) fn full_name(code: &CodeMap, address: u16) -> String {
     }
 }
 
-/// Adds the calls and T-states of a node and all below it; a routine within itself is counted once.
+/// Adds the calls and T-states of a node and its callees; a recursive routine is counted once.
 fn add_calls(
     meter: &StepCounter,
     number: usize,
@@ -91,9 +91,9 @@ fn add_calls(
     above.pop();
 }
 
-/// The lines that ran, the one with most T-states first.
+/// Returns the lines that ran, in descending order of T-states.
 #[must_use]
-pub fn lines(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
+pub fn line_times(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
     let mut found: BTreeMap<(&str, u32), LineTime> = BTreeMap::new();
     for line in code.lines().filter(|line| line.is_code) {
         let key = (&*line.place.file, line.place.line);
@@ -114,14 +114,14 @@ pub fn lines(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
     all
 }
 
-/// A table of the routines, for people.
+/// Formats a table of routines.
 #[must_use]
 pub fn routine_table(routines: &[RoutineTime]) -> String {
     let all: u64 = routines.iter().map(|one| one.own).sum();
     let mut text =
         String::from("own T-states   part    with callees       calls  T a call  routine\n");
     for RoutineTime { name, calls, own, total } in routines {
-        let part = percent(*own, all);
+        let part = percentage(*own, all);
         let each =
             total.checked_div(*calls).map_or_else(|| "-".to_owned(), |each| each.to_string());
         let _ = writeln!(text, "{own:12}  {part:5.1}  {total:14}  {calls:10}  {each:>8}  {name}");
@@ -130,10 +130,10 @@ pub fn routine_table(routines: &[RoutineTime]) -> String {
     text
 }
 
-/// A table of the routines of two programs, for people: T-states of their own for each of `count`
-/// positions, and how much the second has of the first's.
+/// Formats a table of the routines of two programs: their own T-states per position, averaged over
+/// `count` positions, and the second in percent of the first.
 #[must_use]
-pub fn compared_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
+pub fn comparison_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
     let own = |at: usize, name: &str| {
         let of = times[at].iter().find(|one| one.name == name);
         of.map_or(0, |one| one.own)
@@ -150,31 +150,31 @@ pub fn compared_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: us
     for (one, other, name) in rows {
         let part = match one {
             0 => "-".to_owned(),
-            _ => format!("{:.1} %", percent(other, one)),
+            _ => format!("{:.1} %", percentage(other, one)),
         };
         let _ = writeln!(text, "{:12}  {:12}  {part:>8}  {name}", each(one), each(other));
     }
     text
 }
 
-/// A table of the first lines of a profile, for people.
+/// Formats a table of the first `max_rows` lines.
 #[must_use]
-pub fn line_table(lines: &[LineTime], most: usize, code: &CodeMap) -> String {
+pub fn line_table(lines: &[LineTime], max_rows: usize, code: &CodeMap) -> String {
     let all: u64 = lines.iter().map(|one| one.t_states).sum();
     let mut text = String::from("    T-states   part        runs  line\n");
-    for LineTime { file, line, runs, t_states } in lines.iter().take(most) {
+    for LineTime { file, line, runs, t_states } in lines.iter().take(max_rows) {
         let source = code.text(file).get(*line as usize - 1).map_or("", |line| line.trim());
-        let part = percent(*t_states, all);
+        let part = percentage(*t_states, all);
         let _ = writeln!(text, "{t_states:12}  {part:5.1}  {runs:10}  {file}:{line}  {source}");
     }
     text
 }
 
-/// A file's text with the T-states and runs of each line before it; lines that made no instruction
-/// have none, and those that never ran a dash.
+/// Formats a source file with T-states and runs before each line: blank for lines without
+/// instructions, a dash for lines that never ran.
 #[must_use]
-pub fn annotated(file: &str, meter: &StepCounter, code: &CodeMap) -> String {
-    let times = lines(meter, code);
+pub fn annotated_source(file: &str, meter: &StepCounter, code: &CodeMap) -> String {
+    let times = line_times(meter, code);
     let of_line: HashMap<u32, &LineTime> =
         times.iter().filter(|one| one.file == file).map(|one| (one.line, one)).collect();
     let made = |line: u32| {
@@ -192,6 +192,6 @@ pub fn annotated(file: &str, meter: &StepCounter, code: &CodeMap) -> String {
     text
 }
 
-fn percent(part: u64, all: u64) -> f64 {
+fn percentage(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
 }

@@ -1,42 +1,41 @@
 //! Maps each instruction to its routine.
 //!
-//! A routine reaches from a label that is exported or called to the next one, as far as the bytes
-//! go without a gap.
+//! A routine extends from an exported or called label to the next one, or to a gap in the code.
 
 use std::collections::BTreeSet;
 
 use crate::opcodes::is_call;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
 /// The routines of the programs on a board.
 #[derive(Debug, Clone)]
 pub struct RoutineMap {
-    /// For each address of an instruction, the first one of its routine.
+    /// By address of an instruction: the first address of its routine.
     owners: Vec<Option<u16>>,
 }
 
 impl Default for RoutineMap {
-    /// No routine is known.
+    /// Returns a map without routines.
     fn default() -> Self {
         Self { owners: vec![None; 0x1_0000] }
     }
 }
 
 impl RoutineMap {
-    /// The routines that labels and calls show.
+    /// Finds the routines by exported labels and CALL instructions.
     #[must_use]
-    pub fn of(code: &CodeMap) -> Self {
+    pub fn new(code: &CodeMap) -> Self {
         let instructions = code.all_instructions();
         let exported = |at: &u16| code.label(*at).is_some_and(|one| one.exported && one.is_code);
         let mut starts: BTreeSet<u16> = instructions.keys().copied().filter(exported).collect();
         for at in instructions.keys() {
-            starts.extend(called(code, *at));
+            starts.extend(call_target(code, *at));
         }
         let mut regions = Self::default();
         let mut current = None;
         let mut end = None;
         for (at, decoded) in &instructions {
-            // Behind a gap another module begins, which is not a part of the routine before it.
+            // After a gap another module begins.
             if starts.contains(at) || end != Some(u32::from(*at)) {
                 current = Some(*at);
             }
@@ -46,15 +45,15 @@ impl RoutineMap {
         regions
     }
 
-    /// The first instruction of the routine that an instruction belongs to.
+    /// Returns the start of the routine that contains an instruction.
     #[must_use]
     pub fn owner(&self, address: u16) -> Option<u16> {
         self.owners[usize::from(address)]
     }
 }
 
-/// The address that an instruction calls.
-fn called(code: &CodeMap, at: u16) -> Option<u16> {
+/// The address that a CALL or RST calls.
+fn call_target(code: &CodeMap, at: u16) -> Option<u16> {
     let byte = |offset: u16| code.byte(at.wrapping_add(offset));
     let opcode = byte(0).filter(|opcode| is_call(*opcode))?;
     if opcode & 0xC7 == 0xC7 {

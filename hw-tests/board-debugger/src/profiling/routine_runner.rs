@@ -1,4 +1,4 @@
-//! The evaluator's routines, called one by one on a bare processor: their results and their
+//! Calls single routines of the evaluator on a processor without a board, for their results and
 //! T-states.
 
 use firmware::build::BuiltImage;
@@ -6,18 +6,18 @@ use tdlasm::link::Program;
 
 use board_simulator::{Bus, Cpu, Registers};
 use sargon_corpus::encode;
-use sargon_reference::{AttackersArray, Colour, Kind, Piece, Position, Square};
+use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Position, Square};
 
-/// The stack's first address; the routines' contracts ask for far less than lies below.
+/// The top of the stack; far more memory is free below it than the routines' contracts need.
 const STACK: u16 = 0xF000;
-/// The address to which calls return: the program does not reach it by itself.
+/// The return address of calls, which the program itself does not contain.
 const RETURN_SENTINEL: u16 = 0xFFF0;
-/// The byte around the board.
+/// The byte that every port returns.
 const BORDER: u8 = 0xFF;
-/// T-states after which a routine is taken not to return.
+/// Limit of T-states for a routine to return.
 const MAX_ROUTINE_T_STATES: u64 = 1_000_000;
 
-/// 64 KiB of RAM and no device.
+/// 64 KiB of RAM without devices.
 struct Memory(Box<[u8; 0x1_0000]>);
 
 impl Bus for Memory {
@@ -36,18 +36,18 @@ impl Bus for Memory {
     fn output(&mut self, _port: u16, _value: u8) {}
 }
 
-/// Error returned for a routine that cannot be called.
+/// Error returned if a routine can't be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The program has no such label.
     #[error("the program has no label {0}")]
     NoLabel(String),
-    /// The routine does not return.
+    /// The routine did not return in time.
     #[error("{0} has not returned within {MAX_ROUTINE_T_STATES} T-states")]
     NoReturn(String),
 }
 
-/// A program of the board in memory, with a processor to run its routines on.
+/// An application in memory, and a processor that calls its routines.
 pub struct RoutineRunner {
     cpu: Cpu,
     memory: Memory,
@@ -55,7 +55,7 @@ pub struct RoutineRunner {
 }
 
 impl RoutineRunner {
-    /// Loads the application and has it set up the data page.
+    /// Loads the application and runs its set-up of the data page.
     ///
     /// # Errors
     /// Returns `CallError` if the program is not the application or does not return from its
@@ -71,11 +71,10 @@ impl RoutineRunner {
         Ok(runner)
     }
 
-    /// CallTree a routine with the registers as they are and returns its T-states, the caller's
-    /// CALL not among them.
+    /// Calls a routine with the current registers; returns its T-states without the CALL.
     ///
     /// # Errors
-    /// There is no such label, or the routine does not return.
+    /// Returns `CallError` if there is no such label or the routine does not return in time.
     pub fn call(&mut self, name: &str) -> Result<u64, CallError> {
         let entry = self.address(name)?;
         let sp = STACK - 2;
@@ -91,11 +90,10 @@ impl RoutineRunner {
         Ok(t_states)
     }
 
-    /// Puts the pieces and the royal squares where the evaluator looks for them; there are no pins
-    /// yet.
+    /// Sets the position for the evaluator: the board and the royal squares, without pins.
     ///
     /// # Errors
-    /// The program lacks a label of the evaluator.
+    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_position(&mut self, position: &Position) -> Result<(), CallError> {
         self.call("NOPINS")?;
         let board = self.address("BOARDA")?;
@@ -103,7 +101,7 @@ impl RoutineRunner {
             let piece = position.on(square).map_or(0, encode::piece);
             self.memory.write(board + u16::from(encode::square(square)), piece);
         }
-        for (name, kind) in [("POSK", Kind::King), ("POSQ", Kind::Queen)] {
+        for (name, kind) in [("POSK", PieceKind::King), ("POSQ", PieceKind::Queen)] {
             let at = self.address(name)?;
             for (place, colour) in (at..).zip([Colour::White, Colour::Black]) {
                 let square = position.royal(colour, kind).map_or(0, encode::square);
@@ -113,20 +111,20 @@ impl RoutineRunner {
         Ok(())
     }
 
-    /// Makes a square the one under examination and empties the array; `piece` stands there.
+    /// Sets the square under examination and the piece on it, and clears the array.
     ///
     /// # Errors
-    /// The program lacks a label of the evaluator.
+    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_square(&mut self, square: Square, piece: Option<Piece>) -> Result<(), CallError> {
         self.poke("M3", encode::square(square))?;
         self.set_piece(piece)?;
         self.set_array(&AttackersArray::default())
     }
 
-    /// Makes a piece the one under examination.
+    /// Sets the piece under examination.
     ///
     /// # Errors
-    /// The program lacks a label of the evaluator.
+    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_piece(&mut self, piece: Option<Piece>) -> Result<(), CallError> {
         let byte = piece.map_or(0, encode::piece);
         self.poke("P1", byte)?;
@@ -136,17 +134,17 @@ impl RoutineRunner {
     /// Fills the attackers array, and clears the status.
     ///
     /// # Errors
-    /// The program lacks a label of the evaluator.
+    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_array(&mut self, array: &AttackersArray) -> Result<(), CallError> {
         let at = usize::from(self.address("ATKLST")?);
         self.memory.0[at..at + 14].copy_from_slice(&array.to_bytes());
         self.poke("STATUS", 0)
     }
 
-    /// The attackers array as it is.
+    /// Returns the attackers array.
     ///
     /// # Errors
-    /// The program lacks a label of the evaluator.
+    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn array(&self) -> Result<AttackersArray, CallError> {
         let at = usize::from(self.address("ATKLST")?);
         let mut bytes = [0; 14];
@@ -154,24 +152,24 @@ impl RoutineRunner {
         Ok(AttackersArray::from_bytes(&bytes))
     }
 
-    /// The processor's registers as the last routine left them.
+    /// Returns the registers as the last routine left them.
     #[must_use]
     pub fn registers(&self) -> Registers {
         self.cpu.registers()
     }
 
-    /// A byte of memory.
+    /// Returns the byte at a label.
     ///
     /// # Errors
-    /// There is no such label.
+    /// Returns `CallError` if there is no such label.
     pub fn peek(&self, name: &str) -> Result<u8, CallError> {
         Ok(self.memory.read(self.address(name)?))
     }
 
-    /// Two bytes of memory, low byte first.
+    /// Returns the word at a label, low byte first.
     ///
     /// # Errors
-    /// There is no such label.
+    /// Returns `CallError` if there is no such label.
     pub fn peek_word(&self, name: &str) -> Result<u16, CallError> {
         let at = self.address(name)?;
         Ok(u16::from_le_bytes([self.memory.read(at), self.memory.read(at.wrapping_add(1))]))

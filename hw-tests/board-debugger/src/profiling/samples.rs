@@ -1,76 +1,76 @@
-//! Samples of a program on a real board: its place at moments that it has no part in.
+//! Samples the program counter of a program on a target at random times.
 //!
-//! Each is a stop by zeros on the line, so that code with interrupts off is never seen, and is
-//! counted for the instruction after which they are on again.
+//! Zeros on the line halt the program by an interrupt. So code with interrupts disabled is never
+//! sampled; its samples count for the instruction after which they are enabled again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::profile::full_name;
+use super::profile::qualified_name;
 use super::routine_map::RoutineMap;
 use crate::debugger::Debugger;
 use crate::exec::ExecCommand;
 use crate::exec::HaltReason;
 use crate::render;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
-/// Most looks at the line from one sample to the next. Their number changes, so that samples do not
-/// keep step with a program that repeats itself.
-const MOST_LOOKS: u32 = 4;
+/// Maximum number of polls between two samples. The number is random, so that samples are not in
+/// phase with a program that loops.
+const MAX_POLLS_PER_SAMPLE: u32 = 4;
 
-/// Places at which a program was seen.
+/// The samples of a program.
 #[derive(Debug, Clone, Default)]
 pub struct Samples {
-    places: BTreeMap<u16, u64>,
+    counts: BTreeMap<u16, u64>,
     random: u32,
 }
 
 /// The number of samples in a routine.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SampledRoutine {
-    /// Its name.
+    /// The name of the routine.
     pub name: String,
     /// The number of samples.
     pub samples: u64,
-    /// Their share of all, in percent.
+    /// Their share of all samples, in percent.
     pub percent: f64,
     /// The standard error of that share, in percent.
     pub error: f64,
 }
 
 impl Samples {
-    /// Lets the program go on for a while, and stops it.
+    /// Runs the program for a random time, halts it, and records PC.
     ///
     /// # Errors
-    /// The reason for which it was not stopped as wanted.
-    pub fn take(&mut self, debugger: &mut Debugger) -> Result<(), String> {
-        // The generator of "Numerical Recipes", of which the high bits are good enough here.
+    /// Returns the reason if the program halted otherwise.
+    pub fn take_sample(&mut self, debugger: &mut Debugger) -> Result<(), String> {
+        // The generator of "Numerical Recipes"; its high bits are good enough here.
         self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let mut looks = self.random >> 16;
-        looks = 1 + looks % MOST_LOOKS;
+        let mut polls = self.random >> 16;
+        polls = 1 + polls % MAX_POLLS_PER_SAMPLE;
         let halt = debugger.run(ExecCommand::Continue, &mut |_| {
-            looks = looks.saturating_sub(1);
-            looks == 0
+            polls = polls.saturating_sub(1);
+            polls == 0
         });
         if halt != HaltReason::Paused {
-            return Err(render::describe(debugger, halt));
+            return Err(render::describe_halt(debugger, halt));
         }
-        *self.places.entry(debugger.registers().pc).or_default() += 1;
+        *self.counts.entry(debugger.registers().pc).or_default() += 1;
         Ok(())
     }
 
-    /// The number of samples.
+    /// Returns the number of all samples.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.places.values().sum()
+        self.counts.values().sum()
     }
 
-    /// The routines in which the program was seen, the most frequent first.
+    /// Returns the sampled routines, the most frequent first.
     #[must_use]
     pub fn routines(&self, code: &CodeMap) -> Vec<SampledRoutine> {
-        let regions = RoutineMap::of(code);
+        let regions = RoutineMap::new(code);
         let mut found: BTreeMap<u16, u64> = BTreeMap::new();
-        for (place, samples) in &self.places {
+        for (place, samples) in &self.counts {
             *found.entry(regions.owner(*place).unwrap_or(*place)).or_default() += samples;
         }
         let all = self.count().max(1) as f64;
@@ -78,7 +78,7 @@ impl Samples {
             let share = samples as f64 / all;
             let error = (share * (1.0 - share) / all).sqrt() * 100.0;
             let percent = share * 100.0;
-            SampledRoutine { name: full_name(code, start), samples, percent, error }
+            SampledRoutine { name: qualified_name(code, start), samples, percent, error }
         };
         let mut routines: Vec<_> = found.into_iter().map(routine).collect();
         routines.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
@@ -86,7 +86,7 @@ impl Samples {
     }
 }
 
-/// The routines as a table.
+/// Formats a table of sampled routines.
 #[must_use]
 pub fn sample_table(routines: &[SampledRoutine]) -> String {
     let mut text = " samples       %  ±       routine\n".to_owned();

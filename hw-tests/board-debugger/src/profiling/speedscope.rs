@@ -1,17 +1,17 @@
-//! Profiles as files of speedscope (speedscope.app, its file format's schema): a sample for each
-//! chain of calls, as heavy as its own T-states.
+//! Exports profiles in speedscope's file format (speedscope.app): a sample for each chain of calls,
+//! weighted by its own T-states.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::profile::full_name;
+use super::profile::qualified_name;
 use super::step_counter::StepCounter;
-use firmware::code::CodeMap;
+use firmware::code_map::CodeMap;
 
-/// The profile as JSON.
+/// Returns the profile in speedscope's JSON format.
 #[must_use]
-pub fn speedscope(meter: &StepCounter, code: &CodeMap, name: &str) -> Value {
+pub fn to_speedscope(meter: &StepCounter, code: &CodeMap, name: &str) -> Value {
     let mut collector = Collector::new(meter, code);
     collector.add(0, &mut Vec::new());
     let Collector { frames, samples, weights, .. } = collector;
@@ -34,7 +34,7 @@ struct Collector<'a> {
     meter: &'a StepCounter,
     code: &'a CodeMap,
     frames: Vec<Value>,
-    /// The number of each routine's frame.
+    /// The index of each routine's frame.
     known: HashMap<u16, usize>,
     samples: Vec<Vec<usize>>,
     weights: Vec<u64>,
@@ -52,7 +52,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds a node and all below it; `chain` are the frames that lead there.
+    /// Adds a node and its callees; `chain` has the frames of its callers.
     fn add(&mut self, number: usize, chain: &mut Vec<usize>) {
         let node = self.meter.calls().node(number);
         if number != 0 {
@@ -74,7 +74,7 @@ impl<'a> Collector<'a> {
         if let Some(known) = self.known.get(&routine) {
             return *known;
         }
-        let mut frame = json!({ "name": full_name(self.code, routine) });
+        let mut frame = json!({ "name": qualified_name(self.code, routine) });
         if let Some(line) = self.code.line_at(routine) {
             frame["file"] = (*line.place.file).into();
             frame["line"] = line.place.line.into();

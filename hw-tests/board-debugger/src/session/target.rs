@@ -2,9 +2,9 @@
 
 use firmware::ProgramKind;
 use firmware::build::{build, build_with};
-use firmware::code::{CodeMap, KnownProgram};
+use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::Position;
@@ -26,16 +26,17 @@ const SEQ: u8 = 1;
 /// # Errors
 /// Returns `TargetError` if the kernel can't be built, or a program can't be loaded.
 pub fn open_program_on_target(
-    profile: &Profile,
+    profile: &BoardProfile,
     program: LoadedProgram,
     kernel: Box<dyn DebugKernel>,
 ) -> Result<Debugger, TargetError> {
     let LoadedProgram { known, entry, .. } = program;
-    let monitor = KnownProgram::from(&build(profile, ProgramKind::Monitor)?.program);
+    let monitor = MappedProgram::from(&build(profile, ProgramKind::Monitor)?.program);
     let image = known.image.clone();
-    // Only the program's own symbols: the monitor has a PLACE too, which halts no program.
-    let program = TargetProgram::new(profile, image, entry, &CodeMap::of([known.clone()]))?;
-    attach(profile, kernel, program, CodeMap::of([known, monitor]))
+    // Only the program's own symbols: the monitor has a PLACE, too, which can't halt a program.
+    let program =
+        TargetProgram::new(profile, image, entry, &CodeMap::from_programs([known.clone()]))?;
+    attach(profile, kernel, program, CodeMap::from_programs([known, monitor]))
 }
 
 /// Opens the application on a target, about to receive a POSITION request.
@@ -43,7 +44,7 @@ pub fn open_program_on_target(
 /// # Errors
 /// Returns `TargetError` if a program can't be built or loaded.
 pub fn open_position_on_target(
-    profile: &Profile,
+    profile: &BoardProfile,
     evaluator: &Evaluator,
     position: &Position,
     kernel: Box<dyn DebugKernel>,
@@ -71,15 +72,15 @@ pub fn open_position_on_target(
 /// # Errors
 /// Returns `TargetError` if the program can't be built or loaded.
 fn attach(
-    profile: &Profile,
+    profile: &BoardProfile,
     kernel: Box<dyn DebugKernel>,
     program: TargetProgram,
     code: CodeMap,
 ) -> Result<Debugger, TargetError> {
     let target = Target::start(program, kernel, profile.clock_hz)?;
     let mut machine = Machine::new(profile, ProgramKind::Application, &Evaluator::default())?;
-    machine.rest();
-    machine.enter(target.program.entry);
+    machine.run_until_idle();
+    machine.jump_to(target.program.entry);
     load_image(&mut machine.board, &target.program.image);
     machine.board.set_registers(&target.program.registers());
     Ok(Debugger::on_target(machine.board, code, target))

@@ -1,6 +1,6 @@
 //! The interface of the debug kernel, independent of the line to it.
 
-use firmware_wire::HeldState;
+use firmware_wire::StoppedState;
 use host_platform::time::{Duration, Instant};
 
 /// A connection to the debug kernel on a board.
@@ -10,13 +10,13 @@ pub trait DebugKernel: Send {
     ///
     /// # Errors
     /// Returns `KernelError` if the kernel does not start.
-    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<HeldState, KernelError>;
+    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<StoppedState, KernelError>;
 
     /// Returns control to the monitor.
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.
-    fn leave(&mut self) -> Result<(), KernelError>;
+    fn return_to_monitor(&mut self) -> Result<(), KernelError>;
 
     /// The line's clock, which is simulated time on a simulated board.
     fn now(&self) -> Instant;
@@ -28,7 +28,7 @@ pub trait DebugKernel: Send {
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.
-    fn set(&mut self, state: &HeldState) -> Result<(), KernelError>;
+    fn set_registers(&mut self, state: &StoppedState) -> Result<(), KernelError>;
 
     /// Reads `count` bytes of memory.
     ///
@@ -44,31 +44,31 @@ pub trait DebugKernel: Send {
     fn write(&mut self, address: u16, bytes: &[u8]) -> Result<(), KernelError>;
 
     /// Resumes the halted program with breakpoints at `addresses`. `number` is the number of the
-    /// halt ([`HeldState::number`]).
+    /// halt ([`StoppedState::number`]).
     ///
     /// # Errors
     /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
     /// the line fails.
-    fn go(&mut self, number: u8, addresses: &[u16]) -> Result<(), KernelError>;
+    fn resume(&mut self, number: u8, addresses: &[u16]) -> Result<(), KernelError>;
 
     /// Waits, after [`Self::go`], until bytes sent to the board reach the program.
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.
-    fn pause(&mut self) -> Result<(), KernelError>;
+    fn wait_until_receiving(&mut self) -> Result<(), KernelError>;
 
     /// Waits until the program halts; returns `None` if it does not within `timeout`.
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.
-    fn wait(&mut self, timeout: Duration) -> Result<Option<HeldState>, KernelError>;
+    fn wait(&mut self, timeout: Duration) -> Result<Option<StoppedState>, KernelError>;
 
     /// Sends zeros, which make the program's interrupt service halt it; returns `None` if it does
     /// not halt.
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.
-    fn break_in(&mut self) -> Result<Option<HeldState>, KernelError>;
+    fn break_in(&mut self) -> Result<Option<StoppedState>, KernelError>;
 
     /// Sends bytes to the program.
     ///
@@ -81,7 +81,7 @@ pub trait DebugKernel: Send {
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// An address is ROM, or has no memory.
-    #[error("{0:04X}H does not keep what is written")]
+    #[error("{0:04X}H is not writable")]
     NotWritable(u16),
     /// The line failed or the kernel does not reply.
     #[error("{0}")]

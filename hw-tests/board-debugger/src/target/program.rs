@@ -5,17 +5,17 @@ use std::ops::Range;
 use board_simulator::Registers;
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build};
-use firmware::code::CodeMap;
-use firmware::profile::Profile;
-use firmware_wire::HeldState;
+use firmware::code_map::CodeMap;
+use firmware::profile::BoardProfile;
+use firmware_wire::StoppedState;
 use tdlasm::image::Image;
 
 use super::kernel::{DebugKernel, KernelError};
-use super::{BreakInSymbols, KERNEL, with_registers};
+use super::{BreakInSymbols, KERNEL_START, with_registers};
 
 /// The address of RST 6 in ROM, and the opcode that must be there.
 const RST_6: u16 = 0x0030;
-const JUMP: u8 = 0xC3;
+const JP_OPCODE: u8 = 0xC3;
 
 /// Error returned if a program can't be debugged on a target.
 #[derive(Debug, thiserror::Error)]
@@ -29,15 +29,15 @@ pub enum TargetError {
     /// The monitor in ROM does not support the debug kernel.
     #[error(
         "the monitor in ROM is older than the debug kernel: RST 6 does not jump to the kernel; \
-         program the current one into the ROM (`rcflash image`, or `rcflash boot` where the chip can be \
-         written)"
+         program the current one into the ROM (`rcflash image`, or `rcflash boot` where the chip \
+         can be written)"
     )]
     OldMonitor,
     /// The program needs memory that is not free RAM.
     #[error(
         "{0:04X}H is not in RAM that the debug kernel leaves free; it loads programs only there"
     )]
-    NoRoom(u16),
+    NotFreeRam(u16),
 }
 
 /// A program to be loaded beside the kernel.
@@ -56,7 +56,7 @@ impl TargetProgram {
     /// # Errors
     /// Returns `TargetError` if the kernel can't be built, or the program is not in free RAM.
     pub(crate) fn new(
-        profile: &Profile,
+        profile: &BoardProfile,
         image: Image,
         entry: u16,
         code: &CodeMap,
@@ -64,41 +64,41 @@ impl TargetProgram {
         let ram = profile.ram.addresses();
         for run in image.runs() {
             let last = run.address.saturating_add((run.bytes.len() - 1) as u16);
-            let is_free = |at: u16| ram.contains(&at) && at < KERNEL;
+            let is_free = |at: u16| ram.contains(&at) && at < KERNEL_START;
             if let Some(at) = [run.address, last].into_iter().find(|at| !is_free(*at)) {
-                return Err(TargetError::NoRoom(at));
+                return Err(TargetError::NotFreeRam(at));
             }
         }
         let break_in = || {
             let [hold, saved_pc, requested] =
                 ["PLACE", "FOUND", "ASKED"].map(|name| code.symbol(name));
-            Some(BreakInSymbols { hold: hold?, saved_pc: saved_pc?, requested: requested? })
+            Some(BreakInSymbols { stop_address: hold?, saved_pc: saved_pc?, requested: requested? })
         };
         let kernel = build(profile, ProgramKind::Kernel)?;
-        let ram = profile.ram.start..KERNEL;
+        let ram = profile.ram.start..KERNEL_START;
         Ok(Self { kernel, image, entry, break_in: break_in(), ram })
     }
 
     /// Loads the kernel and the program through the monitor. The program is halted at its entry.
-    pub(super) fn start(&self, kernel: &mut dyn DebugKernel) -> Result<HeldState, TargetError> {
-        let loaded = self.kernel.program.symbol("KLOAD").unwrap_or(KERNEL);
-        let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL);
-        let held = kernel.start(loaded, &self.kernel.bytes)?;
+    pub(super) fn start(&self, kernel: &mut dyn DebugKernel) -> Result<StoppedState, TargetError> {
+        let loaded = self.kernel.program.symbol("KLOAD").unwrap_or(KERNEL_START);
+        let vector = self.kernel.program.symbol("KVECT").unwrap_or(KERNEL_START);
+        let state = kernel.start(loaded, &self.kernel.bytes)?;
         let [low, high] = vector.to_le_bytes();
-        if kernel.read(RST_6, 3)? != [JUMP, low, high] {
-            kernel.leave()?;
+        if kernel.read(RST_6, 3)? != [JP_OPCODE, low, high] {
+            kernel.return_to_monitor()?;
             return Err(TargetError::OldMonitor);
         }
         for run in self.image.runs() {
             kernel.write(run.address, &run.bytes)?;
         }
-        let held = with_registers(&held, &self.registers());
-        kernel.set(&held)?;
-        Ok(held)
+        let state = with_registers(&state, &self.registers());
+        kernel.set_registers(&state)?;
+        Ok(state)
     }
 
     /// The registers before the program's first instruction.
     pub(crate) fn registers(&self) -> Registers {
-        Registers { pc: self.entry, sp: KERNEL, ..Registers::default() }
+        Registers { pc: self.entry, sp: KERNEL_START, ..Registers::default() }
     }
 }

@@ -12,8 +12,8 @@ const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
 /// Steps between two polls of the caller.
 const STOP_CHECK_STEPS: u64 = 2_048;
 
-const TWIN_DIVERGED: &str = "the twin diverged from the board; it has the board's memory and registers now, \
-                             and its history starts here";
+const TWIN_DIVERGED: &str = "the twin diverged from the board; it has the board's memory and \
+                             registers now, and its history starts here";
 
 /// Why the twin did not catch up.
 enum CatchUpError {

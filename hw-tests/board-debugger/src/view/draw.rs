@@ -1,7 +1,7 @@
-//! The drawing: source and a pane at the left, registers, array and time at the right, and two rows
-//! below.
+//! Draws the view: source and a pane at the left, registers, array and time at the right, and two
+//! rows below.
 //!
-//! It is laid out for 80 columns and 24 rows, and has more panes at once where there is room.
+//! Laid out for 80 columns and 24 rows; a wider terminal shows more panes.
 
 use ratatui::backend::TestBackend;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -14,25 +14,25 @@ use super::{KEYS, View};
 use crate::commands::Pane;
 use crate::render;
 
-/// Columns of the right side.
-const SIDE: u16 = 32;
-/// Columns from which on there is a third side for more panes.
-const WIDE: u16 = 140;
-/// Columns of that third side: a row of memory and its frame.
-const MIDDLE: u16 = 74;
+/// Width of the right column.
+const SIDE_COLUMNS: u16 = 32;
+/// Minimum width for a middle column with more panes.
+const WIDE_COLUMNS: u16 = 140;
+/// Width of the middle column: a row of memory and its frame.
+const MIDDLE_COLUMNS: u16 = 74;
 /// Rows of registers, and of array and Table 2, frames included.
 const REGISTER_ROWS: u16 = 9;
 const ARRAY_ROWS: u16 = 13;
 /// Rows of the position, frame included.
 const BOARD_ROWS: u16 = 11;
-/// The bottom row: what a person needs to go on and to get out.
+/// The bottom row: the keys needed most.
 const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  : command  q quit";
 
 impl View {
-    /// Returns the drawing as text.
+    /// Renders the view as text.
     #[must_use]
-    pub fn text(&self, columns: u16, rows: u16) -> String {
-        // A terminal in memory has no way to fail.
+    pub fn render_text(&self, columns: u16, rows: u16) -> String {
+        // A terminal in memory can't fail.
         let Ok(mut terminal) = Terminal::new(TestBackend::new(columns, rows));
         let Ok(_) = terminal.draw(|frame| self.draw(frame));
         let buffer = terminal.backend().buffer();
@@ -40,14 +40,14 @@ impl View {
         (0..rows).map(|y| row(y).trim_end().to_owned() + "\n").collect()
     }
 
-    /// Draws everything.
+    /// Draws the whole view.
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let rows = [Constraint::Min(4), Constraint::Length(1), Constraint::Length(1)];
         let [main, status, hints] = Layout::vertical(rows).areas(frame.area());
         let [left, right] =
-            Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE)]).areas(main);
-        if left.width + SIDE >= WIDE {
-            let columns = [Constraint::Min(20), Constraint::Length(MIDDLE)];
+            Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE_COLUMNS)]).areas(main);
+        if left.width + SIDE_COLUMNS >= WIDE_COLUMNS {
+            let columns = [Constraint::Min(20), Constraint::Length(MIDDLE_COLUMNS)];
             let [left, middle] = Layout::horizontal(columns).areas(left);
             self.draw_left(frame, left);
             self.draw_middle(frame, middle);
@@ -59,7 +59,7 @@ impl View {
         frame.render_widget(Paragraph::new(HINTS), hints);
     }
 
-    /// The source, and below it the pane that was chosen.
+    /// Draws the source, and below it the selected pane.
     fn draw_left(&self, frame: &mut Frame<'_>, area: Rect) {
         if self.pane == Pane::Help {
             return self.draw_help(frame, area);
@@ -69,10 +69,10 @@ impl View {
         self.draw_source(frame, source);
         let rows = usize::from(pane.height.saturating_sub(2));
         let lines = self.pane.lines(&self.debugger, rows);
-        panel(frame, pane, title(&self.pane), self.scrolled(lines, rows));
+        draw_panel(frame, pane, pane_title(&self.pane), self.scrolled(lines, rows));
     }
 
-    /// As many rows of a list as there is room for; a console shows its end.
+    /// Returns the rows that fit; a console is scrolled to its end.
     fn scrolled(&self, lines: Vec<String>, rows: usize) -> Vec<String> {
         let hidden = lines.len().saturating_sub(rows);
         let above = match self.pane {
@@ -82,17 +82,17 @@ impl View {
         lines.into_iter().skip(above).take(rows).collect()
     }
 
-    /// The keys, and below them the commands.
+    /// Draws the keys, and below them the commands.
     fn draw_help(&self, frame: &mut Frame<'_>, area: Rect) {
         let rows = usize::from(area.height.saturating_sub(2));
         let keys = KEYS.iter().map(|(key, what)| format!("{key:<11}{what}"));
-        let head = ["Commands, after : by letter or word".to_owned()];
+        let head = ["Commands, after : by letter or name".to_owned()];
         let commands = Pane::Help.lines(&self.debugger, rows);
         let lines: Vec<String> = keys.chain(head).chain(commands).collect();
-        panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
+        draw_panel(frame, area, "Help: Page Down for more, Esc leaves", self.scrolled(lines, rows));
     }
 
-    /// More panes where there is room: those that are not at the left.
+    /// Draws panes that are not at the left.
     fn draw_middle(&self, frame: &mut Frame<'_>, area: Rect) {
         let parts = [40, 30, 30].map(Constraint::Percentage);
         let areas: [Rect; 3] = Layout::vertical(parts).areas(area);
@@ -105,42 +105,42 @@ impl View {
             let lines = pane.lines(&self.debugger, rows);
             let skipped = if pane == Pane::Console { lines.len().saturating_sub(rows) } else { 0 };
             let shown = lines.into_iter().skip(skipped).take(rows).collect();
-            panel(frame, area, title(&pane), shown);
+            draw_panel(frame, area, pane_title(&pane), shown);
         }
     }
 
     fn draw_right(&self, frame: &mut Frame<'_>, area: Rect) {
-        // The registers come first: 24 rows have no room for all, and flags are always looked at.
+        // The registers come first: 24 rows have no room for everything, and flags are always
+        // needed.
         let halves = [Constraint::Length(REGISTER_ROWS), Constraint::Min(0)];
         let [registers, below] = Layout::vertical(halves).areas(area);
         let rows = [ARRAY_ROWS, BOARD_ROWS].map(Constraint::Length);
         let [array, board, rest] =
             Layout::vertical(rows.into_iter().chain([Constraint::Min(0)])).areas(below);
-        panel(frame, registers, "Registers", render::registers(&self.debugger));
+        draw_panel(frame, registers, "Registers", render::registers(&self.debugger));
         let sides = render::array(&self.debugger);
         if sides.is_empty() {
-            panel(frame, array, "Calls", render::calls(&self.debugger));
-            panel(frame, board, "Stack", render::stack(&self.debugger, BOARD_ROWS.into()));
+            draw_panel(frame, array, "Calls", render::calls(&self.debugger));
+            draw_panel(frame, board, "Stack", render::stack(&self.debugger, BOARD_ROWS.into()));
         } else {
             let roles = render::roles(&self.debugger);
             let none = || vec!["Table 2: (while XCHNG runs)".to_owned()];
             let roles = if roles.is_empty() { none() } else { roles };
-            panel(frame, array, "Attackers, Table 2", [sides, roles].concat());
-            panel(frame, board, "Position", render::board_text(&self.debugger));
+            draw_panel(frame, array, "Attackers, Table 2", [sides, roles].concat());
+            draw_panel(frame, board, "Position", render::position_lines(&self.debugger));
         }
-        panel(frame, rest, "Time", render::time(&self.debugger, self.began));
+        draw_panel(frame, rest, "Time", render::elapsed(&self.debugger, self.start_clock));
     }
 
-    /// The command line that is being typed, or else what happened last and the time since the
-    /// beginning.
+    /// Draws the command line being typed, or else the status and the time since the start.
     fn draw_status(&self, frame: &mut Frame<'_>, area: Rect) {
         if let Some(prompt) = &self.prompt {
-            let line = format!("{}_   (Enter runs it, Esc leaves)", render::visible(prompt));
+            let line = format!("{}_   (Enter runs it, Esc leaves)", render::printable(prompt));
             return frame.render_widget(Paragraph::new(line), area);
         }
-        let time = render::time(&self.debugger, self.began).swap_remove(0);
+        let time = render::elapsed(&self.debugger, self.start_clock).swap_remove(0);
         let width = usize::from(area.width).saturating_sub(time.len() + 1);
-        let status: String = render::visible(&self.status).chars().take(width).collect();
+        let status: String = render::printable(&self.status).chars().take(width).collect();
         let line = format!("{status:<width$} {time}");
         let bold = Style::new().add_modifier(Modifier::BOLD);
         frame.render_widget(Paragraph::new(Line::styled(line, bold)), area);
@@ -149,7 +149,7 @@ impl View {
     fn draw_source(&self, frame: &mut Frame<'_>, area: Rect) {
         let Some(here) = self.cursor.clone().or_else(|| self.running_line()) else {
             let lines = vec!["no source for this address".to_owned()];
-            return panel(frame, area, "no source", lines);
+            return draw_panel(frame, area, "no source", lines);
         };
         let rows = usize::from(area.height.saturating_sub(2));
         let count = self.debugger.code().text(&here.file).len();
@@ -166,12 +166,12 @@ impl View {
             Line::styled(text, style)
         };
         let lines: Vec<Line<'_>> = lines.into_iter().enumerate().map(style).collect();
-        let title = render::visible(&here.file);
+        let title = render::printable(&here.file);
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
     }
 }
 
-fn title(pane: &Pane) -> &'static str {
+fn pane_title(pane: &Pane) -> &'static str {
     match pane {
         Pane::Source(..) => "Source",
         Pane::Code(_) => "Instructions",
@@ -186,7 +186,7 @@ fn title(pane: &Pane) -> &'static str {
     }
 }
 
-fn panel(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<String>) {
+fn draw_panel(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<String>) {
     let lines: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
 }

@@ -1,20 +1,20 @@
-//! Both behaviours of the evaluator, mended and as in 1978: Z80 code and reference agree on
-//! whatever may come, and differ from each other where the facts about the program of 1978 say so.
+//! Both behaviours of the evaluator, corrected and original: Z80 code and reference agree on random
+//! input, and the behaviours differ where the bugs of the original have an effect.
 
 use board_debugger::profiling::routine_runner::RoutineRunner;
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{self, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::status;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sargon_analysis::behaviours::{Fault, compare};
+use sargon_analysis::behaviours::{OriginalBug, compare};
 use sargon_corpus::encode;
-use sargon_corpus::{Subject, shipped};
+use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_reference::{
-    AttackersArray, Behaviour, Colour, ExchangeResult, Kind, Piece, Position, Square, examine_as,
-    exchange_as, parse_fen,
+    AttackersArray, Behaviour, Colour, ExchangeResult, Piece, PieceKind, Position, Square,
+    evaluate_as, exchange_as, parse_fen,
 };
 
 /// The position in which a pin on h2 puts the knight d2 behind the queen, and the residue on e4 is
@@ -22,7 +22,7 @@ use sargon_reference::{
 const EXAMPLE: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
 
 fn bare(behaviour: evaluator::Behaviour) -> RoutineRunner {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { behaviour, own: None };
     let app = build_with(&profile, ProgramKind::Application, &evaluator);
     RoutineRunner::new(&app.unwrap_or_else(|error| panic!("{error}")))
@@ -40,10 +40,10 @@ fn call(bare: &mut RoutineRunner, routine: &str) {
 
 /// Runs all routines on a position and compares with the reference, square by square.
 fn check_position(bare: &mut RoutineRunner, behaviour: Behaviour, position: &Position) {
-    let expected = examine_as(position, behaviour);
+    let expected = evaluate_as(position, behaviour);
     bare.set_position(position).expect("the evaluator's labels");
     call(bare, "PINFND");
-    for verdict in &expected.verdicts {
+    for verdict in &expected.squares {
         let at = verdict.square;
         bare.set_square(at, Some(verdict.piece)).expect("the evaluator's labels");
         call(bare, "NEWLST");
@@ -52,9 +52,9 @@ fn check_position(bare: &mut RoutineRunner, behaviour: Behaviour, position: &Pos
         assert_eq!(array.to_string(), verdict.array.to_string(), "{at} {behaviour:?}");
         call(bare, "XCHNG");
         let residue = bare.registers().de as u8;
-        let told = bare.peek("STATUS").expect("the status");
+        let status = bare.peek("STATUS").expect("the status");
         let wanted = (verdict.outcome.residue, bits(verdict.overflow, &verdict.outcome));
-        assert_eq!((residue, told), wanted, "{at} {behaviour:?}");
+        assert_eq!((residue, status), wanted, "{at} {behaviour:?}");
     }
 }
 
@@ -62,13 +62,13 @@ fn any_piece() -> impl Strategy<Value = Option<Piece>> {
     // Queens and empty squares are most frequent: lines stay open, batteries and overflow are
     // common.
     let kinds = prop::sample::select(vec![
-        Kind::Pawn,
-        Kind::Knight,
-        Kind::Bishop,
-        Kind::Rook,
-        Kind::Queen,
-        Kind::Queen,
-        Kind::King,
+        PieceKind::Pawn,
+        PieceKind::Knight,
+        PieceKind::Bishop,
+        PieceKind::Rook,
+        PieceKind::Queen,
+        PieceKind::Queen,
+        PieceKind::King,
     ]);
     let colours = prop::sample::select(vec![Colour::White, Colour::White, Colour::Black]);
     let piece = (kinds, colours).prop_map(|(kind, colour)| Piece { colour, kind });
@@ -109,7 +109,7 @@ fn board_and_reference_agree_on_any_fourteen_bytes() {
             let (bytes, (kind, white)) =
                 (&bytes, &pieces).new_tree(&mut runner).expect("an array").current();
             let colour = if white { Colour::White } else { Colour::Black };
-            let piece = Piece { colour, kind: Kind::ALL[kind] };
+            let piece = Piece { colour, kind: PieceKind::ALL[kind] };
             let array = AttackersArray::from_bytes(&bytes.try_into().expect("14 bytes"));
             call(&mut bare, "NOPINS");
             call(&mut bare, "NEWLST");
@@ -117,34 +117,38 @@ fn board_and_reference_agree_on_any_fourteen_bytes() {
             bare.set_array(&array).expect("the evaluator's labels");
             call(&mut bare, "XCHNG");
             let outcome = exchange_as(piece, &array, encode::behaviour(built));
-            let said = (bare.registers().de as u8, bare.peek("STATUS").expect("the status"));
-            assert_eq!(said, (outcome.residue, bits(false, &outcome)), "{built} {piece:?} {array}");
+            let result = (bare.registers().de as u8, bare.peek("STATUS").expect("the status"));
+            assert_eq!(
+                result,
+                (outcome.residue, bits(false, &outcome)),
+                "{built} {piece:?} {array}"
+            );
         }
     }
 }
 
 #[test]
-fn the_example_of_the_fault_is_told_with_its_square() {
+fn the_bug_in_the_example_is_reported_with_its_square() {
     let position = parse_fen(EXAMPLE).unwrap_or_else(|error| panic!("{error}"));
     let compared = compare(&position);
     let e4 = compared.iter().find(|found| found.square.to_string() == "e4").expect("a knight");
-    assert_eq!((e4.mended.residue, e4.printed.residue), (3, 0));
-    assert_eq!(e4.faults, [Fault::Flag]);
+    assert_eq!((e4.corrected.residue, e4.original.residue), (3, 0));
+    assert_eq!(e4.bugs, [OriginalBug::Flag]);
 }
 
 /// The residues of a position, in the order of its mirror image.
 fn residues(position: &Position, behaviour: Behaviour) -> Vec<(Square, u8)> {
-    let verdicts = examine_as(position, behaviour).verdicts;
+    let verdicts = evaluate_as(position, behaviour).squares;
     verdicts.iter().map(|verdict| (verdict.square, verdict.outcome.residue)).collect()
 }
 
 #[test]
-fn the_program_of_1978_says_other_things_of_a_mirror_image() {
+fn the_original_has_other_residues_in_a_mirror_image() {
     let differ = |behaviour| {
-        let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+        let cases = builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
         let positions = cases.iter().filter_map(|case| match &case.subject {
-            Subject::Position { position, .. } => Some(position),
-            Subject::Array { .. } => None,
+            CaseInput::Position { position, .. } => Some(position),
+            CaseInput::Array { .. } => None,
         });
         positions.filter(|position| is_one_royal_each(position)).any(|position| {
             let mut back = residues(&position.files_reversed(), behaviour);
@@ -155,13 +159,13 @@ fn the_program_of_1978_says_other_things_of_a_mirror_image() {
             back != residues(position, behaviour)
         })
     };
-    assert!(!differ(Behaviour::Mended));
-    assert!(differ(Behaviour::AsIn1978));
+    assert!(!differ(Behaviour::Corrected));
+    assert!(differ(Behaviour::Original));
 }
 
-/// Returns whether it does not matter which king and queen are looked at first.
+/// Returns `true` if the order in which kings and queens are found does not matter.
 fn is_one_royal_each(position: &Position) -> bool {
-    [Kind::King, Kind::Queen].into_iter().all(|kind| {
+    [PieceKind::King, PieceKind::Queen].into_iter().all(|kind| {
         [Colour::White, Colour::Black].into_iter().all(|colour| {
             position.pieces().filter(|(_, p)| *p == Piece { colour, kind }).count() <= 1
         })
@@ -171,11 +175,11 @@ fn is_one_royal_each(position: &Position) -> bool {
 #[test]
 fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
     let mut compared = 0;
-    for case in shipped().unwrap_or_else(|error| panic!("{error}")) {
-        let Subject::Position { position, .. } = &case.subject else { continue };
-        let mended = examine_as(position, Behaviour::Mended);
-        let printed = examine_as(position, Behaviour::AsIn1978);
-        if mended.pins.is_empty() && printed.verdicts.iter().all(|verdict| !verdict.overflow) {
+    for case in builtin_corpus().unwrap_or_else(|error| panic!("{error}")) {
+        let CaseInput::Position { position, .. } = &case.subject else { continue };
+        let mended = evaluate_as(position, Behaviour::Corrected);
+        let printed = evaluate_as(position, Behaviour::Original);
+        if mended.pins.is_empty() && printed.squares.iter().all(|verdict| !verdict.overflow) {
             assert_eq!(printed, mended, "{}", case.id);
             compared += 1;
         }
@@ -190,24 +194,24 @@ fn the_fences_hold_as_often_as_they_are_reached() {
         [3, 0x11, 0, 0, 0, 0, 0, 2, 0x11, 0, 0, 0, 0, 0],
         [3, 0x11, 0x01, 0, 0, 0, 0, 3, 0x11, 0, 0, 0, 0, 0],
     ];
-    let piece = Piece { colour: Colour::Black, kind: Kind::Pawn };
-    let mut bare = bare(evaluator::Behaviour::Mended);
+    let piece = Piece { colour: Colour::Black, kind: PieceKind::Pawn };
+    let mut bare = bare(evaluator::Behaviour::Corrected);
     for array in [arrays, arrays].concat() {
         let array = AttackersArray::from_bytes(&array);
         bare.set_piece(Some(piece)).expect("the evaluator's labels");
         call(&mut bare, "NEWLST");
         bare.set_array(&array).expect("the evaluator's labels");
         call(&mut bare, "XCHNG");
-        let outcome = exchange_as(piece, &array, Behaviour::Mended);
+        let outcome = exchange_as(piece, &array, Behaviour::Corrected);
         assert!(outcome.short, "{array}");
-        let said = (bare.registers().de as u8, bare.peek("STATUS").expect("the status"));
-        assert_eq!(said, (outcome.residue, status::SHORT), "{array}");
+        let result = (bare.registers().de as u8, bare.peek("STATUS").expect("the status"));
+        assert_eq!(result, (outcome.residue, status::SHORT), "{array}");
     }
 }
 
 #[test]
-fn the_index_variables_point_where_the_calling_contract_says() {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+fn the_index_variables_point_to_the_pages_of_the_calling_contract() {
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let app = build_with(&profile, ProgramKind::Application, &Evaluator::default());
     let app = app.unwrap_or_else(|error| panic!("{error}"));
     let symbol = |name| app.program.symbol(name).expect("a name of the contract");

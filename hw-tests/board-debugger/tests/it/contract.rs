@@ -1,4 +1,4 @@
-//! The text of a contract above a Z80 routine, and what is measured of the routine.
+//! Contracts in the comments above Z80 routines, and measurements of the routines.
 
 /// A field of the contract of a routine: the text after `; Field:` up to the end of the line.
 pub(crate) fn field(source: &str, name: &str, field: &str) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn field(source: &str, name: &str, field: &str) -> String {
     line.expect("a field").1.trim().to_owned()
 }
 
-/// The number with which a text begins, if it does.
+/// Parses the number at the start of a text.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
@@ -27,11 +27,11 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// No call yet.
+    /// The measurements before the first call.
     pub(crate) const NONE: Self = Self { calls: 0, least: u64::MAX, most: 0, stack: 0 };
 
-    /// Takes in a call: its T-states, and the bytes of stack that it took.
-    pub(crate) fn take(&mut self, t_states: u64, stack: u16) {
+    /// Records the T-states of a call and the bytes of stack that it used.
+    pub(crate) fn record(&mut self, t_states: u64, stack: u16) {
         self.calls += 1;
         self.least = self.least.min(t_states);
         self.most = self.most.max(t_states);

@@ -1,11 +1,11 @@
-//! Clients that say anything: gdb's remote protocol and the Debug Adapter Protocol answer or refuse
-//! whatever comes, and every session ends with its input.
+//! Corrupted input from clients: the servers of gdb's remote protocol and of the Debug Adapter
+//! Protocol reply to everything, and every session ends with its input.
 
 mod dap;
 mod gdb;
 
 use board_debugger::{Debugger, ProgramFile, open_program};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 /// A program that never ends, with calls, labels and writes to memory.
 const PROGRAM: &str = "        .LOC .PROG.
@@ -23,7 +23,7 @@ TABLE:  .BLKB 16
 
 /// The program on a board, at its first instruction.
 fn debugger() -> Debugger {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("program.asm");
     std::fs::write(&path, PROGRAM).expect("it is written");

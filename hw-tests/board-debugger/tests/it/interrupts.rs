@@ -6,31 +6,31 @@ use std::collections::BTreeSet;
 use board_simulator::board_spec;
 use board_simulator::{BoardModel, QueueLine, Registers, RunStop};
 use firmware::ProgramKind;
-use firmware::build::{BuiltImage, build_replacing};
+use firmware::build::{BuiltImage, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
-use sargon_corpus::{Case, Subject, shipped};
+use sargon_corpus::{Case, CaseInput, builtin_corpus};
 use sargon_reference::{Square, parse_fen};
 
-/// Both sides bear on e4, and since one piece is pinned, ATTACK asks PNCK about each.
+/// Both sides attack e4, and since one piece is pinned, ATTACK calls PNCK for each.
 const BATTLE: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
 /// Pins against king and queen; one is of a queen by a queen, so that PINFND calls ATTACK to count
-/// who holds her.
+/// its defenders.
 const PINS: &str = "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -";
-/// Two pieces of a type on one file, so that a slot is filed in twice.
+/// Two pieces of a kind on one file, so that a byte of the array has two entries.
 const PAIR: &str = "4k3/8/8/8/4p3/3KQ3/4R3/4R3 w - -";
-/// The byte that arrives: as good as any.
+/// The byte that arrives; its value is arbitrary.
 const BYTE: u8 = 0xA5;
 /// The address bit that is set at the end of the receive ring (ring.asm).
 const RING_BIT: u16 = 0x0400;
-/// T-states after which a routine is taken not to return.
-const PATIENCE: u64 = 100_000;
-/// T-states between the moments of a quiet call from which disturbed ones set out, so that each
-/// repeats little of what is known.
-const STRIDE: u64 = 500;
-/// The number of bytes below its entry that a routine and the interrupt service together may push.
+/// Limit of T-states for a routine to return.
+const MAX_ROUTINE_T_STATES: u64 = 100_000;
+/// T-states between snapshots of an uninterrupted call. Each interrupted call starts from the last
+/// one before the interrupt.
+const SNAPSHOT_INTERVAL_T_STATES: u64 = 500;
+/// Maximum number of bytes that a routine and the interrupt service may push.
 const STACK_USED: u16 = 64;
 
 /// The application on its board, waiting for requests.
@@ -39,55 +39,55 @@ struct Machine {
     app: BuiltImage,
 }
 
-/// A moment to which the board can be taken back.
-struct Moment {
+/// A state to which the board can be restored.
+struct Snapshot {
     registers: Registers,
     memory: Box<[u8; 0x1_0000]>,
     /// T-states since the routine was entered.
     past: u64,
 }
 
-/// A routine that is about to be entered, and the way to tell that it has returned.
+/// The state at the entry of a routine, and its return address.
 struct Entry {
-    moment: Moment,
+    moment: Snapshot,
     home: u16,
 }
 
 /// The end of a call.
-struct Ended {
+struct CallResult {
     registers: Registers,
     memory: Box<[u8; 0x1_0000]>,
-    /// Without interrupt service.
+    /// T-states without those of the interrupt service.
     t_states: u64,
     /// Program counter when the interrupt was accepted.
     interrupted_at: Option<u16>,
 }
 
-/// A call that nothing disturbed.
-struct Quiet {
-    ended: Ended,
-    /// Every instruction that was begun.
+/// The record of a call without an interrupt.
+struct UninterruptedCall {
+    ended: CallResult,
+    /// The addresses of all executed instructions.
     places: BTreeSet<u16>,
-    /// Moments on the way, in their order; the first is the entry.
-    moments: Vec<Moment>,
+    /// Snapshots in order of time; the first is at the entry.
+    moments: Vec<Snapshot>,
 }
 
-/// Builds the application; `replaced` are sources that take the place of ours.
+/// Builds the application; `replaced` are sources that replace those of the same name.
 fn application(behaviour: Behaviour, replaced: &[(&str, &str)]) -> BuiltImage {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { behaviour, own: None };
-    build_replacing(&profile, ProgramKind::Application, &evaluator, replaced)
+    build_with_sources(&profile, ProgramKind::Application, &evaluator, replaced)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 impl Machine {
-    /// Starts it.
+    /// Starts the application.
     fn start(behaviour: Behaviour) -> Self {
         let app = application(behaviour, &[]);
-        let spec = board_spec(&Profile::named("rc2014-classic").expect("it ships"));
+        let spec = board_spec(&BoardProfile::named("rc2014-classic").expect("it ships"));
         let mut board = BoardModel::new(spec, &[0xC3, 0x00, 0x80], QueueLine::default());
         board.bus_mut().load(app.address, &app.bytes);
-        while board.run_for(PATIENCE) != RunStop::Idle {}
+        while board.run_for(MAX_ROUTINE_T_STATES) != RunStop::Idle {}
         Self { board, app }
     }
 
@@ -99,7 +99,7 @@ impl Machine {
         self.board.bus().peek(self.symbol(name))
     }
 
-    /// Asks and runs until `routine` is about to be entered, for the square if one is given.
+    /// Sends a request and runs to the entry of `routine`, for the square if one is given.
     fn run_up_to(&mut self, request: &Request, routine: &str, square: Option<Square>) -> Entry {
         let frame = request.frame(1).expect("it fits a frame");
         self.board.line_mut().to_board.extend(frame.encode());
@@ -117,80 +117,80 @@ impl Machine {
         Entry { moment, home }
     }
 
-    /// Returns the moment that this is, so many T-states after the entry.
-    fn moment(&self, past: u64) -> Moment {
+    /// Takes a snapshot, `past` T-states after the entry.
+    fn moment(&self, past: u64) -> Snapshot {
         let memory = self.board.bus().memory();
-        Moment { registers: self.board.registers(), memory, past }
+        Snapshot { registers: self.board.registers(), memory, past }
     }
 
-    /// Takes the board back to a moment; returns its clock at the entry, without interrupt service.
-    fn take_back(&mut self, to: &Moment) -> u64 {
+    /// Restores a snapshot; returns the clock at the entry, without interrupt service.
+    fn restore(&mut self, to: &Snapshot) -> u64 {
         self.board.bus_mut().load(0, &*to.memory);
         self.board.set_registers(&to.registers);
         self.board.clock() - self.board.service_time() - to.past
     }
 
-    fn is_home(&self, entry: &Entry) -> bool {
+    fn has_returned(&self, entry: &Entry) -> bool {
         let now = self.board.registers();
         let sp = entry.moment.registers.sp + 2;
         now.pc == entry.home && now.sp == sp && !self.board.in_service()
     }
 
-    /// Returns how the call has ended whose entry was at this time of the board without service.
-    fn ended(&self, entered: u64, interrupted_at: Option<u16>) -> Ended {
+    /// Returns the result of the call that was entered at this time, without interrupt service.
+    fn ended(&self, entered: u64, interrupted_at: Option<u16>) -> CallResult {
         let t_states = self.board.clock() - self.board.service_time() - entered;
         let registers = Registers { r: 0, ..self.board.registers() };
-        Ended { registers, memory: self.board.bus().memory(), t_states, interrupted_at }
+        CallResult { registers, memory: self.board.bus().memory(), t_states, interrupted_at }
     }
 
-    /// Lets the routine run to its end undisturbed.
-    fn call(&mut self, entry: &Entry) -> Result<Quiet, String> {
-        let entered = self.take_back(&entry.moment);
+    /// Runs the routine to its end without an interrupt.
+    fn call(&mut self, entry: &Entry) -> Result<UninterruptedCall, String> {
+        let entered = self.restore(&entry.moment);
         let mut places = BTreeSet::new();
-        let mut moments = Vec::<Moment>::new();
-        while !self.is_home(entry) {
+        let mut moments = Vec::<Snapshot>::new();
+        while !self.has_returned(entry) {
             let past = self.board.clock() - self.board.service_time() - entered;
-            if past > PATIENCE {
+            if past > MAX_ROUTINE_T_STATES {
                 return Err("it does not return".to_owned());
             }
-            if moments.last().is_none_or(|last| past >= last.past + STRIDE) {
+            if moments.last().is_none_or(|last| past >= last.past + SNAPSHOT_INTERVAL_T_STATES) {
                 moments.push(self.moment(past));
             }
             places.insert(self.board.registers().pc);
             self.board.run_for(1);
         }
-        Ok(Quiet { ended: self.ended(entered, None), places, moments })
+        Ok(UninterruptedCall { ended: self.ended(entered, None), places, moments })
     }
 
-    /// Lets the routine run to its end from a moment; `offset` T-states after its entry a byte is
-    /// complete in the serial chip.
-    fn call_disturbed(
+    /// Runs the routine to its end from a snapshot; the serial chip receives a byte `offset`
+    /// T-states after the entry.
+    fn call_interrupted(
         &mut self,
         entry: &Entry,
-        from: &Moment,
+        from: &Snapshot,
         offset: u64,
-    ) -> Result<Ended, String> {
-        let entered = self.take_back(from);
+    ) -> Result<CallResult, String> {
+        let entered = self.restore(from);
         let began = self.board.clock();
         self.board.receive_at(BYTE, began + offset - from.past);
         while !self.board.in_service() {
-            if self.board.clock() - began > PATIENCE {
+            if self.board.clock() - began > MAX_ROUTINE_T_STATES {
                 return Err("the byte is not noticed".to_owned());
             }
             let before = self.board.registers().pc;
             self.board.run_for(1);
             if self.board.in_service() {
-                return self.rest_of(entry, entered, before);
+                return self.finish_call(entry, entered, before);
             }
         }
-        Err("an interrupt is being served before the byte".to_owned())
+        Err("an interrupt was accepted before the byte".to_owned())
     }
 
-    /// Lets an interrupted routine run to its end.
-    fn rest_of(&mut self, entry: &Entry, entered: u64, at: u16) -> Result<Ended, String> {
+    /// Runs an interrupted routine to its end.
+    fn finish_call(&mut self, entry: &Entry, entered: u64, at: u16) -> Result<CallResult, String> {
         let began = self.board.clock();
-        while !self.is_home(entry) {
-            if self.board.clock() - began > PATIENCE {
+        while !self.has_returned(entry) {
+            if self.board.clock() - began > MAX_ROUTINE_T_STATES {
                 return Err("it does not return".to_owned());
             }
             self.board.run_for(1);
@@ -198,17 +198,17 @@ impl Machine {
         Ok(self.ended(entered, Some(at)))
     }
 
-    /// Interrupts the routine that is about to be entered at every T-state in turn, and tells at
-    /// which places.
-    fn disturb(&mut self, entry: &Entry) -> Result<BTreeSet<u16>, String> {
+    /// Interrupts a routine at each of its T-states, one call per T-state; returns the addresses of
+    /// the interrupts.
+    fn interrupt_everywhere(&mut self, entry: &Entry) -> Result<BTreeSet<u16>, String> {
         let quiet = self.call(entry)?;
         let expected = self.with_byte_received(&entry.moment, &quiet.ended);
         let mut interrupted = BTreeSet::new();
         for offset in 0..quiet.ended.t_states {
             let after = quiet.moments.partition_point(|moment| moment.past <= offset);
-            let ended = self.call_disturbed(entry, &quiet.moments[after - 1], offset)?;
+            let ended = self.call_interrupted(entry, &quiet.moments[after - 1], offset)?;
             let at = ended.interrupted_at.unwrap_or_default();
-            same(&quiet.ended, &expected, &ended)
+            compare_results(&quiet.ended, &expected, &ended)
                 .map_err(|problem| format!("{offset} T-states on, at {at:04X}h: {problem}"))?;
             interrupted.insert(at);
         }
@@ -219,7 +219,7 @@ impl Machine {
     }
 
     /// Returns the memory expected after an undisturbed call, with the byte in the ring.
-    fn with_byte_received(&self, from: &Moment, quiet: &Ended) -> Box<[u8; 0x1_0000]> {
+    fn with_byte_received(&self, from: &Snapshot, quiet: &CallResult) -> Box<[u8; 0x1_0000]> {
         let mut memory = quiet.memory.clone();
         let rxin = self.symbol("RXIN");
         let slot = u16::from_le_bytes([from.at(rxin), from.at(rxin + 1)]);
@@ -230,15 +230,19 @@ impl Machine {
     }
 }
 
-impl Moment {
+impl Snapshot {
     fn at(&self, address: u16) -> u8 {
         self.memory[usize::from(address)]
     }
 }
 
-/// Checks that a disturbed call has ended like the quiet one; what lies below the stack pointer
-/// does not matter.
-fn same(quiet: &Ended, expected: &[u8; 0x1_0000], ended: &Ended) -> Result<(), String> {
+/// Checks that an interrupted call has the result of the uninterrupted one, except for memory below
+/// the stack pointer.
+fn compare_results(
+    quiet: &CallResult,
+    expected: &[u8; 0x1_0000],
+    ended: &CallResult,
+) -> Result<(), String> {
     if ended.registers != quiet.registers {
         return Err(format!("{:X?}, else {:X?}", ended.registers, quiet.registers));
     }
@@ -261,7 +265,7 @@ fn same(quiet: &Ended, expected: &[u8; 0x1_0000], ended: &Ended) -> Result<(), S
 }
 
 /// Interrupts `routine` in these requests, for the square if one is given; together they pass the
-/// other places too.
+/// other addresses, too.
 fn nothing_changes(
     requests: &[Request],
     routine: &str,
@@ -273,9 +277,9 @@ fn nothing_changes(
     let mut places = BTreeSet::new();
     for request in requests {
         let entry = machine.run_up_to(request, routine, square);
-        let disturbed = machine.disturb(&entry);
+        let disturbed = machine.interrupt_everywhere(&entry);
         places.extend(disturbed.unwrap_or_else(|e| panic!("{behaviour}, {request:?}: {e}")));
-        while machine.board.run_for(PATIENCE) != RunStop::Idle {}
+        while machine.board.run_for(MAX_ROUTINE_T_STATES) != RunStop::Idle {}
     }
     for other in others {
         // Several modules may have a label of this name.
@@ -292,12 +296,12 @@ fn position(fen: &str) -> Request {
 
 /// The exchanges of the corpus that are given as arrays.
 fn exchanges() -> Vec<Request> {
-    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     let request = |case: &Case| match &case.subject {
-        Subject::Array { piece, array, .. } => {
+        CaseInput::Array { piece, array, .. } => {
             Some(Request::Exchange { piece: encode::piece(*piece), array: array.to_bytes() })
         }
-        Subject::Position { .. } => None,
+        CaseInput::Position { .. } => None,
     };
     cases.iter().filter_map(request).collect()
 }
@@ -307,10 +311,10 @@ fn xchng_may_be_interrupted_at_every_t_state() {
     let bookings = ["XCBOOK", "XCLAST"];
     let called = [&bookings[..], &["DEARER", "WINBAK", "NEXTAD"]].concat();
     let fast = ["TAKEN1", "DEAR1", "DEAR2", "ALONE", "WHITE", "ADDED", "SUBBED"];
-    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::Mended, &called);
-    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::AsIn1978, &called);
+    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::Corrected, &called);
+    nothing_changes(&exchanges(), "XCHNG", None, Behaviour::Original, &called);
     // Bytes that hold a piece in the high half only: the first attacker's and the first defender's;
-    // and counts that promise more than there is.
+    // and counts that are larger than the number of entries.
     let halves = [1, 3].map(|count| {
         let section = [count, 0x10, 0, 0, 0, 0, 0];
         let array = [section, section].concat().try_into().expect("14 bytes");
@@ -325,7 +329,7 @@ fn xchng_may_be_interrupted_at_every_t_state() {
 
 #[test]
 fn attack_may_be_interrupted_at_every_t_state() {
-    for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
+    for behaviour in [Behaviour::Corrected, Behaviour::Original] {
         let battle = [position(BATTLE)];
         let square = Square::named("e4");
         nothing_changes(&battle, "ATTACK", square, behaviour, &["PNCK", "ATKSAV"]);
@@ -334,7 +338,7 @@ fn attack_may_be_interrupted_at_every_t_state() {
 
 #[test]
 fn pinfnd_may_be_interrupted_at_every_t_state() {
-    for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
+    for behaviour in [Behaviour::Corrected, Behaviour::Original] {
         let others = ["HELD", "ATTACK", "NEWLST"];
         nothing_changes(&[position(PINS)], "PINFND", None, behaviour, &others);
     }
@@ -357,16 +361,16 @@ fn problem_with(replaced: &[(&str, &str)]) -> String {
     let end = start + driver[start..].find("RETI").expect("its end");
     let mut service = driver[start..end].to_owned();
     for (line, other) in replaced {
-        assert_eq!(service.matches(line).count(), 1, "'{line}' is there once");
+        assert_eq!(service.matches(line).count(), 1, "'{line}' occurs once");
         service = service.replace(line, other);
     }
     let driver = format!("{}{service}{}", &driver[..start], &driver[end..]);
-    let broken = application(Behaviour::Mended, &[("acia.asm", &driver)]);
-    let mut machine = Machine::start(Behaviour::Mended);
+    let broken = application(Behaviour::Corrected, &[("acia.asm", &driver)]);
+    let mut machine = Machine::start(Behaviour::Corrected);
     let mut entry = machine.run_up_to(&position(BATTLE), "XCHNG", Square::named("e4"));
     let memory = &mut entry.moment.memory;
     memory[usize::from(broken.address)..][..broken.bytes.len()].copy_from_slice(&broken.bytes);
-    machine.disturb(&entry).expect_err("nothing was noticed")
+    machine.interrupt_everywhere(&entry).expect_err("the fault was not detected")
 }
 
 #[test]

@@ -1,21 +1,24 @@
-//! The debug kernel on simulated boards, spoken to frame by frame: what it keeps of a program, what
-//! it changes and refuses, and the T-states and stack that it takes.
+//! The debug kernel on simulated boards, frame by frame: the state of a program that it preserves,
+//! the requests that it rejects, and the T-states and stack that it uses.
 
 use board_debugger::Machine;
 use board_simulator::{BoardModel, QueueLine, Registers, StepOutcome};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
-use firmware_wire::{Cause, Decoder, ErrorCode, Event, HeldState, MAX_HELD, Reply, Request, Role};
+use firmware::profile::BoardProfile;
+use firmware_wire::{
+    Decoder, DecoderEvent, ErrorCode, MAX_BREAKPOINTS, Reply, Request, Role, StopReason,
+    StoppedState,
+};
 
 /// One board with each serial chip.
 const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
 /// The program, and its stack.
 const PROGRAM: u16 = 0x8100;
 const STACK: u16 = 0x9000;
-/// T-states in which the kernel answers anything: two of the longest frames, and its work.
-const PATIENCE: u64 = 2_000_000;
+/// Limit for any reply: the time of two frames of maximum length, and processing.
+const REPLY_TIMEOUT_T_STATES: u64 = 2_000_000;
 
 struct Kernel {
     machine: Machine,
@@ -25,19 +28,21 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// A board on which the monitor has started the kernel.
-    fn start(board: &str) -> (Self, HeldState) {
-        let profile = Profile::named(board).expect("it ships");
+    /// Powers up a board and lets the monitor start the kernel.
+    fn start(board: &str) -> (Self, StoppedState) {
+        let profile = BoardProfile::named(board).expect("it ships");
         let machine = Machine::new(&profile, ProgramKind::Application, &Evaluator::default());
         let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
         let image = build(&profile, ProgramKind::Kernel).unwrap_or_else(|error| panic!("{error}"));
         let loaded = image.program.symbol("KLOAD").expect("the layout sets it");
-        machine.rest();
+        machine.run_until_idle();
         machine.board.bus_mut().load(loaded, &image.bytes);
-        machine.enter(loaded);
+        machine.jump_to(loaded);
         let mut kernel = Self { machine, image, decoder: Decoder::default(), seq: 1 };
-        let Some((0, Reply::Held(state))) = kernel.hear() else { panic!("it does not begin") };
-        assert_eq!((state.cause, state.number), (Cause::Started, 1), "{board}");
+        let Some((0, Reply::Stopped(state))) = kernel.next_reply() else {
+            panic!("the kernel does not start")
+        };
+        assert_eq!((state.reason, state.stop_number), (StopReason::Started, 1), "{board}");
         (kernel, state)
     }
 
@@ -45,13 +50,13 @@ impl Kernel {
         &mut self.machine.board
     }
 
-    /// The next frame, if one comes.
-    fn hear(&mut self) -> Option<(u8, Reply)> {
-        let end = self.board().clock() + PATIENCE;
+    /// Waits for the next reply; returns `None` after the timeout.
+    fn next_reply(&mut self) -> Option<(u8, Reply)> {
+        let end = self.board().clock() + REPLY_TIMEOUT_T_STATES;
         while self.board().clock() < end {
-            let heard: Vec<u8> = self.board().line_mut().from_board.drain(..).collect();
-            let rest = heard.into_iter().filter_map(|byte| match self.decoder.push(byte) {
-                Some(Event::Frame(frame)) => {
+            let received: Vec<u8> = self.board().line_mut().from_board.drain(..).collect();
+            let rest = received.into_iter().filter_map(|byte| match self.decoder.push(byte) {
+                Some(DecoderEvent::Frame(frame)) => {
                     Some((frame.seq, Reply::parse(frame.kind, &frame.payload).expect("a reply")))
                 }
                 _ => None,
@@ -66,30 +71,38 @@ impl Kernel {
         None
     }
 
-    fn ask(&mut self, request: &Request) -> Reply {
+    fn request(&mut self, request: &Request) -> Reply {
         self.seq += 1;
         let frame = request.frame(self.seq).expect("it fits a frame").encode();
         self.board().line_mut().to_board.extend(frame);
-        let (seq, reply) = self.hear().unwrap_or_else(|| panic!("no answer to {request:?}"));
+        let (seq, reply) = self.next_reply().unwrap_or_else(|| panic!("no answer to {request:?}"));
         assert_eq!(seq, self.seq, "{request:?}");
         reply
     }
 
-    /// Lets the program go on, and waits until it is held again.
-    fn go(&mut self, state: &HeldState, places: &[u16]) -> HeldState {
+    /// Resumes the program, and waits until it halts again.
+    fn resume(&mut self, state: &StoppedState, places: &[u16]) -> StoppedState {
         let places = places.to_vec();
-        assert_eq!(self.ask(&Request::Go { number: state.number, places }), Reply::Going);
-        let Some((0, Reply::Held(held))) = self.hear() else { panic!("it is not held") };
-        assert_eq!((held.cause, held.number), (Cause::Restart, state.number.wrapping_add(1)));
-        held
+        assert_eq!(
+            self.request(&Request::Go { number: state.stop_number, places }),
+            Reply::Resumed
+        );
+        let Some((0, Reply::Stopped(halted))) = self.next_reply() else {
+            panic!("the program does not halt")
+        };
+        assert_eq!(
+            (halted.reason, halted.stop_number),
+            (StopReason::Restart, state.stop_number.wrapping_add(1))
+        );
+        halted
     }
 }
 
-/// A state in which every register holds something else.
-fn state(started: &HeldState, interrupts: bool) -> HeldState {
+/// A state in which every register has another value.
+fn state(started: &StoppedState, interrupts: bool) -> StoppedState {
     let mut words: [u16; 12] = std::array::from_fn(|at| 0x1122 + at as u16 * 0x0F0B);
     words[..2].copy_from_slice(&[STACK, PROGRAM]);
-    HeldState { words, i: 0xC0, r: 0x9A, interrupts, ..*started }
+    StoppedState { registers: words, i: 0xC0, r: 0x9A, interrupts_enabled: interrupts, ..*started }
 }
 
 fn words(registers: &Registers) -> [u16; 12] {
@@ -110,9 +123,9 @@ fn a_program_that_was_held_anywhere_goes_on_as_if_it_had_not_been() {
             // Without the kernel: the same registers, and step by step.
             let begin = state(&started, interrupts);
             let mut free = kernel.machine.board.clone();
-            assert_eq!(kernel.ask(&Request::Set(begin)), Reply::Set);
-            assert_eq!(kernel.ask(&Request::State), Reply::State(begin));
-            let mut held = begin;
+            assert_eq!(kernel.request(&Request::SetRegisters(begin)), Reply::RegistersSet);
+            assert_eq!(kernel.request(&Request::State), Reply::State(begin));
+            let mut halted = begin;
             // DI or EI first, since registers do not tell whether interrupts are on.
             free.bus_mut().load(PROGRAM - 1, &[if interrupts { 0xFB } else { 0xF3 }]);
             let before = Registers { pc: PROGRAM - 1, r: begin.r - 1, ..registers(&begin) };
@@ -120,24 +133,24 @@ fn a_program_that_was_held_anywhere_goes_on_as_if_it_had_not_been() {
             free.advance();
             assert_eq!(free.registers(), registers(&begin));
             for next in &starts[1..] {
-                held = kernel.go(&held, &[PROGRAM + next]);
+                halted = kernel.resume(&halted, &[PROGRAM + next]);
                 while free.registers().pc != PROGRAM + next {
                     free.advance();
                 }
                 let free = free.registers();
-                assert_eq!(held.words, words(&free), "{board}, {next}");
-                assert_eq!((held.i, held.r), (free.i, free.r), "{board}, {next}");
-                assert_eq!(held.interrupts, interrupts);
-                // RST 6 is gone while the program is held.
+                assert_eq!(halted.registers, words(&free), "{board}, {next}");
+                assert_eq!((halted.i, halted.r), (free.i, free.r), "{board}, {next}");
+                assert_eq!(halted.interrupts_enabled, interrupts);
+                // The RST 6 is removed while the program is halted.
                 assert_eq!(kernel.board().bus().dump(PROGRAM, code.len()), code);
             }
         }
     }
 }
 
-fn registers(state: &HeldState) -> Registers {
-    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = state.words;
-    let HeldState { i, r, .. } = *state;
+fn registers(state: &StoppedState) -> Registers {
+    let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = state.registers;
+    let StoppedState { i, r, .. } = *state;
     Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r }
 }
 
@@ -147,23 +160,23 @@ fn memory_is_read_and_changed_and_what_is_not_ram_is_refused() {
         let (mut kernel, started) = Kernel::start(board);
         let data: Vec<u8> = (0..236).map(|byte| byte as u8 ^ 0x55).collect();
         let write = Request::Write { address: PROGRAM, data: data.clone() };
-        assert_eq!(kernel.ask(&write), Reply::Written { address: PROGRAM, count: 236 });
+        assert_eq!(kernel.request(&write), Reply::Written { address: PROGRAM, count: 236 });
         let read = Request::Read { address: PROGRAM, count: 236 };
-        assert_eq!(kernel.ask(&read), Reply::Memory { address: PROGRAM, data });
+        assert_eq!(kernel.request(&read), Reply::Memory { address: PROGRAM, data });
         let rom = kernel.board().bus().dump(0x30, 3);
         let read = Request::Read { address: 0x30, count: 3 };
-        assert_eq!(kernel.ask(&read), Reply::Memory { address: 0x30, data: rom.clone() });
-        let refused = kernel.ask(&Request::Write { address: 0x30, data: vec![!rom[0]] });
+        assert_eq!(kernel.request(&read), Reply::Memory { address: 0x30, data: rom.clone() });
+        let refused = kernel.request(&Request::Write { address: 0x30, data: vec![!rom[0]] });
         let Reply::Error(error) = refused else { panic!("{refused:?}") };
         assert_eq!((error.code, error.detail), (ErrorCode::ReadBack, 0x30));
-        // A place in ROM: nothing goes, and the places before it are as they were.
+        // An address in ROM: the program does not resume, and the other addresses are unchanged.
         let before = kernel.board().bus().peek(PROGRAM + 4);
         let places = vec![PROGRAM + 4, 0x0100, PROGRAM + 8];
-        let refused = kernel.ask(&Request::Go { number: started.number, places });
+        let refused = kernel.request(&Request::Go { number: started.stop_number, places });
         let Reply::Error(error) = refused else { panic!("{refused:?}") };
         assert_eq!((error.code, error.detail), (ErrorCode::ReadBack, 0x0100));
         assert_eq!(kernel.board().bus().peek(PROGRAM + 4), before);
-        assert_eq!(kernel.ask(&Request::State), Reply::State(started));
+        assert_eq!(kernel.request(&Request::State), Reply::State(started));
     }
 }
 
@@ -171,27 +184,28 @@ fn memory_is_read_and_changed_and_what_is_not_ram_is_refused() {
 fn a_request_to_go_that_is_repeated_goes_once_and_wrong_ones_are_refused() {
     let (mut kernel, started) = Kernel::start("rc2014-classic");
     kernel.board().bus_mut().load(PROGRAM, &[0; 200]);
-    kernel.ask(&Request::Set(state(&started, false)));
-    let places: Vec<u16> = (1..=MAX_HELD as u16).map(|at| PROGRAM + at).collect();
-    let held = kernel.go(&started, &places);
-    assert_eq!(held.words[1], PROGRAM + 1);
-    let again = kernel.ask(&Request::Go { number: started.number, places: places.clone() });
+    kernel.request(&Request::SetRegisters(state(&started, false)));
+    let places: Vec<u16> = (1..=MAX_BREAKPOINTS as u16).map(|at| PROGRAM + at).collect();
+    let halted = kernel.resume(&started, &places);
+    assert_eq!(halted.registers[1], PROGRAM + 1);
+    let again =
+        kernel.request(&Request::Go { number: started.stop_number, places: places.clone() });
     let Reply::Error(error) = again else { panic!("{again:?}") };
     assert_eq!(error.code, ErrorCode::BadArgument);
     let too_many = [&places[..], &[PROGRAM]].concat();
-    let refused = kernel.ask(&Request::Go { number: held.number, places: too_many });
+    let refused = kernel.request(&Request::Go { number: halted.stop_number, places: too_many });
     let Reply::Error(error) = refused else { panic!("{refused:?}") };
     assert_eq!(error.code, ErrorCode::BadLength);
-    let refused = kernel.ask(&Request::Crc { address: 0, length: 1 });
+    let refused = kernel.request(&Request::Crc { address: 0, length: 1 });
     let Reply::Error(error) = refused else { panic!("{refused:?}") };
     assert_eq!(error.code, ErrorCode::UnknownType);
-    let Reply::Identity(identity) = kernel.ask(&Request::Identify) else { panic!() };
-    assert_eq!((identity.role, identity.build), (Role::Kernel, kernel.image.build));
-    assert_eq!(kernel.ask(&Request::State), Reply::State(held));
+    let Reply::Identity(identity) = kernel.request(&Request::Identify) else { panic!() };
+    assert_eq!((identity.role, identity.build_id), (Role::Kernel, kernel.image.build));
+    assert_eq!(kernel.request(&Request::State), Reply::State(halted));
 }
 
 #[test]
-fn a_frame_that_is_damaged_is_let_go_and_the_next_one_answered() {
+fn a_corrupted_frame_is_ignored_and_the_next_one_gets_a_reply() {
     for board in BOARDS {
         let (mut kernel, started) = Kernel::start(board);
         let good = Request::Read { address: 0, count: 1 }.frame(9).expect("it fits").encode();
@@ -200,12 +214,12 @@ fn a_frame_that_is_damaged_is_let_go_and_the_next_one_answered() {
                 let mut bad = good.clone();
                 bad[at] = if change == 0 { 0 } else { bad[at] ^ change };
                 kernel.board().line_mut().to_board.extend(bad);
-                assert_eq!(kernel.ask(&Request::State), Reply::State(started), "{board}, {at}");
+                assert_eq!(kernel.request(&Request::State), Reply::State(started), "{board}, {at}");
             }
         }
         kernel.board().line_mut().to_board.extend([0x55; 600]);
         kernel.board().line_mut().to_board.extend([0; 40]);
-        assert_eq!(kernel.ask(&Request::State), Reply::State(started), "{board}");
+        assert_eq!(kernel.request(&Request::State), Reply::State(started), "{board}");
     }
 }
 
@@ -213,52 +227,52 @@ fn a_frame_that_is_damaged_is_let_go_and_the_next_one_answered() {
 fn the_monitor_comes_back_by_reset_and_stays() {
     for board in BOARDS {
         let (mut kernel, _) = Kernel::start(board);
-        assert_eq!(kernel.ask(&Request::Reset), Reply::Resetting);
-        kernel.machine.rest();
-        kernel.machine.replies();
-        let Reply::Identity(identity) = kernel.ask(&Request::Identify) else { panic!() };
+        assert_eq!(kernel.request(&Request::Reset), Reply::Resetting);
+        kernel.machine.run_until_idle();
+        kernel.machine.take_replies();
+        let Reply::Identity(identity) = kernel.request(&Request::Identify) else { panic!() };
         assert_eq!(identity.role, Role::Monitor, "{board}");
     }
 }
 
 #[test]
-fn holding_and_letting_go_take_the_t_states_and_the_stack_of_the_contract() {
+fn halting_and_resuming_take_the_t_states_and_the_stack_of_the_contract() {
     let source = include_str!("../../../../firmware/z80/debug.asm");
     for board in BOARDS {
         let mut took = Vec::new();
         for interrupts in [false, true] {
             let (mut kernel, started) = Kernel::start(board);
             kernel.board().bus_mut().load(PROGRAM, &[0; 8]);
-            kernel.ask(&Request::Set(state(&started, interrupts)));
+            kernel.request(&Request::SetRegisters(state(&started, interrupts)));
             let below = STACK - 8;
             kernel.board().bus_mut().load(below, &[0x5A; 8]);
             let symbol = |name| kernel.image.program.symbol(name).expect("it has one");
             let (free, goes) = (symbol("FREE"), symbol("GOES"));
-            let go = Request::Go { number: started.number, places: vec![PROGRAM + 1] };
+            let go = Request::Go { number: started.stop_number, places: vec![PROGRAM + 1] };
             let frame = go.frame(7).expect("it fits a frame").encode();
             kernel.board().line_mut().to_board.extend(frame);
-            let went = passage(kernel.board(), goes, PROGRAM);
-            let held = passage(kernel.board(), PROGRAM + 1, free);
-            took.push((held, went));
+            let went = t_states_between(kernel.board(), goes, PROGRAM);
+            let halted = t_states_between(kernel.board(), PROGRAM + 1, free);
+            took.push((halted, went));
             let stack = kernel.board().bus().dump(below, 8);
             assert_eq!(stack[..4], [0x5A; 4], "{board}: four bytes of stack");
             assert_ne!(stack[4..], [0x5A; 4], "{board}");
         }
         let [(most, off), (least, on)] = took[..] else { panic!("{took:?}") };
-        let held = format!("{least}..{most} until all is kept");
+        let halted = format!("{least}..{most} until all is kept");
         let goes = format!("GOES takes {off}..{on}");
-        let is_told = source.contains(&held) && source.contains(&goes);
-        assert!(is_told, "{board}: {held}, {goes}");
+        let is_documented = source.contains(&halted) && source.contains(&goes);
+        assert!(is_documented, "{board}: {halted}, {goes}");
     }
 }
 
 /// T-states from one address to another.
-fn passage(board: &mut BoardModel<QueueLine>, from: u16, to: u16) -> u64 {
+fn t_states_between(board: &mut BoardModel<QueueLine>, from: u16, to: u16) -> u64 {
     let mut clocks = Vec::new();
     for address in [from, to] {
-        let end = board.clock() + PATIENCE;
+        let end = board.clock() + REPLY_TIMEOUT_T_STATES;
         while board.registers().pc != address {
-            assert!(board.clock() < end, "it does not come to {address:04X}H");
+            assert!(board.clock() < end, "{address:04X}H is not reached");
             assert_ne!(board.advance(), StepOutcome::Idle);
         }
         clocks.push(board.clock());

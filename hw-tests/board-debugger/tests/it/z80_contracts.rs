@@ -1,5 +1,5 @@
-//! The contracts above the Z80 routines, checked by running them: what they clobber, the stack they
-//! take and their T-states, over positions of the corpus, for each of the three evaluators.
+//! Checks the contracts of Z80 routines by running them on positions of the corpus, for each of the
+//! three evaluators: clobbered registers, stack and T-states.
 
 use crate::contract;
 
@@ -10,11 +10,11 @@ use board_simulator::{BoardModel, BoardSpec, QueueLine, Registers, RunStop};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::{ExhaustRequest, Frame, Request, kind};
 use sargon_corpus::encode;
-use sargon_corpus::{Subject, shipped};
-use sargon_reference::{Position, Verdict, examine};
+use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_reference::{Position, SquareResult, evaluate};
 
 use contract::{Measured, field};
 
@@ -48,16 +48,15 @@ const SOURCES: &[(&str, &str)] = &[
     ("NEWRPL", include_str!("../../../../firmware/z80/frame.asm")),
     ("PUTFRM", include_str!("../../../../firmware/z80/frame.asm")),
 ];
-/// The fast evaluator's own: routines that the others lack, and those that take the place of
-/// theirs.
+/// Routines that only the fast evaluator has, and those that replace other ones in it.
 const FAST: &[(&str, &str)] = &[
     ("SPREAD", include_str!("../../../../sargon-src/spread.asm")),
     ("ATTACK", include_str!("../../../../sargon-src/spread.asm")),
     ("XCHNG", include_str!("../../../../sargon-src/xchfst.asm")),
 ];
-/// Routines that wait for the line, so that the line decides how long they take.
+/// Routines that wait for the line, on which their T-states depend.
 const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM", "DOXHST"];
-/// Every position is examined by POINTS, whose reply is short, and every so many by POSITION too.
+/// Every position is sent with POINTS, whose reply is short; one in this many also with POSITION.
 const STRIDE: usize = 12;
 
 /// Arrays that the board counts through: the largest space, from one attackers' section to the
@@ -73,14 +72,14 @@ const STRETCHES: [ExhaustRequest; 6] = [
 const ARRAY: ExhaustRequest =
     ExhaustRequest { space: 2, attackers: 0, defenders: 0, piece: 0x02, count: 1, crc: 0 };
 
-/// The promises of a contract.
+/// The parsed contract of a routine.
 #[derive(Debug)]
 struct Contract {
     name: &'static str,
     clobbers: String,
     stack: u16,
     cycles: (u64, u64),
-    /// Whether the corpus reaches both ends.
+    /// Whether the corpus reaches both limits of the T-states.
     exact: bool,
 }
 
@@ -92,8 +91,8 @@ fn number(text: &str) -> u64 {
 /// of these where several are the same.
 fn of_behaviour(text: &str, behaviour: Behaviour) -> &str {
     let prefix = match behaviour {
-        Behaviour::Mended => "",
-        Behaviour::AsIn1978 => "as in 1978 ",
+        Behaviour::Corrected => "",
+        Behaviour::Original => "as in 1978 ",
         Behaviour::Fast => "fast ",
     };
     let mut parts = text.split("; ");
@@ -124,7 +123,7 @@ fn contracts(app: &BuiltImage, behaviour: Behaviour) -> Vec<Contract> {
     all.filter(|(name, _)| app.program.symbol(name).is_some()).map(one).collect()
 }
 
-/// A call under way.
+/// A call in progress.
 struct Call {
     contract: usize,
     entry: Registers,
@@ -142,7 +141,7 @@ struct Bench {
 
 impl Bench {
     fn new(app: &BuiltImage, behaviour: Behaviour) -> Self {
-        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let spec = BoardSpec { ..board_spec(&profile) };
         let mut board = BoardModel::new(spec, &[0xC3, 0x00, 0x80], QueueLine::default());
         board.bus_mut().load(app.address, &app.bytes);
@@ -153,18 +152,18 @@ impl Bench {
         Self { board, contracts, entries, calls: Vec::new(), measured }
     }
 
-    /// Asks, and runs until the board has answered.
-    fn ask(&mut self, kind: u8, payload: Vec<u8>) {
+    /// Sends a request and runs until the board has replied.
+    fn request(&mut self, kind: u8, payload: Vec<u8>) {
         let frame = Frame::new(1, kind, payload).expect("it fits");
         self.board.line_mut().to_board.extend(frame.encode());
         self.run();
     }
 
-    /// Asks for the steps of every exchange of a position.
+    /// Requests the steps of every exchange of a position.
     fn trace(&mut self, position: &Position) {
-        for Verdict { piece, array, .. } in examine(position).1 {
+        for SquareResult { piece, array, .. } in evaluate(position).1 {
             let head = [encode::piece(piece), piece.kind.value()];
-            self.ask(kind::TRACE, [&head[..], &array.to_bytes()].concat());
+            self.request(kind::TRACE, [&head[..], &array.to_bytes()].concat());
         }
     }
 
@@ -172,12 +171,12 @@ impl Bench {
     fn run(&mut self) {
         while self.board.run_for(1) == RunStop::TimeElapsed {
             if !self.board.in_service() {
-                self.look();
+                self.record_step();
             }
         }
     }
 
-    fn look(&mut self) {
+    fn record_step(&mut self) {
         let now = self.board.registers();
         if let Some(call) = self.calls.last_mut() {
             call.lowest = call.lowest.min(now.sp);
@@ -194,7 +193,7 @@ impl Bench {
     fn finish(&mut self, call: &Call, now: &Registers) {
         let Contract { name, clobbers, .. } = &self.contracts[call.contract];
         let took = self.board.clock() - self.board.service_time() - call.clock;
-        self.measured[call.contract].take(took, call.entry.sp - call.lowest);
+        self.measured[call.contract].record(took, call.entry.sp - call.lowest);
         if let Some(outer) = self.calls.last_mut() {
             outer.lowest = outer.lowest.min(call.lowest);
         }
@@ -202,7 +201,7 @@ impl Bench {
         let kept =
             |register: &&&str| !is_clobbered(clobbers, register) && !is_result(name, register);
         let wrong: Vec<_> = changed.iter().filter(|register| kept(register)).collect();
-        assert!(wrong.is_empty(), "{name} changes {wrong:?}, its contract says {clobbers}");
+        assert!(wrong.is_empty(), "{name} changes {wrong:?}, its contract lists {clobbers}");
     }
 }
 
@@ -244,33 +243,33 @@ fn is_result(name: &str, register: &str) -> bool {
     }
 }
 
-/// Runs the corpus on a program with this evaluator and holds each routine to its contract.
+/// Runs the corpus on a program with this evaluator and checks the contract of each routine.
 fn check(evaluator: &Evaluator, is_judged: impl Fn(&str) -> bool) {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let app = build_with(&profile, ProgramKind::Application, evaluator)
         .unwrap_or_else(|error| panic!("{error}"));
     let mut bench = Bench::new(&app, evaluator.behaviour);
     bench.run();
-    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     for (index, case) in cases.iter().enumerate() {
         match &case.subject {
-            Subject::Position { position, .. } => {
+            CaseInput::Position { position, .. } => {
                 let squares = encode::squares(position);
-                bench.ask(kind::POINTS, [&squares[..], &[0x80, 0]].concat());
+                bench.request(kind::POINTS, [&squares[..], &[0x80, 0]].concat());
                 if index % STRIDE == 0 {
-                    bench.ask(kind::POSITION, squares.to_vec());
+                    bench.request(kind::POSITION, squares.to_vec());
                     bench.trace(position);
                 }
             }
-            Subject::Array { piece, array, .. } => {
+            CaseInput::Array { piece, array, .. } => {
                 let payload = [&[encode::piece(*piece)][..], &array.to_bytes()].concat();
-                bench.ask(kind::EXCHANGE, payload);
+                bench.request(kind::EXCHANGE, payload);
             }
         };
     }
     for request in STRETCHES {
         let request = Request::Exhaust(request);
-        bench.ask(request.kind(), request.payload());
+        bench.request(request.kind(), request.payload());
     }
     assert!(!bench.board.line_mut().from_board.is_empty());
     for (contract, measured) in bench.contracts.iter().zip(&bench.measured) {
@@ -297,7 +296,7 @@ fn routines_keep_their_contracts() {
 
 #[test]
 fn routines_keep_their_contracts_as_in_1978() {
-    let evaluator = Evaluator { behaviour: Behaviour::AsIn1978, own: None };
+    let evaluator = Evaluator { behaviour: Behaviour::Original, own: None };
     check(&evaluator, |_| true);
 }
 

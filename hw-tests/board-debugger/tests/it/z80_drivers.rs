@@ -1,6 +1,5 @@
-//! The contracts of both serial drivers, the rings and the frames, measured under traffic that
-//! takes every way through them: T-states, stack and clobbered registers, in the interrupt service
-//! too.
+//! Checks the contracts of both serial drivers, the rings and the frames, under traffic that covers
+//! all their paths: T-states, stack and clobbered registers, also in the interrupt service.
 
 use crate::contract;
 
@@ -9,8 +8,8 @@ use std::collections::BTreeMap;
 use board_simulator::{BoardModel, QueueLine, Registers, RunStop, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
-use firmware_wire::{CALL, ExhaustRequest, Request};
+use firmware::profile::BoardProfile;
+use firmware_wire::{ExhaustRequest, LOCATE_SEQUENCE, Request};
 use sargon_corpus::encode;
 use sargon_reference::parse_fen;
 
@@ -37,12 +36,12 @@ const SHARED: [(&str, &str); 10] = [
     ("PLACE", PLACE),
     ("SENDFM", FRAME),
 ];
-/// T-states of a turn of the traffic; a character takes 640.
+/// T-states of a round of traffic; a character takes 640.
 const TURN: u64 = 200_000;
 /// A middle game, whose replies fill several frames.
 const GAME: &str = "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP2BPPP/R1BQ1RK1 w - -";
 
-/// The promises of a contract.
+/// The parsed contract of a routine.
 struct Contract {
     name: &'static str,
     clobbers: String,
@@ -62,7 +61,7 @@ impl Contract {
         Self { name, clobbers: field("Clobbers"), stack, cycles: (number(least), most) }
     }
 
-    /// Whether a register is on the list of those clobbered, or holds a result.
+    /// Returns `true` if a register may be clobbered or has a result.
     fn may_change(&self, register: &str) -> bool {
         let result = matches!(
             (self.name, register),
@@ -77,7 +76,7 @@ impl Contract {
     }
 }
 
-/// A call under way.
+/// A call in progress.
 struct Call {
     contract: usize,
     entry: Registers,
@@ -97,7 +96,7 @@ struct Bench {
 impl Bench {
     /// The application on its board, run from its entry until it waits.
     fn start(board: &str, driver: &str) -> Self {
-        let profile = Profile::named(board).expect("it ships");
+        let profile = BoardProfile::named(board).expect("it ships");
         let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
         let (monitor, app) = (built(ProgramKind::Monitor), built(ProgramKind::Application));
         let names = DRIVERS.iter().map(|name| (*name, driver)).chain(SHARED);
@@ -116,8 +115,8 @@ impl Bench {
         bench
     }
 
-    /// Sends these bytes, and runs until the board waits for more or the time is over.
-    fn hear(&mut self, bytes: &[u8], t_states: u64) {
+    /// Sends bytes, and runs until the board is idle or the time has elapsed.
+    fn send(&mut self, bytes: &[u8], t_states: u64) {
         self.board.line_mut().to_board.extend(bytes);
         self.run(t_states);
     }
@@ -125,20 +124,20 @@ impl Bench {
     fn run(&mut self, t_states: u64) {
         let end = self.board.clock().saturating_add(t_states);
         while self.board.clock() < end && self.board.run_for(1) == RunStop::TimeElapsed {
-            self.look();
+            self.record_step();
         }
     }
 
-    /// The time that counts for a call: of the program without the service, of the service all.
+    /// The clock for measuring a call: without interrupt service, unless the call is in it.
     fn clock(&self, in_service: bool) -> u64 {
         let served = if in_service { 0 } else { self.board.service_time() };
         self.board.clock() - served
     }
 
-    fn look(&mut self) {
+    fn record_step(&mut self) {
         let now = self.board.registers();
         let in_service = self.board.in_service();
-        // What the service pushes onto the program's stack is in its own contract.
+        // Pushes of the interrupt service count in its own contract.
         let counts = |call: &&mut Call| call.in_service == in_service;
         if let Some(call) = self.calls.last_mut().filter(counts) {
             call.lowest = call.lowest.min(now.sp);
@@ -149,7 +148,7 @@ impl Bench {
         while let Some(call) = self.calls.pop_if(|call| is_over(call)) {
             self.finish(&call, &now);
         }
-        // A service that came before the first instruction returns there.
+        // An interrupt before the first instruction returns there.
         let is_known = |call: &Call| (call.entry.pc, call.entry.sp) == (now.pc, now.sp);
         if let Some(&contract) = self.entries.get(&now.pc)
             && !self.calls.last().is_some_and(is_known)
@@ -164,19 +163,19 @@ impl Bench {
         }
     }
 
-    /// Lets PLACE run, to which the service returns wherever the program was; none of what it takes
-    /// counts for the routine that it came in.
+    /// Runs PLACE, to which the interrupt service returns instead of the program; its T-states and
+    /// stack do not count for the interrupted routine.
     fn place(&mut self, call: Call) {
         let mut outer = std::mem::replace(&mut self.calls, vec![call]);
         let began = self.calls[0].clock;
-        // It finds no return address on the stack, but makes room for one.
+        // It has no return address on the stack, but reserves space for one.
         let Registers { sp, pc, .. } = self.calls[0].entry;
         while self.board.run_for(1) == RunStop::TimeElapsed {
             let now = self.board.registers();
             if now.sp == sp && now.pc != pc && !self.board.in_service() {
                 break;
             }
-            self.look();
+            self.record_step();
         }
         let call = self.calls.pop().expect("PLACE itself");
         self.finish(&call, &self.board.registers());
@@ -189,7 +188,7 @@ impl Bench {
 
     fn finish(&mut self, call: &Call, now: &Registers) {
         let took = self.clock(call.in_service) - call.clock;
-        self.measured[call.contract].take(took, call.entry.sp - call.lowest);
+        self.measured[call.contract].record(took, call.entry.sp - call.lowest);
         if let Some(outer) = self.calls.last_mut().filter(|o| o.in_service == call.in_service) {
             outer.lowest = outer.lowest.min(call.lowest);
         }
@@ -230,8 +229,8 @@ impl Measured {
         }
     }
 
-    /// Holds a routine to its contract.
-    fn keeps(self, contract: &Contract, board: &str) {
+    /// Checks that a routine meets its contract.
+    fn assert_meets(self, contract: &Contract, board: &str) {
         let Contract { name, stack, cycles: (least, most), .. } = contract;
         println!("{board} {name:8} {self:?}");
         assert!(self.calls > 0, "{name} was never called on {board}");
@@ -241,7 +240,7 @@ impl Measured {
     }
 }
 
-/// Every kind of traffic, until the board waits again after each.
+/// Sends all kinds of traffic; waits after each until the board is idle.
 fn traffic(bench: &mut Bench) {
     let frame = |request: &Request| request.frame(1).expect("it fits a frame").encode();
     let position = parse_fen(GAME).expect("a position");
@@ -251,27 +250,27 @@ fn traffic(bench: &mut Bench) {
     let work = frame(&Request::Exhaust(space));
     // Replies that fill the ring while requests come in, with all pages of the receive ring.
     for _ in 0..12 {
-        bench.hear(&[&position[..], &position, &position].concat(), u64::MAX);
+        bench.send(&[&position[..], &position, &position].concat(), u64::MAX);
     }
-    // A terminal; a frame that is damaged; one that is too long.
-    bench.hear(b"\r", u64::MAX);
-    bench.hear(&[0, 5, 1, 2, 0], u64::MAX);
-    bench.hear(&[&[0][..], &[0xA5; 300], &[0]].concat(), u64::MAX);
-    // A host that is held off while replies are under way, and one that does not obey.
+    // A terminal; a corrupted frame; one that is too long.
+    bench.send(b"\r", u64::MAX);
+    bench.send(&[0, 5, 1, 2, 0], u64::MAX);
+    bench.send(&[&[0][..], &[0xA5; 300], &[0]].concat(), u64::MAX);
+    // A host that RTS stops while replies are being sent, and one that ignores RTS.
     for disobeys in [false, true] {
         bench.board.line_mut().ignores_rts = disobeys;
         let queue = [&position[..], &work].concat().repeat(20);
-        bench.hear(&queue, u64::MAX);
-        bench.hear(&work, TURN);
-        bench.hear(&[0xA5; 1500], TURN * 10);
-        bench.hear(&[0; 50], u64::MAX);
+        bench.send(&queue, u64::MAX);
+        bench.send(&work, TURN);
+        bench.send(&[0xA5; 1500], TURN * 10);
+        bench.send(&[0; 50], u64::MAX);
     }
-    // Asked for its place at rest, in the midst of work, and while a reply leaves.
+    // LOCATE while idle, while busy, and while a reply is being sent.
     for pause in [0, TURN, TURN / 2, TURN / 5] {
-        bench.hear(if pause == 0 { &[] } else { &work }, pause);
-        bench.hear(&CALL, u64::MAX);
-        bench.hear(&position, 2 * pause);
-        bench.hear(&CALL, u64::MAX);
+        bench.send(if pause == 0 { &[] } else { &work }, pause);
+        bench.send(&LOCATE_SEQUENCE, u64::MAX);
+        bench.send(&position, 2 * pause);
+        bench.send(&LOCATE_SEQUENCE, u64::MAX);
     }
 }
 
@@ -281,12 +280,12 @@ fn both_drivers_and_what_they_share_keep_their_contracts() {
         let mut bench = Bench::start(board, driver);
         traffic(&mut bench);
         for contract in bench.contracts.iter().filter(|one| DRIVERS.contains(&one.name)) {
-            bench.of(contract.name).keeps(contract, board);
+            bench.of(contract.name).assert_meets(contract, board);
         }
         bench
     });
     for contract in acia.contracts.iter().filter(|one| !DRIVERS.contains(&one.name)) {
         let both = acia.of(contract.name).and(sio.of(contract.name));
-        both.keeps(contract, "both boards");
+        both.assert_meets(contract, "both boards");
     }
 }

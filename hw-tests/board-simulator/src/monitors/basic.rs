@@ -1,30 +1,30 @@
-//! ROM BASIC, replayed from the records of Searle's 4.7b, feilipu's 4.7c (the RC2014 Mini II) and
-//! RomWBW's: the questions at the start, the line editor, and as much of the language as the
-//! records use. What USR calls really runs.
+//! ROM BASIC, after recorded sessions of Searle's 4.7b, feilipu's 4.7c (the RC2014 Mini II) and
+//! RomWBW's: the prompts at the start, the line editor, and the statements that the sessions use.
+//! Programs called by USR run as guest programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::basic_statements::{self, Variables};
-use super::hload::{Hload, Hloaded};
+use super::hload::{HexLoadEnd, HexLoader};
 use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
-/// The stack that USR finds.
+/// The stack of programs called by USR.
 const STACK: u16 = 0xFF50;
-/// The longest line; characters beyond it ring the bell and step back.
+/// Maximum length of a line; further characters ring the bell.
 const MAX_LINE: usize = 72;
-/// The approximate time that a statement takes.
+/// Approximate time of a statement.
 const STATEMENT_TIME: Duration = Duration::from_millis(3);
-/// The time that a character takes that is only echoed.
+/// Processing time of a character that is only echoed.
 const ECHO_TIME: Duration = Duration::from_micros(30);
-/// The lowest top of memory that is taken; free memory counts from here.
+/// The lowest accepted top of memory, from which free memory is counted.
 const MIN_MEMORY_TOP: i64 = 33_155;
 const INTERRUPT: u8 = 0x03;
 const OUTPUT_OFF: u8 = 0x0F;
 const KILL_LINE: u8 = 0x15;
 const ESCAPE: u8 = 0x1B;
 
-/// A BASIC: its messages, and where its USR address is.
+/// The differences between the BASICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub(super) greeting: &'static str,
@@ -32,15 +32,15 @@ pub(super) struct Dialect {
     pub(super) version: &'static str,
     pub(super) free: i64,
     pub(super) usr: u16,
-    /// The value of USR's address before it is set.
+    /// The initial value of the USR vector.
     pub(super) unset: u16,
     pub(super) syntax_error: &'static str,
     /// Whether a line that begins with a colon is an error.
     pub(super) colon_is_wrong: bool,
-    /// Lines of LIST after which a key is waited for.
+    /// Lines of LIST before a pause for a key.
     pub(super) page: usize,
     pub(super) has_hload: bool,
-    /// Whether `BYE` goes back to where it came from.
+    /// Whether `BYE` returns to the boot loader.
     pub(super) has_bye: bool,
     pub(super) receiver_spec: ReceiverSpec,
 }
@@ -75,7 +75,7 @@ const FEILIPU: Dialect = Dialect {
 const ROMWBW: Dialect = Dialect {
     greeting: "",
     free: 55_603,
-    // Its USR address is in none of the places that the other two have.
+    // Its USR vector is at another address than those of the other two.
     usr: 0x0249,
     syntax_error: "?Syntax Error",
     has_bye: true,
@@ -92,7 +92,7 @@ pub struct Basic {
     variables: Variables,
     program: BTreeMap<u16, String>,
     is_output_off: bool,
-    /// Whether memory was set up once, so that a reset asks for a cold or a warm start.
+    /// Whether memory is set up; a reset then leads to the prompt for a cold or warm start.
     is_set_up: bool,
     has_exited: bool,
     free: i64,
@@ -100,17 +100,17 @@ pub struct Basic {
 }
 
 enum State {
-    /// It asks for the memory's top.
+    /// The prompt `Memory top?`.
     Top,
-    /// It asks for a cold or a warm start.
+    /// The prompt for a cold or warm start.
     Start,
     Ready,
-    /// A program of BASIC's runs without end, at this line.
+    /// A BASIC program loops without end, at this line.
     Looping(u16),
-    /// LIST waits for a key; the rest of the list.
+    /// LIST pauses for a key; the rest of the list.
     Listing(Vec<String>),
     GuestProgram(Box<GuestProgram>),
-    Hload(Hload),
+    Hload(HexLoader),
 }
 
 impl Default for Basic {
@@ -120,40 +120,40 @@ impl Default for Basic {
 }
 
 impl Basic {
-    /// feilipu's, with its larger buffer and HLOAD.
+    /// Creates feilipu's BASIC, which has a larger buffer and HLOAD.
     #[must_use]
     pub fn feilipu() -> Self {
         Self::new(FEILIPU, State::Ready)
     }
 
-    /// The BASIC in RomWBW's ROM, which asks for the memory's top.
+    /// Creates the BASIC in RomWBW's ROM, at the `Memory top?` prompt.
     #[must_use]
     pub fn romwbw() -> Self {
         Self { is_set_up: false, ..Self::new(ROMWBW, State::Top) }
     }
 
-    /// The same BASIC just switched on.
+    /// Returns to the `Memory top?` prompt, as after power-up.
     #[must_use]
-    pub fn asking_for_top(self) -> Self {
+    pub fn at_memory_prompt(self) -> Self {
         Self { state: State::Top, is_set_up: false, ..self }
     }
 
-    /// The same BASIC after a reset.
+    /// Goes to the prompt for a cold or warm start, as after a reset.
     #[must_use]
-    pub fn asking_how_to_start(self) -> Self {
+    pub fn at_start_prompt(self) -> Self {
         Self { state: State::Start, ..self }
     }
 
-    /// One whose USR is somewhere unknown.
+    /// Creates a BASIC whose USR vector is at an unknown address.
     #[must_use]
-    pub fn unknown() -> Self {
+    pub fn with_unknown_usr() -> Self {
         Self::new(Dialect { usr: 0x8123, ..SEARLE }, State::Ready)
     }
 
     fn new(dialect: Dialect, state: State) -> Self {
         let first = if dialect.has_bye { 0x0200 } else { 0x8000 };
         let mut memory = Memory::new(first..=0xFFFF);
-        // What happens to be there must not look like the jump that the others have.
+        // The arbitrary bytes of RAM must not look like the jump of another BASIC.
         for address in [0x8048, 0x8203, 0x2048] {
             memory.set(address, 0);
         }
@@ -181,13 +181,13 @@ impl Basic {
         self
     }
 
-    /// The program's lines.
+    /// Returns the lines of the stored program.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.program.iter().map(|(number, text)| format!("{number} {text}")).collect()
     }
 
-    /// A character for the line editor; whether the line is complete.
+    /// Handles a character in the line editor. Returns `true` if the line is complete.
     fn edit(&mut self, character: u8, out: &mut Vec<u8>) -> bool {
         match character {
             b'\r' => {
@@ -209,8 +209,8 @@ impl Basic {
                 }
             }
             0x7F => {
-                if let Some(gone) = self.line.pop() {
-                    out.extend([0, gone]);
+                if let Some(deleted) = self.line.pop() {
+                    out.extend([0, deleted]);
                 }
             }
             0x20..=0x7E if self.line.len() < MAX_LINE => {
@@ -227,7 +227,7 @@ impl Basic {
         String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned()
     }
 
-    /// The answer to `Memory top?`.
+    /// Handles the answer to `Memory top?`.
     fn set_up(&mut self, answer: &str, out: &mut Vec<u8>) {
         let Dialect { syntax_error, version, free, .. } = self.dialect;
         let number = answer.trim().parse::<i64>().ok();
@@ -266,7 +266,7 @@ impl Basic {
         }
     }
 
-    /// Carries a line out, or stores it if it has a number.
+    /// Executes a line, or stores it if it has a number.
     fn execute(&mut self, text: &str, out: &mut Vec<u8>) {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         if digits > 0 {
@@ -295,7 +295,7 @@ impl Basic {
             }
             "RUN" | "CONT" => out.extend(b"Ok\r\n"),
             "BYE" if self.dialect.has_bye => self.has_exited = true,
-            "HLOAD" if self.dialect.has_hload => self.state = State::Hload(Hload::default()),
+            "HLOAD" if self.dialect.has_hload => self.state = State::Hload(HexLoader::default()),
             statement if statement.starts_with(':') && !self.dialect.colon_is_wrong => {}
             statement => self.statements(text, statement, out),
         }
@@ -348,21 +348,21 @@ impl Basic {
         }
     }
 
-    fn hload(&mut self, mut load: Hload, character: u8, out: &mut Vec<u8>) {
+    fn hload(&mut self, mut load: HexLoader, character: u8, out: &mut Vec<u8>) {
         match load.receive(character, &mut self.memory) {
             None => self.state = State::Hload(load),
-            Some(Hloaded::Done(first)) => {
+            Some(HexLoadEnd::Done(first)) => {
                 if let Some(first) = first {
                     self.memory.load(self.dialect.usr, &first.to_le_bytes());
                 }
                 out.extend(b"Ok\r\n");
             }
-            Some(Hloaded::Damaged) => out.extend(b"?HX Error\r\nOk\r\n"),
-            Some(Hloaded::WrongType) => out.extend(b"?TM Error\r\nOk\r\n"),
+            Some(HexLoadEnd::Invalid) => out.extend(b"?HX Error\r\nOk\r\n"),
+            Some(HexLoadEnd::WrongType) => out.extend(b"?TM Error\r\nOk\r\n"),
         }
     }
 
-    /// A character, with bit 7 cut off.
+    /// Handles a character, without bit 7.
     fn take(&mut self, character: u8, out: &mut Vec<u8>) {
         match std::mem::replace(&mut self.state, State::Ready) {
             State::Start => {

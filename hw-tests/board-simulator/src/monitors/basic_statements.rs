@@ -1,11 +1,11 @@
-//! The statements of BASIC that the records use: PRINT, POKE, FOR with NEXT on the same line, and
-//! assignments.
+//! The BASIC statements used in the recorded sessions: PRINT, POKE, FOR with NEXT on the same line,
+//! and assignments.
 
 use std::collections::BTreeMap;
 
 use super::Memory;
 
-/// Error of a line that is not carried out.
+/// Error returned for an invalid statement.
 pub(super) struct SyntaxError;
 
 /// BASIC's variables.
@@ -14,14 +14,14 @@ pub(super) struct Variables {
     values: BTreeMap<String, i64>,
 }
 
-/// A FOR whose NEXT is still to come.
+/// An open FOR loop.
 struct ForLoop {
     variable: String,
     last: i64,
     body: usize,
 }
 
-/// Carries out the statements of a line; what PRINT shows goes to `printed`.
+/// Executes the statements of a line. Appends the output of PRINT to `printed`.
 pub(super) fn run_statements(
     variables: &mut Variables,
     memory: &mut Memory,

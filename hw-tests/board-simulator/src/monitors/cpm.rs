@@ -1,5 +1,5 @@
-//! CP/M 2.2 with XM 12.5, replayed from the records of RomWBW 3.5.1 and 2.9.1: the console's line
-//! editor, a RAM drive A:, a ROM drive B: with the programs, and programs that really run.
+//! CP/M 2.2 with XM 12.5, after recorded sessions of RomWBW 3.5.1 and 2.9.1: the line editor of the
+//! console, a RAM drive A:, a ROM drive B: with XM, and guest programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use super::machine::{CallAbi, InitialRegisters};
 use super::xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
 use super::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
-/// A sector that is filled: CP/M's end of a text.
+/// The byte that pads a sector: CP/M's end of text.
 const FILLER: u8 = 0x1A;
 /// Start address of programs, and their stack.
 const TPA: u16 = 0x0100;
 const STACK: u16 = 0xD800;
 const INTERRUPT: u8 = 0x03;
 
-/// The words in which the two releases differ.
+/// The differences between the two releases.
 #[derive(Debug, Clone, Copy)]
 struct Release {
     xm: &'static str,
@@ -38,7 +38,7 @@ pub struct Cpm {
     timing: XmodemTiming,
     busy: Duration,
     room: usize,
-    /// Whether a file that is sent back differs from that on the disk.
+    /// Whether files are read back with a wrong byte.
     bad_disk: bool,
 }
 
@@ -47,7 +47,7 @@ enum State {
     Receiving(String, XmodemReceiver),
     Sending(XmodemSender),
     GuestProgram(Box<GuestProgram>),
-    /// An error of the disk was shown, and any key goes on.
+    /// A disk error was shown; any key continues.
     DiskError,
 }
 
@@ -70,52 +70,52 @@ impl Default for Cpm {
 }
 
 impl Cpm {
-    /// One whose XM calls soon, so that tests need not wait.
+    /// Creates CP/M whose XM has short intervals, for tests.
     #[must_use]
     pub fn quick() -> Self {
         Self { timing: XmodemTiming::QUICK, ..Self::default() }
     }
 
-    /// CP/M of RomWBW 2.9.1.
+    /// Creates the CP/M of RomWBW 2.9.1.
     #[must_use]
     pub fn of_romwbw2() -> Self {
-        Self { release: TWO, timing: XmodemTiming::XM_TWO, ..Self::default() }
+        Self { release: TWO, timing: XmodemTiming::XM_ROMWBW2, ..Self::default() }
     }
 
-    /// The same, with a quick XM that knows only checksums.
+    /// Sets an XM that supports only checksums.
     #[must_use]
-    pub fn by_checksum(self) -> Self {
+    pub fn with_checksums_only(self) -> Self {
         Self { check: XmodemCheck::Sum, ..self }
     }
 
-    /// The same, taking this long for a character.
+    /// Sets the processing time per character.
     #[must_use]
-    pub fn taking(self, busy: Duration) -> Self {
+    pub fn with_processing_time(self, busy: Duration) -> Self {
         Self { busy, ..self }
     }
 
-    /// The same, with room for so many sectors on its disk.
+    /// Limits the size of the disk, in sectors.
     #[must_use]
     pub fn with_room(self, sectors: usize) -> Self {
         Self { room: sectors, ..self }
     }
 
-    /// The same, with a disk that does not keep what is written.
+    /// Makes files read back with a wrong byte.
     #[must_use]
     pub fn with_bad_disk(self) -> Self {
         Self { bad_disk: true, ..self }
     }
 
-    /// The same, with the RAM drive as the current one.
+    /// Selects the RAM drive.
     #[must_use]
     pub fn on_drive_a(self) -> Self {
         Self { drive: 'A', ..self }
     }
 
-    /// The same, with an XM that already waits for a file of this name.
+    /// Starts an XM that waits for the upload of this file.
     #[must_use]
-    pub fn receiving(self, name: &str) -> Self {
-        let receiver = XmodemReceiver::with(self.check, self.timing);
+    pub fn with_pending_upload(self, name: &str) -> Self {
+        let receiver = XmodemReceiver::with_timing(self.check, self.timing);
         let state = State::Receiving(format!("A:{name}"), receiver);
         Self { state, ..self }
     }
@@ -204,7 +204,7 @@ impl Cpm {
         self.prompt(out);
     }
 
-    /// A file's name with its drive.
+    /// Returns a file's name with its drive.
     fn place(&self, name: &str) -> String {
         if name.contains(':') { name.to_owned() } else { format!("{}:{name}", self.drive) }
     }
@@ -230,7 +230,7 @@ impl Cpm {
         }
     }
 
-    /// XM 12.5.
+    /// Executes the command XM.
     fn xm(&mut self, letters: &str, file: &str, out: &mut Vec<u8>) {
         let place = self.place(file);
         let (drive, name) = place.split_once(':').unwrap_or(("A", file));
@@ -257,12 +257,12 @@ impl Cpm {
         }
         out.extend(b"File open - ready to receive\r\nTo cancel: Ctrl-X, pause, Ctrl-X\r\n");
         let (check, timing) = match letters {
-            "RC" if self.timing == XmodemTiming::XM_TWO => (XmodemCheck::Sum, self.timing),
+            "RC" if self.timing == XmodemTiming::XM_ROMWBW2 => (XmodemCheck::Sum, self.timing),
             "RC" => (XmodemCheck::Sum, XmodemTiming { first: Duration::ZERO, ..self.timing }),
             "RX" => (XmodemCheck::Crc, self.timing),
             _ => (self.check, self.timing),
         };
-        let receiver = XmodemReceiver::with(check, timing).with_room(self.room);
+        let receiver = XmodemReceiver::with_timing(check, timing).with_room(self.room);
         self.state = State::Receiving(place, receiver);
     }
 
@@ -281,7 +281,7 @@ impl Cpm {
         self.state = State::Sending(XmodemSender::new(self.as_read(file)));
     }
 
-    /// A file as the disk gives it back.
+    /// Returns a file as it is read from the disk.
     fn as_read(&self, file: &[u8]) -> Vec<u8> {
         let mut read = file.to_vec();
         if let (true, Some(last)) = (self.bad_disk, read.last_mut()) {
@@ -290,7 +290,7 @@ impl Cpm {
         read
     }
 
-    /// Goes on after the end of a transfer.
+    /// Handles the end of a transfer.
     fn ended(&mut self, name: Option<String>, end: TransferEnd, out: &mut Vec<u8>) {
         match (name, end) {
             (Some(name), TransferEnd::Done(file)) => {
@@ -349,7 +349,7 @@ impl MonitorModel for Cpm {
         }
     }
 
-    /// As RomWBW's driver: a buffer of 32; RTS rises at 16 and falls again at 8.
+    /// Returns the properties of RomWBW's driver.
     fn receiver_spec(&self) -> ReceiverSpec {
         ReceiverSpec { buffer: 32, rts: Some((16, 8)) }
     }

@@ -1,5 +1,5 @@
-//! The factory's CP/M monitor 1.1, replayed from its records: after power on it hears nothing but a
-//! blank, and then takes single keys.
+//! The factory's CP/M monitor 1.1, after recorded sessions: after power-up it ignores everything
+//! but a space, and then executes single keys.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ pub struct CpmMonitor {
 }
 
 enum State {
-    /// Only a blank is heard.
-    Deaf,
+    /// Everything but a space is ignored.
+    NotActivated,
     Prompt,
     /// `Boot CP/M?` waits for an answer.
-    Asks,
-    /// The digits of a record.
+    ConfirmBoot,
+    /// The digits of an Intel HEX record.
     Record(Vec<u8>),
 }
 
@@ -34,10 +34,10 @@ impl Default for CpmMonitor {
 }
 
 impl CpmMonitor {
-    /// One that was just switched on.
+    /// Creates a monitor just after power-up.
     #[must_use]
-    pub fn waiting_for_a_blank() -> Self {
-        Self { state: State::Deaf, ..Self::default() }
+    pub fn not_activated() -> Self {
+        Self { state: State::NotActivated, ..Self::default() }
     }
 
     fn key(&mut self, key: u8, out: &mut Vec<u8>) -> State {
@@ -46,7 +46,7 @@ impl CpmMonitor {
             b'X' => {
                 out.push(key);
                 out.extend(b"\r\nBoot CP/M?");
-                return State::Asks;
+                return State::ConfirmBoot;
             }
             b'?' => out.extend(b"?\r\nR, BC, BW, X, : are its keys\r\n\r\n>"),
             0x21..=0x7E => {
@@ -91,13 +91,13 @@ impl MonitorModel for CpmMonitor {
     fn receive(&mut self, character: u8, out: &mut Vec<u8>) {
         let plain = character & 0x7F;
         self.state = match std::mem::replace(&mut self.state, State::Prompt) {
-            State::Deaf if plain == b' ' => {
+            State::NotActivated if plain == b' ' => {
                 out.extend(BANNER);
                 State::Prompt
             }
-            State::Deaf => State::Deaf,
+            State::NotActivated => State::NotActivated,
             State::Prompt => self.key(plain, out),
-            State::Asks => {
+            State::ConfirmBoot => {
                 out.extend(PROMPT);
                 State::Prompt
             }
@@ -106,7 +106,7 @@ impl MonitorModel for CpmMonitor {
     }
 
     fn reset(&mut self, out: &mut Vec<u8>) {
-        self.state = State::Deaf;
+        self.state = State::NotActivated;
         out.extend(ACTIVATE);
         out.extend(ACTIVATE);
     }

@@ -1,29 +1,29 @@
-//! HLOAD of feilipu's BASIC 4.7c: it hunts for colons, and looks at a record's sum when it is
-//! complete.
+//! HLOAD of feilipu's BASIC 4.7c: it searches for colons, and checks the checksum of a record at
+//! its end.
 
 use super::Memory;
 
-/// A load under way.
+/// A load in progress.
 #[derive(Debug, Default)]
-pub(super) struct Hload {
-    /// The digits of a record; `None` while a colon is waited for.
+pub(super) struct HexLoader {
+    /// The digits of a record; `None` while waiting for a colon.
     digits: Option<Vec<u8>>,
     first: Option<u16>,
 }
 
 /// The end of a load.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Hloaded {
-    /// An end record; the address of the first record, to which USR is set.
+pub(super) enum HexLoadEnd {
+    /// An end record was received; the address of the first record, to which USR is set.
     Done(Option<u16>),
-    /// A record's sum or digits were wrong.
-    Damaged,
+    /// A record had a wrong checksum or an invalid digit.
+    Invalid,
     /// A record had another type than 00 and 01.
     WrongType,
 }
 
-impl Hload {
-    pub(super) fn receive(&mut self, character: u8, memory: &mut Memory) -> Option<Hloaded> {
+impl HexLoader {
+    pub(super) fn receive(&mut self, character: u8, memory: &mut Memory) -> Option<HexLoadEnd> {
         let Some(digits) = &mut self.digits else {
             self.digits = (character == b':').then(Vec::new);
             return None;
@@ -32,10 +32,10 @@ impl Hload {
         let bytes: Vec<Option<u8>> = digits.chunks_exact(2).map(byte).collect();
         let &[Some(count), Some(high), Some(low), Some(kind), ref data @ ..] = bytes.as_slice()
         else {
-            return (bytes.len() >= 4).then_some(Hloaded::Damaged);
+            return (bytes.len() >= 4).then_some(HexLoadEnd::Invalid);
         };
         if kind > 1 {
-            return Some(Hloaded::WrongType);
+            return Some(HexLoadEnd::WrongType);
         }
         let address = u16::from_be_bytes([high, low]);
         let at = data.len().wrapping_sub(1);
@@ -50,8 +50,8 @@ impl Hload {
             bytes.is_some_and(|bytes| bytes.iter().fold(0u8, |sum, b| sum.wrapping_add(*b)) == 0);
         self.digits = None;
         match (is_good, kind) {
-            (false, _) => Some(Hloaded::Damaged),
-            (true, 1) => Some(Hloaded::Done(self.first)),
+            (false, _) => Some(HexLoadEnd::Invalid),
+            (true, 1) => Some(HexLoadEnd::Done(self.first)),
             (true, _) => {
                 self.first = self.first.or(Some(address));
                 None

@@ -1,10 +1,10 @@
-//! The memory of a stand-in, and programs that really run in it: on a simulated board with a small
-//! ROM.
+//! The memory of a monitor emulator, and guest programs, which run on a simulated board with a
+//! small ROM.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use tdlasm::link::{Layout, Program, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
@@ -12,21 +12,21 @@ use tdlasm::{Options, assemble};
 use crate::board_spec;
 use crate::{BoardModel, BoardSpec, MemoryMap, QueueLine, Registers, RunStop};
 
-/// T-states between two looks at what a program has said.
+/// T-states between two polls of a program's output.
 const SLICE_T_STATES: u64 = 20_000;
-/// Slices that a program gets to answer what it was sent: 27 ms of its own time.
+/// Slices without input and output after which a run ends: 27 ms of the program's time.
 const IDLE_SLICES: usize = 10;
-/// Addresses of the small ROM: RAM of every board here begins after them or later.
+/// Size of the small ROM; guest programs have RAM above it only.
 const ROM_SIZE: u16 = 0x0100;
-/// The simulated board places ROM and RAM in pieces of this size.
+/// The granularity of the simulated board's memory map.
 const BLOCK_BYTES: u16 = 0x1000;
 /// The address at which programs call CP/M, and its target with a TPA of 54 KiB.
 const CALL_BDOS: usize = 0x0005;
 const BDOS: u16 = 0xD806;
-/// More instructions than the ROM needs until it jumps to the program.
+/// Limit of instructions before the ROM jumps to the program.
 const MAX_SETUP_INSTRUCTIONS: usize = 64;
 
-/// 64 KiB, parts of which keep what is stored.
+/// 64 KiB of memory, of which only RAM can be written.
 #[derive(Debug, Clone)]
 pub struct Memory {
     bytes: Vec<u8>,
@@ -35,56 +35,56 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// RAM at `ram`, holding anything; elsewhere nothing keeps what is stored.
+    /// Creates memory with RAM at `ram`, filled with arbitrary bytes.
     #[must_use]
     pub fn new(ram: RangeInclusive<u16>) -> Self {
         let bytes = (0..=u16::MAX).map(|at| (at.wrapping_mul(40_503) >> 7) as u8).collect();
         Self { bytes, ram, read_only: None }
     }
 
-    /// From now on a part of it keeps what it holds.
+    /// Makes a range read-only.
     pub fn protect(&mut self, range: RangeInclusive<u16>) {
         self.read_only = Some(range);
     }
 
-    /// A byte.
+    /// Returns the byte at an address.
     #[must_use]
     pub fn get(&self, address: u16) -> u8 {
         self.bytes[usize::from(address)]
     }
 
-    /// Stores a byte, where one can be stored.
+    /// Stores a byte; ignored outside of RAM and in the read-only range.
     pub fn set(&mut self, address: u16, value: u8) {
-        let keeps = self.read_only.as_ref().is_some_and(|range| range.contains(&address));
-        if self.ram.contains(&address) && !keeps {
+        let is_read_only = self.read_only.as_ref().is_some_and(|range| range.contains(&address));
+        if self.ram.contains(&address) && !is_read_only {
             self.bytes[usize::from(address)] = value;
         }
     }
 
-    /// The 16 bytes from an address on.
+    /// Returns the 16 bytes from an address on.
     #[must_use]
     pub fn read_row(&self, address: u16) -> [u8; 16] {
         std::array::from_fn(|i| self.get(address.wrapping_add(i as u16)))
     }
 
-    /// Stores bytes from an address on.
+    /// Stores bytes from an address on, as [`Self::set`] does.
     pub fn load(&mut self, address: u16, bytes: &[u8]) {
         (address..=u16::MAX).zip(bytes).for_each(|(at, byte)| self.set(at, *byte));
     }
 }
 
-/// The calls of a program to the monitor under which it runs.
+/// How a program calls the monitor under which it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallAbi {
     /// RST 08h, 10h, 18h of BASIC, RST 30h of SCM.
     Plain,
-    /// 0005h of CP/M, by a jump in high memory, whose address tells programs what is theirs.
+    /// 0005h of CP/M, a jump to high memory, whose target is the end of the memory for programs.
     Cpm,
     /// RST 08h is HBIOS: function B, unit C, character E.
     Hbios,
 }
 
-/// Registers with which a program begins.
+/// The registers at the start of a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InitialRegisters {
     /// A and the flags.
@@ -97,10 +97,10 @@ pub struct InitialRegisters {
     pub hl: u16,
 }
 
-/// The end of a program.
+/// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GuestExit {
-    /// It returned; the registers that it left.
+    /// It returned; its last registers.
     Returned(Registers),
     /// It jumped to 0000h.
     Restarted,
@@ -108,20 +108,20 @@ pub enum GuestExit {
     Trapped(String),
 }
 
-/// A program that runs.
+/// A running program.
 pub struct GuestProgram {
     board: BoardModel<QueueLine>,
     first: u16,
 }
 
 impl GuestProgram {
-    /// Starts what is in the memory at `entry`, with its stack below `stack`.
+    /// Starts the program in memory at `entry`, with its stack below `stack`.
     #[must_use]
     pub fn start(memory: &Memory, entry: u16, stack: u16) -> Self {
         Self::start_with(memory, entry, stack, CallAbi::Plain, InitialRegisters::default())
     }
 
-    /// The same with a choice of what RST 08h does, and with registers.
+    /// Like [`Self::start`], with a choice of the calls and of the initial registers.
     #[must_use]
     pub fn start_with(
         memory: &Memory,
@@ -130,7 +130,7 @@ impl GuestProgram {
         calls: CallAbi,
         begin: InitialRegisters,
     ) -> Self {
-        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let first = (*memory.ram.start()).max(ROM_SIZE);
         // A board with RAM from the bottom up has the ROM's program at its start.
         let ram = if first < BLOCK_BYTES { 0..=0xFFFF } else { first..=0xFFFF };
@@ -151,7 +151,7 @@ impl GuestProgram {
         let symbol = |name| program.symbol(name).expect("the ROM exports it");
         let start = Registers { pc: symbol("START"), ..board.registers() };
         board.set_registers(&start);
-        // The ROM sets the chip and the stack up; then the program's own registers count.
+        // The ROM sets up serial chip and stack, and clobbers registers: set them after that.
         for _ in 0..MAX_SETUP_INSTRUCTIONS {
             if board.registers().pc == entry {
                 break;
@@ -163,13 +163,13 @@ impl GuestProgram {
         Self { board, first }
     }
 
-    /// Gives it a character.
+    /// Sends it a character.
     pub fn receive(&mut self, character: u8) {
         self.board.line_mut().to_board.push_back(character);
     }
 
-    /// Lets it run until it has taken what it was sent, and a little longer; what it says goes to
-    /// `say`. How it has ended, if it has. The memory is as it left it.
+    /// Runs the program until it has received its input and is idle. Appends its output to `out`,
+    /// and copies its memory back. Returns how it ended; `None` if it is still running.
     pub fn run(&mut self, memory: &mut Memory, out: &mut Vec<u8>) -> Option<GuestExit> {
         let mut slices = IDLE_SLICES;
         let mut ended = None;
@@ -189,8 +189,7 @@ impl GuestProgram {
         ended
     }
 
-    /// Returns its end, by the HALT at which the processor waits; a program may wait in one of
-    /// its own.
+    /// Returns how the program ended, by the address of the HALT; `None` for a HALT of its own.
     fn ended(&self) -> Option<GuestExit> {
         let program = assembled();
         let registers = self.board.registers();
@@ -207,7 +206,7 @@ impl GuestProgram {
         }
     }
 
-    /// The registers after RST 28h, whose return address is on the stack.
+    /// Formats the registers after RST 28h, whose return address is on the stack.
     fn register_dump(&self, registers: &Registers) -> String {
         let word = self.board.bus().dump(registers.sp, 2);
         let pc = u16::from_le_bytes([word[0], word[1]]).wrapping_sub(1);
@@ -225,11 +224,11 @@ impl GuestProgram {
         )
     }
 
-    /// Checks that memory that keeps its bytes does so while a program runs, too.
+    /// Undoes writes of the program to the read-only range.
     fn restore_read_only(&mut self, memory: &Memory) {
         if let Some(range) = &memory.read_only {
-            let kept = &memory.bytes[usize::from(*range.start())..=usize::from(*range.end())];
-            self.board.bus_mut().load(*range.start(), kept);
+            let bytes = &memory.bytes[usize::from(*range.start())..=usize::from(*range.end())];
+            self.board.bus_mut().load(*range.start(), bytes);
         }
     }
 
@@ -241,18 +240,18 @@ impl GuestProgram {
     }
 }
 
-/// Bytes as pairs of digits with blanks between.
+/// Formats bytes as pairs of digits separated by spaces.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Bytes as characters, those that can't be printed as dots.
+/// Formats bytes as characters, with dots for those that can't be printed.
 pub(super) fn printable(bytes: &[u8]) -> String {
     let shown = |byte: &u8| if (0x20..0x7F).contains(byte) { char::from(*byte) } else { '.' };
     bytes.iter().map(shown).collect()
 }
 
-/// The ROM, made to start a program at `entry`.
+/// Returns the ROM, patched to start a program at `entry`.
 fn rom(program: &Program, entry: u16, stack: u16, calls: CallAbi) -> Vec<u8> {
     let mut bytes = program.image.flat(0xFF);
     let hbios = u16::from(calls == CallAbi::Hbios);
@@ -263,7 +262,7 @@ fn rom(program: &Program, entry: u16, stack: u16, calls: CallAbi) -> Vec<u8> {
     bytes
 }
 
-/// The ROM's program, assembled once.
+/// Returns the ROM's program, which is assembled once.
 fn assembled() -> &'static Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -280,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_talks_through_the_rom_and_returns() {
+    fn a_program_does_io_through_the_rom_and_returns() {
         let mut memory = Memory::new(0x8000..=0xFFFF);
         // RST 10h; INC A; RST 08h; LD (9100h),A; RET
         for (at, byte) in (0x9000..).zip([0xD7, 0x3C, 0xCF, 0x32, 0x00, 0x91, 0xC9]) {
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn rom_and_protected_memory_keep_what_they_hold() {
+    fn rom_and_protected_memory_are_not_written() {
         let mut memory = Memory::new(0x8000..=0xFFFF);
         memory.protect(0x9000..=0x90FF);
         for address in [0x7FFF, 0x9000, 0x90FF, 0x9100] {

@@ -1,42 +1,40 @@
-//! A receiver that loses characters as real ones do: a buffer that is emptied slowly, and a host
-//! that may obey RTS.
+//! A serial receiver with a finite buffer that is emptied slowly, and a host that may obey RTS.
 //!
-//! Characters are timed as the line would bring them, not as this computer does: what comes in one
-//! go arrives one character time apart. So what is lost does not depend on the load of the machine
-//! that runs the test.
+//! Characters are timed as on the line: those read at once arrive one character time apart. So
+//! losses do not depend on the load of the machine that runs the test.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Reception of characters by a serial chip and its driver.
+/// The properties of a serial chip and its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiverSpec {
-    /// Characters that can wait.
+    /// The size of the buffer in characters.
     pub buffer: usize,
-    /// RTS rises when so many wait, and falls again when fewer than the second number do; `None`
-    /// when the driver never touches it.
+    /// RTS rises at the first number of buffered characters, and falls below the second; `None` if
+    /// the driver does not use RTS.
     pub rts: Option<(usize, usize)>,
 }
 
-/// The receiver's state. Times count from its start.
+/// The state of a receiver. Times are relative to its start.
 #[derive(Debug)]
 pub struct Receiver {
     receiver_spec: ReceiverSpec,
-    /// The time of a character on the line.
+    /// The duration of a character on the line.
     character: Duration,
     host_obeys_rts: bool,
     /// When the latest character was complete.
     arrived: Duration,
-    /// When each waiting character will be taken out.
+    /// When each buffered character will be removed.
     leaves: VecDeque<Duration>,
     /// When the monitor is free again.
     free: Duration,
-    /// Characters lost so far.
+    /// The number of lost characters.
     lost: u64,
 }
 
 impl Receiver {
-    /// A receiver at `baud`, 10 bits a character.
+    /// Creates a receiver at `baud`, with 10 bits per character.
     #[must_use]
     pub fn new(receiver_spec: ReceiverSpec, baud: u32, host_obeys_rts: bool) -> Self {
         Self {
@@ -50,24 +48,24 @@ impl Receiver {
         }
     }
 
-    /// Characters lost so far.
+    /// Returns the number of lost characters.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// A character reaches this computer at `now`. Whether the monitor gets it; if so,
-    /// [`Self::work`] has to follow.
-    pub fn arrive(&mut self, now: Duration) -> bool {
+    /// Receives a character at `now`. Returns `false` if it is lost; otherwise [`Self::process`]
+    /// must be called next.
+    pub fn receive(&mut self, now: Duration) -> bool {
         let mut at = now.max(self.arrived + self.character);
         if let (true, Some((stop, go))) = (self.host_obeys_rts, self.receiver_spec.rts) {
-            self.forget(at);
+            self.remove_processed(at);
             if self.leaves.len() >= stop {
                 at = at.max(self.leaves[self.leaves.len() - go]);
             }
         }
         self.arrived = at;
-        self.forget(at);
+        self.remove_processed(at);
         if self.leaves.len() >= self.receiver_spec.buffer {
             self.lost += 1;
             return false;
@@ -77,22 +75,22 @@ impl Receiver {
         true
     }
 
-    /// Returns how long the monitor was busy with the character that has just arrived, and how much
-    /// it then said to it. When it began to say that.
-    pub fn work(&mut self, busy: Duration, said: usize) -> Duration {
+    /// Processes the last character for `busy`, and then sends `reply` characters. Returns when
+    /// sending begins.
+    pub fn process(&mut self, busy: Duration, reply: usize) -> Duration {
         let begins = self.free + busy;
-        self.free = begins + self.character * said as u32;
+        self.free = begins + self.character * reply as u32;
         begins
     }
 
-    /// The time of a character on the line.
+    /// Returns the duration of a character on the line.
     #[must_use]
-    pub fn character(&self) -> Duration {
+    pub fn character_time(&self) -> Duration {
         self.character
     }
 
-    /// Forgets what the monitor had taken out by `at`.
-    fn forget(&mut self, at: Duration) {
+    /// Removes the characters that the monitor has processed by `at`.
+    fn remove_processed(&mut self, at: Duration) {
         while self.leaves.front().is_some_and(|leaves| *leaves <= at) {
             self.leaves.pop_front();
         }
@@ -105,14 +103,14 @@ mod tests {
 
     const BUSY: Duration = Duration::from_micros(300);
 
-    /// Sends a burst to a receiver with a buffer of 32 that is emptied every 300 us, and counts
-    /// what is lost.
+    /// Sends a burst to a receiver with a buffer of 32 characters, one of which is processed every
+    /// 300 us. Returns the number lost.
     fn lost_of(count: usize, obeys: bool, pause: Duration) -> u64 {
         let receiver_spec = ReceiverSpec { buffer: 32, rts: Some((16, 8)) };
         let mut receiver = Receiver::new(receiver_spec, 115_200, obeys);
         for index in 0..count {
-            if receiver.arrive(pause * index as u32) {
-                receiver.work(BUSY, 0);
+            if receiver.receive(pause * index as u32) {
+                receiver.process(BUSY, 0);
             }
         }
         receiver.lost()

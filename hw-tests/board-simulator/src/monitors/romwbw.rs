@@ -1,6 +1,6 @@
-//! RomWBW 3.5.1, replayed from its records: a boot loader that takes lines, and a debug monitor
-//! whose every record of Intel HEX has its own checksum, and which after an error takes what
-//! follows as commands.
+//! RomWBW 3.5.1, after recorded sessions: a boot loader that executes lines, and a debug monitor
+//! that checks the checksum of each Intel HEX record, and after an error executes further input as
+//! commands.
 
 use rcflash_transport::time::{Duration, Instant};
 
@@ -23,15 +23,15 @@ RAMDISK...\r\n\r\nConfiguring Drives...\r\n\r\n\tA:=MD0:0\r\n\tB:=MD1:0\r\n\r\n\
 Bytes Free\r\n\r\nCP/M-80 v2.2, 54.0K TPA\r\n";
 const HBIOS: &[u8] = b"\r\n\r\nRomWBW HBIOS v3.5.1, 2025-05-21\r\n";
 const MONITOR: &[u8] = b"\r\n8E>";
-/// The longest line of the monitor; characters beyond it ring the bell.
+/// Maximum length of a line; further characters ring the bell.
 const MAX_LINE: usize = 39;
-/// The time the loader throws away what it hears after its prompt.
+/// How long the loader discards input after its prompt.
 const IGNORE_WINDOW: Duration = Duration::from_millis(5);
-/// The stack that programs get.
+/// The stack of guest programs.
 const STACK: u16 = 0xFD00;
-/// The time that a character of a load takes: 3,400 of them a second were measured.
+/// Processing time per character of a load: 3,400 characters per second were measured.
 const LOAD_CHARACTER_TIME: Duration = Duration::from_micros(294);
-/// HBIOS's mark and version, as its own programs look for them: W, its complement, 3.5.1.
+/// HBIOS's signature and version, as its programs check them: W, its complement, 3.5.1.
 const IDENT: (u16, [u8; 4]) = (0xFE00, [0x57, 0xA8, 0x35, 0x10]);
 const BELL: u8 = 0x07;
 
@@ -48,7 +48,7 @@ pub struct Romwbw {
 enum State {
     Loader,
     Monitor,
-    /// In a load: the record, or `None` while a colon is waited for.
+    /// A load; `None` while waiting for a colon.
     Load(Option<Load>),
     GuestProgram(Box<GuestProgram>),
     /// BASIC or CP/M.
@@ -56,11 +56,11 @@ enum State {
     Halted,
 }
 
-/// A record under way.
+/// A partial Intel HEX record.
 #[derive(Default)]
 struct Load {
     digits: Vec<u8>,
-    /// Whether a character was no capital hexadecimal digit.
+    /// Whether a character was not an uppercase hexadecimal digit.
     is_odd: bool,
 }
 
@@ -71,19 +71,19 @@ impl Default for Romwbw {
 }
 
 impl Romwbw {
-    /// One that is in its monitor already.
+    /// Creates RomWBW in its debug monitor.
     #[must_use]
     pub fn in_monitor() -> Self {
         Self::at(State::Monitor)
     }
 
-    /// One that was asked for its BASIC, which asks for the memory's top.
+    /// Creates RomWBW in its BASIC, at the `Memory top?` prompt.
     #[must_use]
     pub fn in_basic() -> Self {
         Self::at(State::Guest(Box::new(Basic::romwbw())))
     }
 
-    /// The same board with a front panel, as an emulator has it.
+    /// Adds a front panel, as emulators have.
     #[must_use]
     pub fn with_panel(self) -> Self {
         Self { panel: true, ..self }
@@ -112,7 +112,7 @@ impl Romwbw {
         self.boot_prompt(out);
     }
 
-    /// A character of the boot loader's line.
+    /// Handles a character in the boot loader's line.
     fn boot_key(&mut self, character: u8, out: &mut Vec<u8>) {
         match character {
             b'\r' => {
@@ -163,7 +163,7 @@ impl Romwbw {
         self.state = State::Monitor;
     }
 
-    /// A character of the monitor's line: bit 7 is cut, letters become capitals.
+    /// Handles a character in the monitor's line: clears bit 7, converts letters to uppercase.
     fn key(&mut self, character: u8, out: &mut Vec<u8>) {
         match (character & 0x7F).to_ascii_uppercase() {
             b'\r' => {
@@ -215,7 +215,7 @@ impl Romwbw {
         self.prompt(out);
     }
 
-    /// Rows of 16 bytes, the last one shown whole with the text of what was asked for.
+    /// Dumps rows of 16 bytes. The last row has all bytes, but text only up to `last`.
     fn dump(&self, first: u16, last: u16, out: &mut Vec<u8>) {
         let mut at = first;
         loop {
@@ -231,7 +231,7 @@ impl Romwbw {
         }
     }
 
-    /// A character of a load. Bytes are stored as they come; the sum is looked at after them.
+    /// Handles a character of a load. Stores bytes at once, and checks the checksum after them.
     fn load(&mut self, record: Option<Load>, character: u8, out: &mut Vec<u8>) -> State {
         let Some(mut load) = record else {
             return State::Load((character == b':').then(Load::default));
@@ -280,7 +280,7 @@ impl Romwbw {
     }
 }
 
-/// Two digits; what is none counts as 0.
+/// Converts two digits; other characters count as 0.
 fn byte(pair: &[u8]) -> u8 {
     pair.iter()
         .fold(0, |value, digit| (value << 4) | char::from(*digit).to_digit(16).unwrap_or(0) as u8)
@@ -337,7 +337,7 @@ impl MonitorModel for Romwbw {
         }
     }
 
-    /// An interrupt fills a buffer of 32; RTS rises at 16 and falls again at 8.
+    /// Returns the properties of RomWBW's interrupt driver.
     fn receiver_spec(&self) -> ReceiverSpec {
         ReceiverSpec { buffer: 32, rts: Some((16, 8)) }
     }

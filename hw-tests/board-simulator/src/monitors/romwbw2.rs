@@ -1,6 +1,6 @@
-//! RomWBW 2.9.1, replayed from its records: a boot loader that takes single keys, and a debug
-//! monitor whose hex load is `H`. It hunts for no colon, and a program that returns does not come
-//! back to it.
+//! RomWBW 2.9.1, after recorded sessions: a boot loader that executes single keys, and a debug
+//! monitor whose hex load is `H`. The load does not search for colons, and a program can't return
+//! to the monitor.
 
 use std::time::Duration;
 
@@ -30,15 +30,15 @@ const SECOND_PANIC: &[u8] =
 const UNKNOWN: &[u8] = b"\r\nUNKNOWN COMMAND.";
 const PROMPT: &[u8] = b"\r\n>";
 const ERROR: &[u8] = b"\r\nCHECKSUM ERROR.";
-/// After so many characters a line ends by itself.
+/// A line with this many characters is executed without CR.
 const MAX_LINE: usize = 77;
-/// Characters other than a colon that a load swallows at its start before it gives up.
+/// How many characters before the first colon a load ignores before it fails.
 const MAX_SWALLOWED: u8 = 2;
 const STACK: u16 = 0xFD00;
-/// HBIOS's mark and version: W, its complement, 2.9.1.
+/// HBIOS's signature and version: W, its complement, 2.9.1.
 const IDENT: (u16, [u8; 4]) = (0xFE00, [0x57, 0xA8, 0x29, 0x10]);
-/// Without flow control a record of 44 characters at 115,200 baud was too much for the
-/// buffer of 32.
+/// Processing time per character of a load: without flow control, a record of 44 characters at
+/// 115,200 baud overflowed the buffer of 32.
 const CHARACTER_TIME: Duration = Duration::from_micros(700);
 
 /// Boot loader and monitor.
@@ -54,17 +54,16 @@ enum State {
     Load(Load),
     GuestProgram(Box<GuestProgram>),
     Guest(Box<dyn MonitorModel>),
-    /// After PANIC: a yes or an empty answer brings another one, and then nothing helps but reset.
+    /// After PANIC: `Y` or CR leads to a second panic, after which only reset works.
     Panic,
     Dead,
 }
 
 enum Load {
-    /// A colon is expected; so many other characters are still swallowed.
+    /// A colon is expected; the number of other characters that are still ignored.
     Colon(u8),
     Digits(Vec<u8>),
-    /// The character after a record, or after an error, is taken whatever it is; then the load goes
-    /// on or ends.
+    /// Any one character is ignored after a record or an error; then the load continues or ends.
     LineEnd {
         ends: bool,
     },
@@ -77,7 +76,7 @@ impl Default for Romwbw2 {
 }
 
 impl Romwbw2 {
-    /// One that is in its monitor already.
+    /// Creates RomWBW in its debug monitor.
     #[must_use]
     pub fn in_monitor() -> Self {
         Self::at(State::Monitor)
@@ -152,7 +151,7 @@ impl Romwbw2 {
                 );
                 return self.state = State::GuestProgram(Box::new(running));
             }
-            // A fill without its three addresses takes whatever the registers hold.
+            // A fill without its arguments uses leftover register values.
             ("F", _) => return self.panic(out),
             _ => out.extend(UNKNOWN),
         }
@@ -164,7 +163,7 @@ impl Romwbw2 {
         self.state = State::Panic;
     }
 
-    /// Rows of 16; characters are sent with bit 7 as it is.
+    /// Dumps rows of 16 bytes; characters are sent with bit 7 unchanged.
     fn dump(&self, first: u16, last: u16, out: &mut Vec<u8>) {
         for at in (first..=last).step_by(16) {
             let bytes = self.memory.read_row(at);
@@ -213,7 +212,7 @@ impl Romwbw2 {
     }
 }
 
-/// Two digits in either case; what is none counts as 0.
+/// Converts two digits in either case; other characters count as 0.
 fn byte(pair: &[u8]) -> u8 {
     pair.iter()
         .fold(0, |value, digit| (value << 4) | char::from(*digit).to_digit(16).unwrap_or(0) as u8)

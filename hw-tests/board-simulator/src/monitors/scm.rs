@@ -1,17 +1,17 @@
-//! The Small Computer Monitor, replayed from the records of 1.0.0 (R1 and S2) and 1.3.0 (S2).
+//! The Small Computer Monitor, after recorded sessions of 1.0.0 (R1 and S2) and 1.3.0 (S2).
 //!
-//! It keeps one checksum for a whole load, takes every record type but 01 for data, stores bytes
-//! before it checks anything, and waits for the rest of a record without end.
+//! It has one checksum for a whole load, treats every record type but 01 as data, stores bytes
+//! before it checks anything, and waits for the rest of a record without a timeout.
 
 use std::time::Duration;
 
 use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
-/// Rows of a page of the dump.
+/// Rows in a page of a dump.
 const PAGE: u16 = 8;
-/// Characters of a line that are kept and echoed; what follows is ignored.
+/// Maximum length of a line; further characters are ignored.
 const MAX_LINE: usize = 126;
-/// The stack that programs get.
+/// The stack of guest programs.
 const STACK: u16 = 0xFE00;
 const PROMPT: &[u8] = b"*";
 const ESCAPE: u8 = 0x1B;
@@ -42,7 +42,7 @@ impl ScmRelease {
         }
     }
 
-    /// The second line of HELP.
+    /// Returns the second line of HELP.
     fn version(self) -> &'static str {
         match self {
             Self::R1 => "Version 1.0.0 configuration R1 for Z80 based RC2014 systems",
@@ -51,7 +51,7 @@ impl ScmRelease {
         }
     }
 
-    /// Bytes of HELP's reply without the echo, and its end.
+    /// Returns the length of the reply to HELP without the echo, and its end.
     fn help(self) -> (usize, &'static str) {
         match self {
             Self::R1 => (659, R1_HELP),
@@ -77,28 +77,27 @@ pub struct Scm {
 }
 
 enum State {
-    /// A command is typed. A line feed opens the line without a character: no record can begin
-    /// then.
+    /// A command is typed. After a line feed, a colon in the empty line does not begin a record.
     Command {
         line: Vec<u8>,
         opened: bool,
     },
     Load(Load),
-    /// A page of the dump was shown, and this is the next address.
+    /// A page of a dump was shown; the next address.
     Dump(u16),
-    /// The line-by-line assembler asks for an instruction at this address.
+    /// The line assembler waits for an instruction at this address.
     Assembler(u16),
     GuestProgram(Box<GuestProgram>),
 }
 
 const EMPTY: State = State::Command { line: Vec::new(), opened: false };
 
-/// A load under way.
+/// A load in progress.
 #[derive(Default)]
 struct Load {
-    /// Sum of all bytes since the load began.
+    /// The sum of all bytes since the load began.
     sum: u8,
-    /// Digits of the record, two to a byte; `None` between two records.
+    /// The digits of the record; `None` between records.
     record: Option<Vec<u8>>,
 }
 
@@ -109,20 +108,20 @@ impl Default for Scm {
 }
 
 impl Scm {
-    /// A release at its prompt.
+    /// Creates a monitor of this release, at its prompt.
     #[must_use]
     pub fn new(release: ScmRelease) -> Self {
         let memory = Memory::new(0x8000..=0xFFFF);
         Self { release, memory, state: EMPTY, busy: Duration::from_micros(60) }
     }
 
-    /// One that takes this long for a character of a load, as on a board with a slower clock.
+    /// Creates a monitor with this processing time per character of a load, as with a slower clock.
     #[must_use]
-    pub fn taking(busy: Duration) -> Self {
+    pub fn with_load_character_time(busy: Duration) -> Self {
         Self { busy, ..Self::default() }
     }
 
-    /// A character at the prompt; `None` stays there.
+    /// Handles a character at the prompt. Returns the next state if it changes.
     fn command(
         &mut self,
         line: &mut Vec<u8>,
@@ -177,8 +176,8 @@ impl Scm {
         None
     }
 
-    /// The reply to HELP: its known beginning and end, and as many bytes between as the monitor's
-    /// own list has.
+    /// Sends the reply to HELP: its recorded beginning and end, with filler of the recorded length
+    /// between.
     fn help(&self, out: &mut Vec<u8>) {
         let (bytes, end) = self.release.help();
         let begin = format!(
@@ -241,7 +240,7 @@ impl Scm {
         }
     }
 
-    /// A character of a load.
+    /// Handles a character of a load. Returns the next state if it changes.
     fn load(&mut self, load: &mut Load, character: u8, out: &mut Vec<u8>) -> Option<State> {
         let Some(record) = &mut load.record else {
             match character {
@@ -284,7 +283,7 @@ fn begin_load() -> State {
     State::Load(Load { record: Some(Vec::new()), ..Load::default() })
 }
 
-/// Two digits in either case; what is no digit counts as Fh.
+/// Converts two digits in either case; other characters count as Fh.
 fn byte(pair: &[u8]) -> u8 {
     let digit = |at: usize| {
         pair.get(at)
@@ -323,7 +322,7 @@ impl MonitorModel for Scm {
             GuestExit::Restarted => self.reset(out),
             GuestExit::Trapped(registers) => {
                 self.state = EMPTY;
-                out.extend(format!("GuestExit\r\n{registers}\r\n*").bytes());
+                out.extend(format!("Trap\r\n{registers}\r\n*").bytes());
             }
             GuestExit::Returned(_) => {
                 self.state = EMPTY;
@@ -333,8 +332,7 @@ impl MonitorModel for Scm {
         false
     }
 
-    /// It polls the 68B50, whose one holding register is all the buffer there is, and never touches
-    /// RTS.
+    /// Returns the properties of the 68B50 without a driver: SCM polls it, and does not use RTS.
     fn receiver_spec(&self) -> ReceiverSpec {
         ReceiverSpec { buffer: 1, rts: None }
     }

@@ -1,5 +1,4 @@
-//! A stand-in in a thread of its own, reached like a board: by the path of a serial device.
-//! FaultOptions are made here.
+//! Runs a monitor emulator in a thread, behind the path of a serial device, and injects faults.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,61 +12,61 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::{MonitorModel, Receiver};
-use crate::{Line, PtyLine, UsbPacketing, corrupt_by_baud_mismatch};
+use crate::{PtyLine, SerialLine, UsbPacketing, corrupt_by_baud_mismatch};
 
-/// The time it waits for a character before it looks around.
+/// Poll interval of an idle monitor.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// The same while a program runs or something is being said.
+/// Poll interval while a guest program runs or output is pending.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Characters of noise at a time.
+/// Characters of noise per poll.
 const NOISE_BURST: usize = 50;
 
-/// The faults made on purpose.
+/// The faults to inject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultOptions {
-    /// It never says anything.
+    /// Sends nothing.
     pub silent: bool,
-    /// It says nothing sensible, without end.
+    /// Sends random characters without end.
     pub noise: bool,
-    /// Of so many characters one is lost on the way to it, at random.
-    pub loses: Option<u32>,
-    /// Of so many characters one is changed on the way to it, at random.
-    pub changes: Option<u32>,
-    /// The number of characters before the first that is lost or changed.
-    pub not_before: u64,
-    /// The most that are lost or changed.
-    pub at_most: u32,
-    /// After so many characters it says nothing more.
-    pub dies_after: Option<u64>,
+    /// One in this many received characters is lost, at random.
+    pub loss_odds: Option<u32>,
+    /// One in this many received characters is corrupted, at random.
+    pub corruption_odds: Option<u32>,
+    /// The number of received characters before the first fault.
+    pub first_fault_after: u64,
+    /// The maximum number of lost and corrupted characters.
+    pub max_faults: u32,
+    /// Sends nothing after this many received characters.
+    pub silent_after: Option<u64>,
 }
 
 impl Default for FaultOptions {
-    /// None; those that are asked for happen again and again.
+    /// Returns options without faults, and without limits for those that are added.
     fn default() -> Self {
         Self {
             silent: false,
             noise: false,
-            loses: None,
-            changes: None,
-            not_before: 0,
-            at_most: u32::MAX,
-            dies_after: None,
+            loss_odds: None,
+            corruption_odds: None,
+            first_fault_after: 0,
+            max_faults: u32::MAX,
+            silent_after: None,
         }
     }
 }
 
-/// MonitorOptions of serving it.
+/// Options of a [`MonitorServer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonitorOptions {
-    /// Line speed.
+    /// Line speed in baud.
     pub baud: u32,
     /// Whether the host obeys RTS.
     pub host_obeys_rts: bool,
-    /// The faults to be made.
+    /// The faults to inject.
     pub faults: FaultOptions,
-    /// Chooses when faults happen.
+    /// Seed of the faults.
     pub seed: u64,
-    /// The adapter at the line.
+    /// How the serial adapter delivers characters.
     pub packets: UsbPacketing,
 }
 
@@ -83,7 +82,7 @@ impl Default for MonitorOptions {
     }
 }
 
-/// A stand-in that is served. Dropping it ends the thread.
+/// A running monitor emulator. Dropping it stops the thread.
 pub struct MonitorServer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -100,7 +99,7 @@ impl MonitorServer {
     /// Serves a monitor on a new pseudo-terminal.
     ///
     /// # Errors
-    /// The system's error if no pseudo-terminal or no thread is available.
+    /// Returns the error of the operating system if no pseudo-terminal or thread is available.
     pub fn start(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> io::Result<Self> {
         let line = PtyLine::open(options.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();
@@ -114,32 +113,32 @@ impl MonitorServer {
             receiver,
             faults: options.faults,
             random: ChaCha8Rng::seed_from_u64(options.seed),
-            heard: 0,
-            happened: 0,
+            received_count: 0,
+            fault_count: 0,
             began: Instant::now(),
-            looked: Duration::ZERO,
-            latest: Instant::now(),
-            words: VecDeque::new(),
-            said: Duration::ZERO,
+            last_poll: Duration::ZERO,
+            last_received: Instant::now(),
+            pending_output: VecDeque::new(),
+            line_free_at: Duration::ZERO,
         };
         let run = move || server.serve(&seen);
-        let thread = std::thread::Builder::new().name("stand-in".into()).spawn(run)?;
+        let thread = std::thread::Builder::new().name("monitor emulator".into()).spawn(run)?;
         Ok(Self { shared, thread: Some(thread), path })
     }
 
-    /// The device to open.
+    /// Returns the path of the device to open.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Characters that its receiver has lost.
+    /// Returns the number of characters that the receiver has lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Acquire)
     }
 
-    /// Bytes of its memory; none when it has no memory to show.
+    /// Returns `count` bytes of memory; empty if the emulator has no memory.
     #[must_use]
     pub fn memory(&self, from: u16, count: u16) -> Vec<u8> {
         let mut peer = self.shared.peer();
@@ -147,13 +146,13 @@ impl MonitorServer {
         memory.map_or(Vec::new(), |memory| (0..count).map(|i| memory.get(from + i)).collect())
     }
 
-    /// The lines of the BASIC program in it.
+    /// Returns the lines of the stored BASIC program.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.shared.peer().lines()
     }
 
-    /// The content of a file on its disk.
+    /// Returns the content of a file on the emulated disk.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<Vec<u8>> {
         self.shared.peer().file(name).map(<[u8]>::to_vec)
@@ -164,7 +163,7 @@ impl Drop for MonitorServer {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // a panic over there has been reported there
+            let _ = thread.join(); // a panic has been reported by the thread
         }
     }
 }
@@ -181,35 +180,35 @@ struct Server {
     receiver: Receiver,
     faults: FaultOptions,
     random: ChaCha8Rng,
-    /// Characters that the host has sent.
-    heard: u64,
-    /// Characters lost or changed on purpose.
-    happened: u32,
+    /// The number of characters that the host has sent.
+    received_count: u64,
+    /// The number of injected faults.
+    fault_count: u32,
     began: Instant,
-    /// When it was last looked for characters of the host.
-    looked: Duration,
-    latest: Instant,
-    /// The words under way, and when each character will have passed the line.
-    words: VecDeque<(Duration, u8)>,
-    /// When the last of it will have.
-    said: Duration,
+    /// The time of the last poll.
+    last_poll: Duration,
+    last_received: Instant,
+    /// The characters being sent, each with the time at which it is complete.
+    pending_output: VecDeque<(Duration, u8)>,
+    /// The time at which the last of them is complete.
+    line_free_at: Duration,
 }
 
 impl Server {
     fn serve(&mut self, shared: &Shared) {
         let mut running = false;
         while !shared.stop.load(Ordering::Acquire) {
-            let awake = running || !self.words.is_empty();
+            let awake = running || !self.pending_output.is_empty();
             self.line.flush(Some(if awake { BUSY_POLL_INTERVAL } else { IDLE_POLL_INTERVAL }));
-            let heard: Vec<u8> = std::iter::from_fn(|| self.line.receive()).collect();
-            let times = self.arrivals(heard.len());
+            let received: Vec<u8> = std::iter::from_fn(|| self.line.receive()).collect();
+            let times = self.arrival_times(received.len());
             let mut peer = shared.peer();
-            for (character, at) in heard.into_iter().zip(times) {
-                self.take(character, at, &mut **peer);
-                self.latest = Instant::now();
+            for (character, at) in received.into_iter().zip(times) {
+                self.handle_character(character, at, &mut **peer);
+                self.last_received = Instant::now();
             }
             let mut out = Vec::new();
-            running = peer.idle(self.latest.elapsed(), &mut out);
+            running = peer.idle(self.last_received.elapsed(), &mut out);
             drop(peer);
             self.out(&out, self.began.elapsed());
             self.make_noise();
@@ -219,72 +218,73 @@ impl Server {
         self.line.flush(None);
     }
 
-    /// When each of so many characters came that were found at once. A pseudo-terminal does not
-    /// tell; they have come since it was looked last. A busy computer looks late, and a host that
-    /// rests between characters must not lose them for that: so they are taken to have come at
-    /// equal distances, if the line can have carried them meanwhile, and else as fast as it can.
-    fn arrivals(&mut self, count: usize) -> impl Iterator<Item = Duration> + use<> {
+    /// Estimates when each of `count` characters read at once arrived. A pseudo-terminal has no
+    /// timestamps, and a busy computer polls late. So that a host which pauses between characters
+    /// loses none for that, they are spread evenly since the last poll; or, if the line is too slow
+    /// for that, arrive at line speed.
+    fn arrival_times(&mut self, count: usize) -> impl Iterator<Item = Duration> + use<> {
         let now = self.began.elapsed();
-        let since = std::mem::replace(&mut self.looked, now);
+        let since = std::mem::replace(&mut self.last_poll, now);
         let share = (now - since) / count.max(1) as u32;
-        let (from, distance) = match share > self.receiver.character() {
+        let (from, distance) = match share > self.receiver.character_time() {
             true => (since, share),
             false => (now, Duration::ZERO),
         };
         (1..=count as u32).map(move |index| from + distance * index)
     }
 
-    /// A character from the host that has come at this time.
-    fn take(&mut self, character: u8, at: Duration, peer: &mut dyn MonitorModel) {
-        self.heard += 1;
-        if self.happens(self.faults.loses) || !self.receiver.arrive(at) {
+    /// Handles a character of the host that arrived at `at`.
+    fn handle_character(&mut self, character: u8, at: Duration, peer: &mut dyn MonitorModel) {
+        self.received_count += 1;
+        if self.is_fault_due(self.faults.loss_odds) || !self.receiver.receive(at) {
             return;
         }
-        let mut heard = character;
-        if self.happens(self.faults.changes) {
-            heard ^= 1 << (self.random.next_u32() % 7);
+        let mut received = character;
+        if self.is_fault_due(self.faults.corruption_odds) {
+            received ^= 1 << (self.random.next_u32() % 7);
         }
         let mut out = Vec::new();
         peer.receive(
-            if self.line.speed_matches() { heard } else { corrupt_by_baud_mismatch(heard) },
+            if self.line.speed_matches() { received } else { corrupt_by_baud_mismatch(received) },
             &mut out,
         );
-        let begins = self.receiver.work(peer.processing_time(), out.len());
+        let begins = self.receiver.process(peer.processing_time(), out.len());
         self.out(&out, begins);
     }
 
-    /// Whether something that happens to one of so many characters happens to this one.
-    fn happens(&mut self, one_of: Option<u32>) -> bool {
-        let Some(count) = one_of.filter(|_| self.may_happen()) else {
+    /// Decides whether a fault with these odds happens to this character.
+    fn is_fault_due(&mut self, one_of: Option<u32>) -> bool {
+        let Some(count) = one_of.filter(|_| self.allows_faults()) else {
             return false;
         };
         let now = self.random.next_u32().is_multiple_of(count.max(1));
-        self.happened += u32::from(now);
+        self.fault_count += u32::from(now);
         now
     }
 
-    fn may_happen(&self) -> bool {
-        self.heard > self.faults.not_before && self.happened < self.faults.at_most
+    fn allows_faults(&self) -> bool {
+        self.received_count > self.faults.first_fault_after
+            && self.fault_count < self.faults.max_faults
     }
 
-    /// Begins to say something, as fast as the line carries it.
-    fn out(&mut self, words: &[u8], begins: Duration) {
-        let dead = self.faults.dies_after.is_some_and(|count| self.heard >= count);
+    /// Queues output from `begins` on, at line speed.
+    fn out(&mut self, characters: &[u8], begins: Duration) {
+        let dead = self.faults.silent_after.is_some_and(|count| self.received_count >= count);
         if self.faults.silent || self.faults.noise || dead {
             return;
         }
-        for word in words {
-            self.said = self.said.max(begins) + self.receiver.character();
-            self.words.push_back((self.said, *word));
+        for character in characters {
+            self.line_free_at = self.line_free_at.max(begins) + self.receiver.character_time();
+            self.pending_output.push_back((self.line_free_at, *character));
         }
     }
 
-    /// Lets go what has passed the line by now.
+    /// Sends the characters that are complete by now.
     fn transmit(&mut self) {
         let now = self.began.elapsed();
         let garbled = !self.line.speed_matches();
-        let count = self.words.partition_point(|(at, _)| *at <= now);
-        for (_, word) in self.words.drain(..count) {
+        let count = self.pending_output.partition_point(|(at, _)| *at <= now);
+        for (_, word) in self.pending_output.drain(..count) {
             self.line.transmit(if garbled { corrupt_by_baud_mismatch(word) } else { word });
         }
         self.line.flush(None);

@@ -1,5 +1,5 @@
-//! The two ends of XMODEM as Z80 programs play them, each a machine that takes characters and the
-//! passing of time.
+//! Sender and receiver of XMODEM, as Z80 programs implement them: state machines driven by received
+//! characters and elapsed time.
 
 use std::time::Duration;
 
@@ -10,109 +10,113 @@ const ACK: u8 = 0x06;
 const NAK: u8 = 0x15;
 const CAN: u8 = 0x18;
 const BLOCK: usize = 128;
-/// The data of a block that begins with STX.
+/// Data bytes of a block that begins with STX.
 const LONG_BLOCK: usize = 1024;
-/// A block that has stopped for so long is not complete; a real receiver waits a second.
+/// Silence after which a block counts as incomplete; a real receiver waits a second.
 const BLOCK_TIMEOUT: Duration = Duration::from_millis(100);
-/// Calls, and then refusals, that XM 12.5 sends before it gives up.
+/// How many calls, and then NAKs, XM 12.5 sends before it gives up.
 const MAX_CALLS: u32 = 15;
 const MAX_REFUSALS: u32 = 5;
 
 /// The end of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransferEnd {
-    /// This file came; none when it was sent.
+    /// The transfer is complete; the file received, empty for a sender.
     Done(Vec<u8>),
-    /// The other end gave up, or nobody sent.
+    /// The other end cancelled or did not respond.
     Cancelled,
-    /// A block came out of turn, or there was no room.
+    /// A block was out of sequence, or the disk was full.
     Aborted,
 }
 
-/// The check of blocks that a receiver asks for.
+/// The block check that a receiver requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum XmodemCheck {
-    /// The sum, called for by NAK.
+    /// A checksum, requested by NAK.
     Sum,
-    /// A CRC, called for by `C`.
+    /// A CRC, requested by `C`.
     Crc,
-    /// A CRC and blocks of 1,024 bytes, called for by `CK`, as XM 12.5 does.
+    /// A CRC and blocks of 1,024 bytes, requested by `CK`, as by XM 12.5.
     CrcOrLong,
 }
 
-/// The times and habits of a receiver.
+/// The timing of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XmodemTiming {
-    /// The time until it calls first.
+    /// The time to the first call.
     pub first: Duration,
-    /// The time between its calls.
-    pub again: Duration,
-    /// Whether it refuses the first end of the file, to be sure.
+    /// The time between calls.
+    pub interval: Duration,
+    /// Whether it rejects the first EOT, in case it is a corrupted SOH.
     pub rejects_first_eot: bool,
 }
 
 impl Default for XmodemTiming {
-    /// A receiver that calls at once and often.
+    /// Returns the timing of a receiver that calls at once and often.
     fn default() -> Self {
-        Self { first: Duration::ZERO, again: Duration::from_millis(300), rejects_first_eot: true }
+        Self {
+            first: Duration::ZERO,
+            interval: Duration::from_millis(300),
+            rejects_first_eot: true,
+        }
     }
 }
 
 impl XmodemTiming {
-    /// XM 12.5 of RomWBW 3.5.1, by its records.
+    /// XM 12.5 of RomWBW 3.5.1, as recorded.
     pub const XM: Self = Self {
         first: Duration::from_secs(5),
-        again: Duration::from_secs(5),
+        interval: Duration::from_secs(5),
         rejects_first_eot: false,
     };
 
     /// XM 12.5 of RomWBW 2.9.1.
-    pub const XM_TWO: Self = Self { first: Duration::from_secs(12), ..Self::XM };
+    pub const XM_ROMWBW2: Self = Self { first: Duration::from_secs(12), ..Self::XM };
 
-    /// The same with waits that a test can afford.
+    /// Like [`Self::XM`], with short intervals for tests.
     pub const QUICK: Self = Self {
         first: Duration::from_millis(300),
-        again: Duration::from_millis(300),
+        interval: Duration::from_millis(300),
         rejects_first_eot: false,
     };
 }
 
-/// The end that receives.
+/// The receiver of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct XmodemReceiver {
     check: XmodemCheck,
     timing: XmodemTiming,
     file: Vec<u8>,
     blocks: usize,
-    /// The block that is coming in, from its number on, and its data's length; `None` between
+    /// The block being received, from its number on, and the length of its data; `None` between
     /// blocks.
     block: Option<(Vec<u8>, usize)>,
-    /// Whether input is discarded until the line is quiet.
+    /// Whether input is discarded until the line is silent.
     discarding: bool,
-    /// The calls and refusals since something was heard.
-    asked: u32,
-    has_heard: bool,
-    /// Whether a block has begun, so that it refuses instead of calling.
+    /// The calls and NAKs since the last character.
+    unanswered_calls: u32,
+    has_received: bool,
+    /// Whether a block has begun; the receiver then sends NAK instead of calls.
     has_begun: bool,
     cancels: u8,
     ended: bool,
-    /// Blocks for which there is room.
+    /// The maximum number of blocks.
     room: usize,
 }
 
 impl XmodemReceiver {
-    /// One that calls at once for blocks with a CRC, or with a checksum.
+    /// Creates a receiver that calls at once for blocks with a CRC, or with a checksum.
     #[must_use]
     pub fn new(by_crc: bool) -> Self {
-        Self::with(
+        Self::with_timing(
             if by_crc { XmodemCheck::Crc } else { XmodemCheck::Sum },
             XmodemTiming::default(),
         )
     }
 
-    /// One with these habits.
+    /// Creates a receiver with this check and timing.
     #[must_use]
-    pub fn with(check: XmodemCheck, timing: XmodemTiming) -> Self {
+    pub fn with_timing(check: XmodemCheck, timing: XmodemTiming) -> Self {
         Self {
             check,
             timing,
@@ -120,8 +124,8 @@ impl XmodemReceiver {
             blocks: 0,
             block: None,
             discarding: false,
-            asked: 0,
-            has_heard: false,
+            unanswered_calls: 0,
+            has_received: false,
             has_begun: false,
             cancels: 0,
             ended: false,
@@ -129,33 +133,33 @@ impl XmodemReceiver {
         }
     }
 
-    /// One with room for so many blocks only.
+    /// Limits the size of the file, in blocks.
     #[must_use]
     pub fn with_room(self, blocks: usize) -> Self {
         Self { room: blocks, ..self }
     }
 
-    /// Calls for the first block, or again for one that did not come well.
+    /// Requests the first block, or the repetition of an invalid one.
     pub fn call(&self, out: &mut Vec<u8>) {
         match self.check {
-            _ if self.has_begun || self.asked > MAX_CALLS => out.push(NAK),
+            _ if self.has_begun || self.unanswered_calls > MAX_CALLS => out.push(NAK),
             XmodemCheck::Sum => out.push(NAK),
             XmodemCheck::Crc => out.push(b'C'),
             XmodemCheck::CrcOrLong => out.extend(b"CK"),
         }
     }
 
-    /// Takes a character.
+    /// Receives a character. Appends the reply to `out`. Returns the end of the transfer.
     pub fn receive(&mut self, character: u8, out: &mut Vec<u8>) -> Option<TransferEnd> {
-        self.asked = 0;
-        self.has_heard = true;
+        self.unanswered_calls = 0;
+        self.has_received = true;
         if self.discarding {
             return None;
         }
         if let Some((block, data)) = &mut self.block {
             block.push(character);
             let check = if self.check == XmodemCheck::Sum { 1 } else { 2 };
-            return if block.len() == 2 + *data + check { self.judge(out) } else { None };
+            return if block.len() == 2 + *data + check { self.check_block(out) } else { None };
         }
         self.cancels = if character == CAN { self.cancels + 1 } else { 0 };
         match character {
@@ -180,8 +184,8 @@ impl XmodemReceiver {
         self.has_begun = true;
     }
 
-    /// Judges a block that is complete.
-    fn judge(&mut self, out: &mut Vec<u8>) -> Option<TransferEnd> {
+    /// Checks a complete block.
+    fn check_block(&mut self, out: &mut Vec<u8>) -> Option<TransferEnd> {
         let (block, length) = self.block.take()?;
         let data = &block[2..length + 2];
         let check = &block[length + 2..];
@@ -208,7 +212,8 @@ impl XmodemReceiver {
         None
     }
 
-    /// Nothing was heard for `since`; whether it gives up.
+    /// Handles silence; `since` is the time since the last character. Returns the end if it gives
+    /// up.
     pub fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> Option<TransferEnd> {
         if since > BLOCK_TIMEOUT && (self.discarding || self.block.is_some()) {
             self.block = None;
@@ -216,10 +221,10 @@ impl XmodemReceiver {
             self.call(out);
             return None;
         }
-        let first = if self.has_heard { self.timing.again } else { self.timing.first };
-        if since >= first + self.timing.again * self.asked {
-            self.asked += 1;
-            if self.asked > MAX_CALLS + MAX_REFUSALS {
+        let first = if self.has_received { self.timing.interval } else { self.timing.first };
+        if since >= first + self.timing.interval * self.unanswered_calls {
+            self.unanswered_calls += 1;
+            if self.unanswered_calls > MAX_CALLS + MAX_REFUSALS {
                 return Some(TransferEnd::Cancelled);
             }
             self.call(out);
@@ -228,7 +233,7 @@ impl XmodemReceiver {
     }
 }
 
-/// The end that sends.
+/// The sender of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct XmodemSender {
     file: Vec<u8>,
@@ -239,13 +244,13 @@ pub struct XmodemSender {
 }
 
 impl XmodemSender {
-    /// Sends a file of whole blocks.
+    /// Creates a sender; the length of `file` must be a multiple of the block size.
     #[must_use]
     pub fn new(file: Vec<u8>) -> Self {
         Self { file, at: None, by_crc: false, cancels: 0 }
     }
 
-    /// Takes a character.
+    /// Receives a character. Appends the reply to `out`. Returns the end of the transfer.
     pub fn receive(&mut self, character: u8, out: &mut Vec<u8>) -> Option<TransferEnd> {
         self.cancels = if character == CAN { self.cancels + 1 } else { 0 };
         match (character, self.at) {
@@ -286,7 +291,7 @@ fn sum(data: &[u8]) -> u8 {
     data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// The CRC bit by bit, as the Z80 does it: polynomial 1021h, from 0.
+/// CRC-16/XMODEM: polynomial 1021h, initial value 0.
 fn crc(data: &[u8]) -> u16 {
     data.iter().fold(0, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
@@ -300,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_ends_understand_each_other() {
+    fn a_file_is_transferred_with_either_check() {
         // The check value of CRC-16/XMODEM in the catalogue of parametrised CRCs.
         assert_eq!(crc(b"123456789"), 0x31C3);
         for by_crc in [true, false] {

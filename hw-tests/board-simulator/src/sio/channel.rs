@@ -252,12 +252,12 @@ impl Channel {
         }
     }
 
-    /// Whether a status of its own changes the vector; only channel B's bit counts.
+    /// Returns the bit "status affects vector" of WR1; only channel B's has an effect.
     pub(super) fn status_affects_vector(&self) -> bool {
         self.write[1] & 4 != 0
     }
 
-    /// The vector, which channel B keeps.
+    /// Returns the vector of WR2; only channel B has one.
     pub(super) fn vector(&self) -> u8 {
         self.write[2]
     }

@@ -2,7 +2,7 @@
 
 use board_simulator::board_spec;
 use board_simulator::{Acia, BoardModel, BoardSpec, QueueLine};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 /// Control words: master reset; 8 bits, no parity, 1 stop bit, divide by 64.
 const RESET: u8 = 0x03;
@@ -119,7 +119,7 @@ const SLOW_READER: &[u8] = &[
 
 /// The board that the project's profile describes.
 fn classic() -> BoardSpec {
-    board_spec(&Profile::named("rc2014-classic").expect("it ships"))
+    board_spec(&BoardProfile::named("rc2014-classic").expect("it ships"))
 }
 
 fn read_slowly(host_obeys_rts: bool) -> Vec<u8> {

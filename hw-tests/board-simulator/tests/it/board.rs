@@ -7,10 +7,10 @@ use board_simulator::board_spec;
 use board_simulator::{
     BoardModel, BoardServer, BoardSpec, Pace, Probe, QueueLine, RunStop, ServerOptions,
 };
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 fn spec() -> BoardSpec {
-    board_spec(&Profile::named("rc2014-classic").expect("it ships"))
+    board_spec(&BoardProfile::named("rc2014-classic").expect("it ships"))
 }
 
 fn board(program: &[u8]) -> BoardModel<QueueLine> {
@@ -44,7 +44,7 @@ fn instructions_take_the_times_of_the_manual() {
         (&[0x20, 0x00], 12),             // JR NZ, taken
         (&[0x10, 0x00], 13),             // DJNZ, taken
         (&[0xE3], 19),                   // EX (SP),HL
-        (&[0xED, 0xB0], 21),             // LDIR, goes on
+        (&[0xED, 0xB0], 21),             // LDIR, repeats
         (&[0xD9], 4),                    // EXX
         (&[0xDB, 0x00], 11),             // IN A,(n)
     ];
@@ -80,7 +80,7 @@ fn ram_survives_a_reset_and_differs_from_seed_to_seed() {
     assert_ne!(other.bus().dump(0x8000, 0x8000), before);
 }
 
-/// A board that goes on with this program once its receiver interrupts. Service in mode 2, by a
+/// A board that continues with this program once its receiver interrupts. Service in mode 2, by a
 /// table of 81h at 8000h, is IN A,(81h); EI; RETI at 8181h.
 fn interrupted_board(program: &[u8]) -> BoardModel<QueueLine> {
     let set_up = [

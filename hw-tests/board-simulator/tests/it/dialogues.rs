@@ -1,5 +1,5 @@
-//! Each stand-in played against the records of the monitor whose part it takes: what the host sent
-//! there is sent to it, and what came back there must come back. The records are in
+//! Replays recorded sessions of each stock monitor to its emulator: the bytes that the host sent
+//! are sent to the emulator, and its output must equal the recorded output. The records are in
 //! `tests/data/dialogues`; their README has the notation.
 
 mod play;
@@ -10,8 +10,8 @@ use board_simulator::monitors::{
 };
 use play::{Except, play, play_until};
 
-/// Characters that come while the monitor prints are lost on MAME's clocked chip, and which of them
-/// depends on its speed; the stand-in's receiver has tests of its own.
+/// MAME's chip loses characters that arrive while the monitor prints; which ones depends on its
+/// speed. The emulator's receiver has tests of its own.
 const TIMING: &str = "depends on the speed of the chip";
 
 const FOUR_LINES: &str = "1 REM AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\\r\
@@ -25,7 +25,7 @@ fn scm_1_0_as_recorded_on_mame() {
         Except("M 8000\\rM 8080\\r", TIMING),
         Except("\\x1b", "after what was typed ahead"),
         Except("\\r", "after the record that was taken at full speed"),
-        // At full speed the line feed after the end record met the monitor while it printed.
+        // At full speed the line feed after the end record arrived while the monitor printed.
         Except(":0F8000001107800E06F7C948454C4C4F0D0A007A\\r\\n:00000001FF\\r\\n", TIMING),
         Except(":0F8000001107800E06F7C948454C4C4F0D0A007A\\r", TIMING),
         Except(
@@ -103,7 +103,7 @@ fn romwbw_2_9_as_recorded() {
     ];
     play("romwbw-2.9.1.md", "Line limit, record types, half a record", &loader, &except);
     play("romwbw-2.9.1.md", "A program that RETs", &loader, &[]);
-    // After half a block this release refuses the whole one, which the stand-in does not.
+    // After half a block this release rejects the whole one, which the emulator does not.
     let except = [Except("C", "a part of the cold start's words")];
     let heading = "XM with the RAM drive current";
     play_until("romwbw-2.9.1.md", heading, "63 bytes of block 1", &loader, &except);
@@ -111,7 +111,7 @@ fn romwbw_2_9_as_recorded() {
 
 #[test]
 fn searles_basic_as_recorded() {
-    let cold = || Box::new(Basic::default().asking_for_top()) as Box<dyn MonitorModel>;
+    let cold = || Box::new(Basic::default().at_memory_prompt()) as Box<dyn MonitorModel>;
     let except = [
         Except("300 characters \"!\" to \"z\" and over again", TIMING),
         Except("PRINT 1\" 300 blanks \"\\r", TIMING),
@@ -126,7 +126,7 @@ fn searles_basic_as_recorded() {
 
 #[test]
 fn feilipus_basic_as_recorded() {
-    let cold = || Box::new(Basic::feilipu().asking_for_top()) as Box<dyn MonitorModel>;
+    let cold = || Box::new(Basic::feilipu().at_memory_prompt()) as Box<dyn MonitorModel>;
     let except = [
         Except("PRINT 1\" 300 blanks \"\\r", TIMING),
         Except("PRINT USR(0)\\r", "a program of 2.2 s is a RET here"),
@@ -139,6 +139,6 @@ fn feilipus_basic_as_recorded() {
 
 #[test]
 fn the_factorys_cpm_monitor_as_recorded() {
-    let peer = || Box::new(CpmMonitor::waiting_for_a_blank()) as Box<dyn MonitorModel>;
+    let peer = || Box::new(CpmMonitor::not_activated()) as Box<dyn MonitorModel>;
     play_until("cpm-searle-1.1.md", "All", "Y", &peer, &[]);
 }

@@ -3,17 +3,17 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use board_simulator::{Line, PtyLine};
+use board_simulator::{PtyLine, SerialLine};
 use rcflash_transport::port::Port;
-use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
+use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
 #[test]
-fn a_line_without_wires_says_so_and_counts_its_bytes() {
+fn control_lines_are_unsupported_and_bytes_counted_on_a_pseudo_terminal() {
     let mut far = PtyLine::open(115_200).expect("a pseudo-terminal");
     let mut port = Port::open(&far.path().to_string_lossy(), 115_200).expect("it opens");
     assert_eq!(port.capabilities(), Capabilities::default());
     for line in [ControlLine::Dtr, ControlLine::Rts, ControlLine::Break] {
-        let error = port.set_line(line, true).expect_err("there is no such wire");
+        let error = port.set_control_line(line, true).expect_err("there is no such wire");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
     let soon = Instant::now() + Duration::from_secs(5);
@@ -22,5 +22,5 @@ fn a_line_without_wires_says_so_and_counts_its_bytes() {
     far.flush(None);
     let mut heard = [0; 8];
     assert_eq!(port.read(&mut heard, Duration::from_secs(5)).expect("it comes"), 1);
-    assert_eq!(port.passed(), Some(Passed { sent: 5, heard: 1 }));
+    assert_eq!(port.byte_counts(), Some(ByteCounts { sent: 5, received: 1 }));
 }

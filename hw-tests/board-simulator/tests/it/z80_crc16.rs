@@ -4,16 +4,16 @@ use board_simulator::board_spec;
 use board_simulator::{BoardModel, QueueLine};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::crc16;
 
 /// Address of the bytes, and return address of calls.
 const AT: u16 = 0xD800;
 const HOME: u16 = 0xFFF0;
-/// T-states that the longest call stays far below.
+/// Limit of T-states, far above that of the longest call.
 const PATIENCE: u64 = 1_000_000;
 
-/// Calls a routine with these in HL and BC; its T-states.
+/// Calls a routine with these values in HL and BC; returns its T-states.
 fn call(board: &mut BoardModel<QueueLine>, entry: u16, hl: u16, bc: u16) -> u64 {
     let sp = 0xEFFE;
     board.bus_mut().load(sp, &HOME.to_le_bytes());
@@ -28,8 +28,8 @@ fn call(board: &mut BoardModel<QueueLine>, entry: u16, hl: u16, bc: u16) -> u64 
 }
 
 #[test]
-fn the_check_is_the_hosts_and_takes_what_its_contract_says() {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+fn the_crc_equals_the_hosts_and_takes_the_t_states_of_its_contract() {
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let symbol = |name| app.program.symbol(name).expect("a routine");
     let mut board = BoardModel::new(board_spec(&profile), &[], QueueLine::default());

@@ -1,19 +1,18 @@
-//! The instruction table's T-states against the processor core, an implementation that nobody here
-//! wrote.
+//! The instruction table's T-states against the processor core, which is independent of the table.
 
 use std::collections::BTreeSet;
 
 use board_simulator::board_spec;
 use board_simulator::{BoardModel, QueueLine, Registers};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use tdlasm::isa::decode;
 
-/// Registers that make conditions true and false, and repeated instructions end and go on.
+/// Registers that make conditions true and false, and repeating instructions end and repeat.
 const COUNTS: [u16; 3] = [0x0001, 0x0101, 0x0202];
 const FLAGS: [u16; 2] = [0x0000, 0x00FF];
 
 fn time(code: &[u8], bc: u16, af: u16) -> u64 {
-    let spec = board_spec(&Profile::named("rc2014-classic").expect("it ships"));
+    let spec = board_spec(&BoardProfile::named("rc2014-classic").expect("it ships"));
     let mut board = BoardModel::new(spec, code, QueueLine::default());
     let all = Registers {
         sp: 0x9000,
@@ -38,7 +37,7 @@ fn encodings() -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn every_instruction_takes_what_the_table_says() {
+fn every_instruction_takes_the_t_states_of_the_table() {
     let mut compared = 0;
     for code in encodings() {
         let Some(decoded) = decode(&code) else { continue };

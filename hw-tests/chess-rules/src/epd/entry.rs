@@ -2,24 +2,24 @@
 
 use crate::{Move, Position};
 
-/// A position and what its line says of it.
+/// A position with the operations of its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct EpdEntry {
     /// The position, its clocks set by operations too.
     pub position: Position,
     /// The operations in the line's order, none lost.
     pub operations: Vec<Operation>,
     /// The moves of operations that hold moves, as far as they are legal.
-    pub moves: Vec<Moves>,
+    pub moves: Vec<MoveOperands>,
     /// The question of a suite of exchange values.
-    pub suite: Option<Suite>,
-    /// Text that is no operation, carried along as it stands.
+    pub suite: Option<SuiteMove>,
+    /// Text that is not an operation, unchanged.
     pub rest: Option<String>,
     /// Remarks on text that was dropped or not understood, though the position is read.
     pub notes: Vec<String>,
 }
 
-impl Entry {
+impl EpdEntry {
     /// Returns the operands of the first operation of a name.
     #[must_use]
     pub fn operands(&self, opcode: &str) -> Option<&[String]> {
@@ -51,7 +51,7 @@ pub struct Operation {
 
 /// The legal moves among the operands of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moves {
+pub struct MoveOperands {
     /// The operation's name.
     pub opcode: String,
     /// The moves in UCI.
@@ -60,7 +60,7 @@ pub struct Moves {
 
 /// A line of a suite: position, move, expected exchange value, note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suite {
+pub struct SuiteMove {
     /// The move as the line has it.
     pub text: String,
     /// The move.

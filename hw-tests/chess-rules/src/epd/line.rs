@@ -1,21 +1,21 @@
 //! Reads a line that is neither empty nor a comment.
 
-use super::entry::{Entry, Moves, Operation, Suite};
+use super::entry::{EpdEntry, MoveOperands, Operation, SuiteMove};
 use super::operations::{Segment, segments};
-use crate::{FenError, Position, Reading};
+use crate::{FenError, ParsedFen, Position};
 
 /// Operations whose operands are moves of the position.
 const MOVES: [&str; 4] = ["bm", "am", "pm", "sm"];
 /// Operations whose operands are moves played one after the other.
 const LINES: [&str; 1] = ["pv"];
 
-pub(super) fn read(text: &str) -> Result<Entry, FenError> {
+pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
     if text.trim_start().starts_with('\u{FEFF}') {
         let problem = "a byte-order mark inside the file".to_owned();
         return Err(FenError { column: Some(1), problem });
     }
-    let Reading { position, rest, notes } = Reading::of(text)?;
-    let mut entry = Entry {
+    let ParsedFen { position, rest, notes } = ParsedFen::parse(text)?;
+    let mut entry = EpdEntry {
         position,
         operations: Vec::new(),
         moves: Vec::new(),
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str) -> Result<Entry, FenError> {
 
 /// Reads `; move; value; note`, with semicolons or bars, if the first part is one move of the
 /// position and nothing else.
-fn suite(position: &Position, rest: &str) -> Option<Suite> {
+fn suite(position: &Position, rest: &str) -> Option<SuiteMove> {
     let rest = rest.trim_start();
     let separator = rest.chars().next().filter(|c| [';', '|'].contains(c))?;
     let mut parts = rest[1..].split(separator).map(str::trim);
@@ -47,10 +47,10 @@ fn suite(position: &Position, rest: &str) -> Option<Suite> {
     let note = parts.join(if separator == ';' { "; " } else { " | " });
     let note = note.trim_matches(|c: char| c == separator || c.is_whitespace());
     let note = (!note.is_empty()).then(|| note.to_owned());
-    Some(Suite { text: text.to_owned(), played, value, note })
+    Some(SuiteMove { text: text.to_owned(), played, value, note })
 }
 
-impl Entry {
+impl EpdEntry {
     fn take_segments(&mut self, segments: Vec<Segment<'_>>) {
         let mut rest = Vec::new();
         for segment in segments {
@@ -97,7 +97,7 @@ impl Entry {
         for text in &operation.operands {
             let Some(found) = position.find_move(text) else {
                 self.notes.push(format!("{text} is no legal move"));
-                // Moves after one that is not understood belong to an unknown position.
+                // MoveOperands after one that is not understood belong to an unknown position.
                 if is_line {
                     break;
                 }
@@ -109,7 +109,7 @@ impl Entry {
             }
         }
         if !uci.is_empty() {
-            self.moves.push(Moves { opcode: opcode.to_owned(), uci });
+            self.moves.push(MoveOperands { opcode: opcode.to_owned(), uci });
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::FenError;
 /// Text between two separators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
-    /// The text as it stands, without blanks around it.
+    /// The trimmed text.
     pub(super) text: &'a str,
     /// Its words, quotes removed.
     pub(super) words: Vec<Word>,

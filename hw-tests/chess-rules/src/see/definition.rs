@@ -5,28 +5,28 @@ use std::fmt;
 use crate::{Move, Position};
 use serde::Serialize;
 
-use crate::see::{Opening, Values};
+use crate::see::{ExchangeStart, PieceValues};
 
-/// A rule for who may take next on the square.
+/// A rule for the next capturer on the square.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Definition {
+pub enum SeeDefinition {
     /// Pseudo-legal: the least valuable attacker, whatever pins and checks there are. A pawn that
     /// takes on the last rank stays a pawn.
     #[default]
     Swap,
-    /// As [`Definition::Swap`], but a pawn that takes on the last rank becomes a queen.
+    /// As [`SeeDefinition::Swap`], but a pawn that takes on the last rank becomes a queen.
     SwapPromo,
     /// Every legal capture on the square, in the best order: full minimax.
     Legal,
 }
 
-impl Definition {
+impl SeeDefinition {
     /// All definitions.
     pub const ALL: [Self; 3] = [Self::Swap, Self::SwapPromo, Self::Legal];
 }
 
-impl fmt::Display for Definition {
+impl fmt::Display for SeeDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Swap => "swap",
@@ -36,7 +36,7 @@ impl fmt::Display for Definition {
     }
 }
 
-impl std::str::FromStr for Definition {
+impl std::str::FromStr for SeeDefinition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -47,45 +47,52 @@ impl std::str::FromStr for Definition {
 
 /// A value by each definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct ByDefinition {
-    /// By [`Definition::Swap`].
+pub struct ValuesByDefinition {
+    /// By [`SeeDefinition::Swap`].
     pub swap: i32,
-    /// By [`Definition::SwapPromo`].
+    /// By [`SeeDefinition::SwapPromo`].
     pub swap_promo: i32,
-    /// By [`Definition::Legal`]; `None` where the exchange is too large ([`Opening::by_law`]).
+    /// By [`SeeDefinition::Legal`]; `None` where the exchange is too large ([`ExchangeStart::legal_minimax`]).
     pub legal: Option<i32>,
 }
 
-impl ByDefinition {
-    /// Returns the value by one definition; that of [`Definition::SwapPromo`] stands in for a
-    /// legal one that is not known.
+impl ValuesByDefinition {
+    /// Returns the value by one definition; that of [`SeeDefinition::SwapPromo`] replaces an
+    /// unknown legal one.
     #[must_use]
-    pub fn by(&self, definition: Definition) -> i32 {
+    pub fn by(&self, definition: SeeDefinition) -> i32 {
         match definition {
-            Definition::Swap => self.swap,
-            Definition::SwapPromo => self.swap_promo,
-            Definition::Legal => self.legal.unwrap_or(self.swap_promo),
+            SeeDefinition::Swap => self.swap,
+            SeeDefinition::SwapPromo => self.swap_promo,
+            SeeDefinition::Legal => self.legal.unwrap_or(self.swap_promo),
         }
     }
 }
 
 /// Evaluates a legal move by all definitions.
 #[must_use]
-pub fn values_of(position: &Position, m: Move, values: Values) -> ByDefinition {
-    let opening = Opening::of(position, m, values);
-    let swap = opening.by_bounds(false);
-    let swap_promo = opening.by_bounds(true);
-    ByDefinition { swap, swap_promo, legal: opening.by_law() }
+pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesByDefinition {
+    let opening = ExchangeStart::after_move(position, m, values);
+    let swap = opening.swap_value_by_bounds(false);
+    let swap_promo = opening.swap_value_by_bounds(true);
+    ValuesByDefinition { swap, swap_promo, legal: opening.legal_minimax() }
 }
 
-/// Evaluates a legal move by one definition; as [`ByDefinition::by`] where the legal value is
+/// Evaluates a legal move by one definition; as [`ValuesByDefinition::by`] where the legal value is
 /// not known.
 #[must_use]
-pub fn value_of(position: &Position, m: Move, values: Values, definition: Definition) -> i32 {
-    let opening = Opening::of(position, m, values);
+pub fn move_value(
+    position: &Position,
+    m: Move,
+    values: PieceValues,
+    definition: SeeDefinition,
+) -> i32 {
+    let opening = ExchangeStart::after_move(position, m, values);
     match definition {
-        Definition::Swap => opening.by_bounds(false),
-        Definition::SwapPromo => opening.by_bounds(true),
-        Definition::Legal => opening.by_law().unwrap_or_else(|| opening.by_bounds(true)),
+        SeeDefinition::Swap => opening.swap_value_by_bounds(false),
+        SeeDefinition::SwapPromo => opening.swap_value_by_bounds(true),
+        SeeDefinition::Legal => {
+            opening.legal_minimax().unwrap_or_else(|| opening.swap_value_by_bounds(true))
+        }
     }
 }

@@ -5,20 +5,20 @@ use std::ops::AddAssign;
 use crate::{Move, Position};
 use serde::Serialize;
 
-use crate::see::{ByDefinition, Definition, Values, values_of};
+use crate::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
 
 /// A legal capture and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capture {
+pub struct ValuedCapture {
     /// The move.
     pub played: Move,
     /// Its value, in the units of the values given.
-    pub value: ByDefinition,
+    pub value: ValuesByDefinition,
 }
 
 /// Counts over captures, by the names that the tutorial gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Statistics {
+pub struct OrderingStats {
     /// Captures looked at.
     pub evaluated: usize,
     /// Captures that gain.
@@ -31,7 +31,7 @@ pub struct Statistics {
     pub pruned: usize,
 }
 
-impl AddAssign for Statistics {
+impl AddAssign for OrderingStats {
     fn add_assign(&mut self, other: Self) {
         self.evaluated += other.evaluated;
         self.winning += other.winning;
@@ -43,13 +43,13 @@ impl AddAssign for Statistics {
 
 /// The captures worth a search, best first, and the counts over all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ordered {
+pub struct OrderedCaptures {
     /// Best first; equal ones in the order of their squares.
-    pub captures: Vec<Capture>,
+    pub captures: Vec<ValuedCapture>,
     /// The captures that a search would drop, the worst last.
-    pub dropped: Vec<Capture>,
+    pub dropped: Vec<ValuedCapture>,
     /// Counts over all captures, the dropped ones included.
-    pub statistics: Statistics,
+    pub statistics: OrderingStats,
 }
 
 /// Evaluates every legal capture, puts the best by one definition first and sets those apart that
@@ -57,15 +57,19 @@ pub struct Ordered {
 ///
 /// ```
 /// use chess_rules::Position;
-/// use chess_rules::see::{Definition, Values, order_captures};
+/// use chess_rules::see::{SeeDefinition, PieceValues, order_captures};
 /// let position = Position::from_fen("4k3/8/4p3/3p4/8/8/6B1/4K3 w - -")?;
-/// let ordered = order_captures(&position, Values::UNITS, Definition::Swap);
+/// let ordered = order_captures(&position, PieceValues::UNITS, SeeDefinition::Swap);
 /// assert_eq!(ordered.dropped[0].value.swap, -2);
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
 #[must_use]
-pub fn order_captures(position: &Position, values: Values, by: Definition) -> Ordered {
-    let valued = |played| Capture { played, value: values_of(position, played, values) };
+pub fn order_captures(
+    position: &Position,
+    values: PieceValues,
+    by: SeeDefinition,
+) -> OrderedCaptures {
+    let valued = |played| ValuedCapture { played, value: move_values(position, played, values) };
     let mut captures: Vec<_> = position.legal_captures().into_iter().map(valued).collect();
     let count = |wanted: fn(i32) -> bool| {
         captures.iter().filter(|capture| wanted(capture.value.by(by))).count()
@@ -74,8 +78,8 @@ pub fn order_captures(position: &Position, values: Values, by: Definition) -> Or
     let equal = count(|value| value == 0);
     let losing = count(|value| value < 0);
     let statistics =
-        Statistics { evaluated: captures.len(), winning, equal, losing, pruned: losing };
+        OrderingStats { evaluated: captures.len(), winning, equal, losing, pruned: losing };
     captures.sort_by_key(|capture| -capture.value.by(by));
     let dropped = captures.split_off(captures.len() - losing);
-    Ordered { captures, dropped, statistics }
+    OrderedCaptures { captures, dropped, statistics }
 }

@@ -2,11 +2,11 @@
 
 use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
 
-use crate::see::Values;
+use crate::see::PieceValues;
 
 /// A piece about to take on a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taker {
+pub struct NextCapturer {
     /// The square that it leaves.
     pub from: Square,
     /// The piece on the square after it has taken.
@@ -17,44 +17,50 @@ pub struct Taker {
 
 /// The pieces that may still take part in an exchange.
 #[derive(Debug, Clone)]
-pub(crate) struct Takers<'a> {
+pub(crate) struct RemainingCapturers<'a> {
     pieces: &'a Pieces,
-    values: Values,
+    values: PieceValues,
     square: Square,
     occupied: BitBoard,
     promotes: bool,
 }
 
-impl<'a> Takers<'a> {
+impl<'a> RemainingCapturers<'a> {
     /// With `promotes` a pawn that takes on its last rank becomes a queen.
-    pub(crate) fn new(pieces: &'a Pieces, square: Square, values: Values, promotes: bool) -> Self {
+    pub(crate) fn new(
+        pieces: &'a Pieces,
+        square: Square,
+        values: PieceValues,
+        promotes: bool,
+    ) -> Self {
         let last = matches!(square.rank(), Rank::First | Rank::Eighth);
         let occupied = pieces.occupied();
         Self { pieces, values, square, occupied, promotes: promotes && last }
     }
 
     /// Takes out the least valuable attacker of a side; of one kind the one on the lowest square.
-    /// A king takes only if, once it has left its square, nobody of the other side attacks.
-    pub(crate) fn next(&mut self, side: Color) -> Option<Taker> {
+    /// A king takes only if, once it has left its square, no piece of the other side attacks.
+    pub(crate) fn next(&mut self, side: Color) -> Option<NextCapturer> {
         let attackers = self.pieces.attackers(self.square, self.occupied) & self.pieces.side(side);
         let lowest = |kind| (attackers & self.pieces.kind(kind)).next_square();
-        let by_worth = self.values.by_worth();
-        let (kind, from) = by_worth.into_iter().find_map(|kind| Some((kind, lowest(kind)?)))?;
+        let kinds_by_value = self.values.kinds_by_value();
+        let (kind, from) =
+            kinds_by_value.into_iter().find_map(|kind| Some((kind, lowest(kind)?)))?;
         let after = self.occupied - from.bitboard();
         if kind == Piece::King && self.pieces.is_attacked(self.square, !side, after) {
             return None;
         }
-        // Whoever stood behind the taker is uncovered, of either side.
+        // This uncovers the pieces behind the capturer, of either side.
         self.occupied = after;
         Some(self.taker(from, kind))
     }
 
-    fn taker(&self, from: Square, kind: Piece) -> Taker {
+    fn taker(&self, from: Square, kind: Piece) -> NextCapturer {
         if self.promotes && kind == Piece::Pawn {
             let promotion = self.values.of(Piece::Queen) - self.values.of(Piece::Pawn);
-            return Taker { from, becomes: Piece::Queen, promotion };
+            return NextCapturer { from, becomes: Piece::Queen, promotion };
         }
-        Taker { from, becomes: kind, promotion: 0 }
+        NextCapturer { from, becomes: kind, promotion: 0 }
     }
 }
 
@@ -63,16 +69,16 @@ impl<'a> Takers<'a> {
 ///
 /// ```
 /// use chess_rules::{Color, Position, Square};
-/// use chess_rules::see::{Values, pseudo_legal_gain};
+/// use chess_rules::see::{PieceValues, pseudo_legal_gain};
 /// let position = Position::from_fen("8/8/2n5/3p4/4P3/8/6B1/8 w - -")?;
-/// let gain = pseudo_legal_gain(position.pieces(), Square::D5, Color::White, Values::UNITS);
+/// let gain = pseudo_legal_gain(position.pieces(), Square::D5, Color::White, PieceValues::UNITS);
 /// assert_eq!(gain, 1);
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
 #[must_use]
-pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: Values) -> i32 {
+pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: PieceValues) -> i32 {
     let Some((_, stands)) = pieces.on(square) else { return 0 };
-    gain(&mut Takers::new(pieces, square, values, false), side, values.of(stands))
+    gain(&mut RemainingCapturers::new(pieces, square, values, false), side, values.of(stands))
 }
 
 /// Computes what the capture from one square to another gains when it is forced, though the
@@ -83,7 +89,7 @@ pub fn pseudo_legal_value(
     pieces: &Pieces,
     from: Square,
     to: Square,
-    values: Values,
+    values: PieceValues,
 ) -> Option<i32> {
     let (side, capturer) = pieces.on(from)?;
     let (_, taken) = pieces.on(to)?;
@@ -94,7 +100,7 @@ pub fn pseudo_legal_value(
 }
 
 /// The recursion: the better of stopping and of taking what is at stake.
-pub(crate) fn gain(takers: &mut Takers<'_>, side: Color, stake: i32) -> i32 {
+pub(crate) fn gain(takers: &mut RemainingCapturers<'_>, side: Color, stake: i32) -> i32 {
     let Some(taker) = takers.next(side) else { return 0 };
     let risked = takers.values.of(taker.becomes);
     (stake + taker.promotion - gain(takers, !side, risked)).max(0)

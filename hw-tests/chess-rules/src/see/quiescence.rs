@@ -1,17 +1,17 @@
 //! A plain capture search, to measure on the host what exchange values save a search.
 //!
 //! The score is material alone. Either side may stop at any time (stand pat), so that the search
-//! ends by itself; [`Search::limit`] bounds it all the same.
+//! ends by itself; [`QuiescenceSearch::limit`] bounds it all the same.
 
 use std::cmp::Reverse;
 
 use crate::{Move, Piece, Position};
 
-use crate::see::{Definition, Opening, Values, value_of};
+use crate::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
 
 /// The order of captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum CaptureOrdering {
     /// In the order of generation.
     None,
     /// The most valuable victim first, of equal ones the least valuable attacker.
@@ -22,18 +22,18 @@ pub enum Order {
 
 /// A search and what it has done.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct QuiescenceSearch {
     /// The worth of pieces.
-    pub values: Values,
+    pub values: PieceValues,
     /// The order in which captures are tried.
-    pub order: Order,
+    pub order: CaptureOrdering,
     /// Leaves out captures whose exchange value is negative.
     pub drops_losing: bool,
     /// Leaves out captures that can't raise the score to alpha even with this much added.
     pub delta: Option<i32>,
     /// Leaves out captures whose exchange value plus this can't raise the score to alpha.
     pub futility: Option<i32>,
-    /// Keeps the values that ordered the captures for the decision to drop them.
+    /// Reuses the values that ordered the captures when deciding which to drop.
     pub remembers: bool,
     /// The most nodes to visit.
     pub limit: u64,
@@ -43,10 +43,10 @@ pub struct Search {
     pub evaluated: u64,
 }
 
-impl Search {
+impl QuiescenceSearch {
     /// A search without any pruning but alpha-beta.
     #[must_use]
-    pub fn new(values: Values, order: Order) -> Self {
+    pub fn new(values: PieceValues, order: CaptureOrdering) -> Self {
         Self {
             values,
             order,
@@ -64,10 +64,11 @@ impl Search {
     ///
     /// ```
     /// use chess_rules::Position;
-    /// use chess_rules::see::Values;
-    /// use chess_rules::see::quiescence::{Order, Search};
+    /// use chess_rules::see::PieceValues;
+    /// use chess_rules::see::quiescence::{CaptureOrdering, QuiescenceSearch};
     /// let position = Position::from_fen("4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -")?;
-    /// assert_eq!(Search::new(Values::UNITS, Order::MvvLva).gain(&position), Some(1));
+    /// let mut search = QuiescenceSearch::new(PieceValues::UNITS, CaptureOrdering::MvvLva);
+    /// assert_eq!(search.gain(&position), Some(1));
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
     ///
@@ -89,7 +90,7 @@ impl Search {
             return Some(best);
         }
         for (capture, exchange) in self.captures(position) {
-            let won = Opening::of(position, capture, self.values).won;
+            let won = ExchangeStart::after_move(position, capture, self.values).won;
             if self.is_dropped(position, capture, exchange, score, won, alpha) {
                 continue;
             }
@@ -109,19 +110,21 @@ impl Search {
         let captures = position.legal_captures();
         let mut valued: Vec<_> = captures
             .into_iter()
-            .map(|m| (m, (self.order == Order::Exchange).then(|| self.exchange(position, m))))
+            .map(|m| {
+                (m, (self.order == CaptureOrdering::Exchange).then(|| self.exchange(position, m)))
+            })
             .collect();
         match self.order {
-            Order::None => {}
-            Order::MvvLva => valued.sort_by_key(|(m, _)| Reverse(mvv_lva(position, *m))),
-            Order::Exchange => valued.sort_by_key(|(_, value)| Reverse(*value)),
+            CaptureOrdering::None => {}
+            CaptureOrdering::MvvLva => valued.sort_by_key(|(m, _)| Reverse(mvv_lva(position, *m))),
+            CaptureOrdering::Exchange => valued.sort_by_key(|(_, value)| Reverse(*value)),
         }
         valued
     }
 
     fn exchange(&mut self, position: &Position, m: Move) -> i32 {
         self.evaluated += 1;
-        value_of(position, m, self.values, Definition::Swap)
+        move_value(position, m, self.values, SeeDefinition::Swap)
     }
 
     fn is_dropped(

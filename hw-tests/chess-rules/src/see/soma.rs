@@ -3,11 +3,11 @@
 
 use crate::{Color, Move, Position, Square};
 
-use crate::see::{Definition, Values, value_of};
+use crate::see::{PieceValues, SeeDefinition, move_value};
 
 /// One exchange of the line: all captures on one square, until a side stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
+pub struct SomaExchange {
     /// The side that begins it.
     pub side: Color,
     /// The square that is fought for.
@@ -22,7 +22,7 @@ pub struct Exchange {
 /// profitable first. Every capture is legal and none takes a king; a side with nothing to gain
 /// passes, and the line ends when neither gains.
 #[must_use]
-pub fn soma(position: &Position, values: Values) -> Vec<Exchange> {
+pub fn soma(position: &Position, values: PieceValues) -> Vec<SomaExchange> {
     let mut position = *position;
     let mut line = Vec::new();
     let mut has_passed = false;
@@ -42,10 +42,10 @@ pub fn soma(position: &Position, values: Values) -> Vec<Exchange> {
 }
 
 /// The most profitable legal capture, on one square or anywhere; `None` if none pays.
-fn best(position: &Position, on: Option<Square>, values: Values) -> Option<(Move, i32)> {
+fn best(position: &Position, on: Option<Square>, values: PieceValues) -> Option<(Move, i32)> {
     let captures = position.legal_captures().into_iter();
     let captures = captures.filter(|m| on.is_none_or(|square| m.to == square));
-    let valued = captures.map(|m| (m, value_of(position, m, values, Definition::Legal)));
+    let valued = captures.map(|m| (m, move_value(position, m, values, SeeDefinition::Legal)));
     let mut found: Option<(Move, i32)> = None;
     for (m, value) in valued.filter(|(_, value)| *value > 0) {
         if found.is_none_or(|(_, best)| value > best) {
@@ -57,7 +57,7 @@ fn best(position: &Position, on: Option<Square>, values: Values) -> Option<(Move
 
 /// Plays the captures on one square as long as each pays the side that makes it. Every capture
 /// takes a piece off the board, so that this and the line end.
-fn play_out(position: &mut Position, first: Move, gain: i32, values: Values) -> Exchange {
+fn play_out(position: &mut Position, first: Move, gain: i32, values: PieceValues) -> SomaExchange {
     let side = position.to_move();
     let square = first.to;
     let mut from = vec![first.from];
@@ -66,5 +66,5 @@ fn play_out(position: &mut Position, first: Move, gain: i32, values: Values) -> 
         from.push(next.from);
         *position = position.play(next);
     }
-    Exchange { side, square, from, gain }
+    SomaExchange { side, square, from, gain }
 }

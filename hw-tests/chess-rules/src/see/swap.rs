@@ -2,8 +2,8 @@
 
 use crate::Color;
 
-use crate::see::Opening;
-use crate::see::pseudo_legal::{Taker, Takers, gain};
+use crate::see::ExchangeStart;
+use crate::see::pseudo_legal::{NextCapturer, RemainingCapturers, gain};
 
 /// The trace of one exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct SwapList {
     /// Gains in the order of captures, each seen from the side that captures; all but the first
     /// are stored as if the capturer were taken in turn.
     pub gains: Vec<i32>,
-    /// The gains after folding, without the last, which nobody realises; the first is the value
+    /// The gains after folding, without the last, which is never realised; the first is the value
     /// of the move.
     pub folded: Vec<i32>,
 }
@@ -24,18 +24,18 @@ impl SwapList {
     }
 }
 
-impl Opening {
+impl ExchangeStart {
     /// Evaluates by the iterative form of the wiki: a list of speculative gains, then folded from
     /// its end. With `promotes` a pawn that takes on the last rank becomes a queen.
     ///
     /// `prune` stops as the wiki's code does, as soon as the side to recapture has nothing to
-    /// hope for. The wiki says that this does not influence the result. It keeps the result's
+    /// hope for. According to the wiki this does not influence the result. It keeps the result's
     /// sign; the result itself may come out too high: a pawn that takes a guarded bishop shows
     /// the whole bishop, since whether the pawn is lost in turn is never looked at.
     #[must_use]
     pub fn list(&self, promotes: bool, prune: bool) -> SwapList {
         let mut gains = vec![self.won];
-        let mut side = self.answers;
+        let mut side = self.recapturing_side;
         let mut stands = self.values.of(self.stands);
         let mut takers = self.takers(promotes);
         loop {
@@ -55,18 +55,18 @@ impl Opening {
         SwapList { gains, folded }
     }
 
-    /// Evaluates by recursion: each side takes the better of stopping and going on.
+    /// Evaluates by recursion: each side takes the better of stopping and continuing.
     #[must_use]
-    pub fn by_recursion(&self, promotes: bool) -> i32 {
+    pub fn swap_value_by_recursion(&self, promotes: bool) -> i32 {
         let stake = self.values.of(self.stands);
         let takers = self.takers(promotes);
-        self.won - takers.map_or(0, |mut takers| gain(&mut takers, self.answers, stake))
+        self.won - takers.map_or(0, |mut takers| gain(&mut takers, self.recapturing_side, stake))
     }
 
     /// Evaluates by the iterative form that follows from alpha-beta: what either side is sure of
     /// bounds the value from both ends, and the exchange ends where the bounds meet.
     #[must_use]
-    pub fn by_bounds(&self, promotes: bool) -> i32 {
+    pub fn swap_value_by_bounds(&self, promotes: bool) -> i32 {
         let Some(mut takers) = self.takers(promotes) else { return self.won };
         let mut low = i32::MIN;
         let mut high = i32::MAX;
@@ -75,13 +75,13 @@ impl Opening {
         loop {
             // The other side may stop here, so that the mover gets no more than the balance.
             high = high.min(balance);
-            let Some(taker) = takers.next(self.answers).filter(|_| low < high) else {
+            let Some(taker) = takers.next(self.recapturing_side).filter(|_| low < high) else {
                 return high.max(low);
             };
             balance -= stands + taker.promotion;
             stands = self.values.of(taker.becomes);
             low = low.max(balance);
-            let Some(taker) = takers.next(!self.answers).filter(|_| low < high) else {
+            let Some(taker) = takers.next(!self.recapturing_side).filter(|_| low < high) else {
                 return low.min(high);
             };
             balance += stands + taker.promotion;
@@ -92,18 +92,18 @@ impl Opening {
     /// Returns `true` if the move gains at least `threshold`: the question that move ordering
     /// asks, answered without a list and mostly without playing the exchange out.
     #[must_use]
-    pub fn is_at_least(&self, threshold: i32, promotes: bool) -> bool {
+    pub fn see_ge(&self, threshold: i32, promotes: bool) -> bool {
         // What the mover has above the threshold if the exchange ends here.
         let mut balance = self.won - threshold;
         if balance < 0 {
             return false;
         }
         let Some(mut takers) = self.takers(promotes) else { return true };
-        let mut side = self.answers;
+        let mut side = self.recapturing_side;
         let mut stands = self.values.of(self.stands);
         let mut is_content = true;
         loop {
-            let next: Option<Taker> = takers.next(side);
+            let next: Option<NextCapturer> = takers.next(side);
             let Some(taker) = next else { return is_content };
             let taken = stands + taker.promotion;
             balance += if is_content { -taken } else { taken };
@@ -118,16 +118,16 @@ impl Opening {
     }
 
     /// The pieces that may answer; `None` after castling.
-    fn takers(&self, promotes: bool) -> Option<Takers<'_>> {
+    fn takers(&self, promotes: bool) -> Option<RemainingCapturers<'_>> {
         let square = self.square?;
-        Some(Takers::new(&self.pieces, square, self.values, promotes))
+        Some(RemainingCapturers::new(&self.pieces, square, self.values, promotes))
     }
 
     /// Returns the squares from which the pseudo-legal answers come, sides alternating.
     #[must_use]
-    pub fn answers(&self, promotes: bool) -> Vec<(Color, Taker)> {
+    pub fn recaptures(&self, promotes: bool) -> Vec<(Color, NextCapturer)> {
         let Some(mut takers) = self.takers(promotes) else { return Vec::new() };
-        let mut side = self.answers;
+        let mut side = self.recapturing_side;
         let mut found = Vec::new();
         while let Some(taker) = takers.next(side) {
             found.push((side, taker));
@@ -137,7 +137,7 @@ impl Opening {
     }
 }
 
-/// Negamax over the list: each side takes the better of stopping and going on. The last gain was
+/// Negamax over the list: each side takes the better of stopping and continuing. The last gain was
 /// stored in case of one more capture, which there is not, so it takes no part.
 fn fold(gains: &[i32]) -> Vec<i32> {
     let mut folded = gains[..gains.len() - 1].to_vec();

@@ -4,9 +4,9 @@ use crate::Piece;
 
 /// The worth of each kind of piece, in the order pawn, knight, bishop, rook, queen, king.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Values(pub [i32; 6]);
+pub struct PieceValues(pub [i32; 6]);
 
-impl Values {
+impl PieceValues {
     /// Pawns, with a king that outweighs everything together.
     pub const UNITS: Self = Self([1, 3, 3, 5, 9, 20_000]);
     /// The centipawns of most suites of exchange values.
@@ -36,7 +36,7 @@ impl Values {
     /// Returns all kinds of piece in the order in which an exchange sends them: by worth, equal
     /// ones as listed, the king last whatever it is worth, since it can't be given up.
     #[must_use]
-    pub fn by_worth(self) -> [Piece; 6] {
+    pub fn kinds_by_value(self) -> [Piece; 6] {
         let mut kinds = Piece::ALL;
         // The sort is stable: knights stay before bishops of the same worth.
         kinds[..5].sort_by_key(|kind| self.of(*kind));
@@ -48,32 +48,32 @@ impl Values {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is none of wiki, tutorial, classic, units and sargon, nor six whole numbers up to \
-     {MOST} for pawn, knight, bishop, rook, queen and king, with commas between"
+     {MAX_PIECE_VALUE} for pawn, knight, bishop, rook, queen and king, with commas between"
 )]
-pub struct ValuesError(String);
+pub struct PieceValuesError(String);
 
 /// The highest worth that may be given; sums over all pieces stay far from overflowing.
-const MOST: u16 = 30_000;
+const MAX_PIECE_VALUE: u16 = 30_000;
 
-impl std::str::FromStr for Values {
-    type Err = ValuesError;
+impl std::str::FromStr for PieceValues {
+    type Err = PieceValuesError;
 
     /// Reads a name or six numbers.
     ///
     /// ```
-    /// use chess_rules::see::Values;
-    /// assert_eq!("units".parse(), Ok(Values::UNITS));
-    /// assert_eq!("1,3,3,5,9,20000".parse(), Ok(Values::UNITS));
-    /// assert!("1,3,3".parse::<Values>().is_err());
+    /// use chess_rules::see::PieceValues;
+    /// assert_eq!("units".parse(), Ok(PieceValues::UNITS));
+    /// assert_eq!("1,3,3,5,9,20000".parse(), Ok(PieceValues::UNITS));
+    /// assert!("1,3,3".parse::<PieceValues>().is_err());
     /// ```
-    fn from_str(text: &str) -> Result<Self, ValuesError> {
+    fn from_str(text: &str) -> Result<Self, PieceValuesError> {
         if let Some((_, values)) = Self::NAMED.into_iter().find(|(name, _)| *name == text) {
             return Ok(values);
         }
         let numbers = text.split(',').map(|number| number.trim().parse::<u16>().ok());
         let numbers: Option<Vec<i32>> =
-            numbers.map(|number| number.filter(|n| *n <= MOST).map(i32::from)).collect();
+            numbers.map(|number| number.filter(|n| *n <= MAX_PIECE_VALUE).map(i32::from)).collect();
         let six = numbers.and_then(|numbers| numbers.try_into().ok());
-        six.map(Self).ok_or_else(|| ValuesError(text.escape_default().to_string()))
+        six.map(Self).ok_or_else(|| PieceValuesError(text.escape_default().to_string()))
     }
 }

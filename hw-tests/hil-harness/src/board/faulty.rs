@@ -1,45 +1,45 @@
-//! Any board on a line that makes faults: a seed decides which, and when.
+//! Fault injection: wraps any board so that its line injects faults that follow from a seed.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use firmware_wire::{Decoder, Event, Frame, RECORD, REPLY, kind};
+use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, SQUARE_RECORD_BYTES, kind};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
-use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
+use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
-use super::mischief::{Fault, FaultCounts, Mischief};
-use super::{Board, BoardError, Button, Instruments, Ready};
+use super::fault_schedule::{FaultCounts, FaultSchedule, InjectedFault};
+use super::{Board, BoardError, Instrumentation, ResetFn, RunningApplication};
 
-/// The number of times a device that was pulled out is looked for in vain at the most.
-const ABSENCES: u64 = 4;
-/// The longest delay, which is longer than anybody waits.
-const DELAY_MS: u64 = 4000;
-/// Most characters that come of nothing, or are lost in a row.
-const BURST: u64 = 64;
-/// Characters of an answer among which the one is that a fault strikes.
-const REACH: u64 = 200;
-/// The time a break lasts: some characters at 9600 baud.
-const BREAK: Duration = Duration::from_millis(5);
+/// Most attempts to open a disconnected device that fail.
+const MAX_FAILED_OPENS: u64 = 4;
+/// The longest delay in milliseconds: longer than any timeout of the harness.
+const MAX_DELAY_MS: u64 = 4000;
+/// Most characters inserted or lost in a row.
+const MAX_BURST_CHARACTERS: u64 = 64;
+/// A fault of a reply hits one of its first characters, so many at most.
+const MAX_FAULT_OFFSET: u64 = 200;
+/// The length of a break: some characters at 9600 baud.
+const BREAK_DURATION: Duration = Duration::from_millis(5);
 
-/// A board whose line makes faults.
+/// A board whose line injects faults.
 pub struct FaultyBoard {
     board: Box<dyn Board>,
     state: Shared,
 }
 
-/// The state that line, board and button share.
+/// The state shared by board, lines and reset functions.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<State>>);
 
 struct State {
-    mischief: Mischief,
+    schedule: FaultSchedule,
     unplugged: bool,
-    /// The number of times the device will be looked for in vain.
-    absences: u64,
+    /// Attempts to open the device that are still to fail.
+    failed_opens: u64,
     is_stuck: bool,
-    is_foreign: bool,
+    is_wrong_firmware: bool,
 }
 
 impl Shared {
@@ -49,24 +49,23 @@ impl Shared {
 }
 
 impl State {
-    /// The board is reset, and runs its monitor.
+    /// The board was reset and runs its monitor.
     fn reset(&mut self) {
-        (self.is_stuck, self.is_foreign) = (false, false);
-        self.mischief.note_lost();
+        (self.is_stuck, self.is_wrong_firmware) = (false, false);
+        self.schedule.set_recovering();
     }
 }
 
 impl FaultyBoard {
-    /// Puts a board behind a line with faults. They begin when the board is ready to be questioned
-    /// for the first time.
+    /// Wraps a board. Faults begin when the board is first ready for requests.
     #[must_use]
     pub fn new(board: Box<dyn Board>, seed: u64) -> Self {
         let state = State {
-            mischief: Mischief::new(seed),
+            schedule: FaultSchedule::new(seed),
             unplugged: false,
-            absences: 0,
+            failed_opens: 0,
             is_stuck: false,
-            is_foreign: false,
+            is_wrong_firmware: false,
         };
         Self { board, state: Shared(Arc::new(Mutex::new(state))) }
     }
@@ -80,9 +79,9 @@ impl Board for FaultyBoard {
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         {
             let mut state = self.state.lock();
-            if state.absences > 0 {
-                state.absences -= 1;
-                return Err(OpenError::Missing(self.name().to_owned()).into());
+            if state.failed_opens > 0 {
+                state.failed_opens -= 1;
+                return Err(OpenError::NotFound(self.name().to_owned()).into());
             }
             state.unplugged = false;
         }
@@ -91,67 +90,67 @@ impl Board for FaultyBoard {
         Ok(Box::new(FaultyLine {
             line,
             state,
-            press: self.board.button(),
+            reset: self.board.reset_fn(),
             requests: Decoder::default(),
             replies: Decoder::default(),
-            ready: VecDeque::new(),
-            strike: None,
-            late: None,
+            rx_buffer: VecDeque::new(),
+            scheduled: None,
+            delayed_until: None,
         }))
     }
 
-    fn button(&self) -> Option<Button> {
-        let press = self.board.button()?;
+    fn reset_fn(&self) -> Option<ResetFn> {
+        let reset = self.board.reset_fn()?;
         let state = self.state.clone();
         Some(Box::new(move || {
             state.lock().reset();
-            press();
+            reset();
         }))
     }
 
-    fn slowness(&self) -> u32 {
-        self.board.slowness()
+    fn slowdown_factor(&self) -> u32 {
+        self.board.slowdown_factor()
     }
 
-    fn note_ready(&mut self, ready: &Ready) {
-        self.state.lock().mischief.note_ready();
-        self.board.note_ready(ready);
+    fn on_ready(&mut self, ready: &RunningApplication) {
+        self.state.lock().schedule.set_active();
+        self.board.on_ready(ready);
     }
 
-    fn note_recovered(&mut self) {
-        self.state.lock().mischief.note_ready();
+    fn on_recovered(&mut self) {
+        self.state.lock().schedule.set_active();
     }
 
-    fn take_ready(&mut self) -> Option<Ready> {
-        self.board.take_ready()
+    fn take_preloaded(&mut self) -> Option<RunningApplication> {
+        self.board.take_preloaded()
     }
 
-    fn rest(&mut self, time: Duration) {
-        self.board.rest(time);
+    fn sleep(&mut self, time: Duration) {
+        self.board.sleep(time);
     }
 
-    fn instruments(&self) -> Option<&dyn Instruments> {
-        self.board.instruments()
+    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+        self.board.instrumentation()
     }
 
-    fn faults(&self) -> Option<FaultCounts> {
-        Some(self.state.lock().mischief.counts)
+    fn fault_counts(&self) -> Option<FaultCounts> {
+        Some(self.state.lock().schedule.counts)
     }
 }
 
-/// A line that makes faults.
+/// A line that injects faults.
 struct FaultyLine {
     line: Box<dyn Transport + Send>,
     state: Shared,
-    press: Option<Button>,
+    reset: Option<ResetFn>,
     requests: Decoder,
     replies: Decoder,
-    /// The bytes that have come for the host.
-    ready: VecDeque<u8>,
-    /// The fault that strikes the board's characters, after so many more.
-    strike: Option<(Fault, u64)>,
-    /// Until when nothing comes.
-    late: Option<Instant>,
+    /// Bytes received for the host.
+    rx_buffer: VecDeque<u8>,
+    /// A fault to inject into the board's output, after so many more characters.
+    scheduled: Option<(InjectedFault, u64)>,
+    /// Nothing is delivered before this time.
+    delayed_until: Option<Instant>,
 }
 
 impl FaultyLine {
@@ -159,56 +158,57 @@ impl FaultyLine {
         if self.state.lock().unplugged { Err(io::ErrorKind::NotConnected.into()) } else { Ok(()) }
     }
 
-    /// Makes a fault that begins with a request, and gives what becomes of the request.
-    fn make(&mut self, fault: Fault, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    /// Injects a fault that starts with a request. Returns the request as the board receives it.
+    fn inject(&mut self, fault: InjectedFault, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut bytes = bytes.to_vec();
-        if fault == Fault::Break {
+        if fault == InjectedFault::Break {
             self.hold_low(&mut bytes)?;
             return Ok(bytes);
         }
         let shared = self.state.clone();
         let mut state = shared.lock();
-        if fault.is_heavy() && fault != Fault::Reset {
-            state.mischief.note_lost();
+        if fault.needs_recovery() && fault != InjectedFault::Reset {
+            state.schedule.set_recovering();
         }
         match fault {
-            Fault::Delay => {
-                let time = Duration::from_millis(1 + state.mischief.below(DELAY_MS));
-                self.late = Some(self.line.now() + time);
+            InjectedFault::Delay => {
+                let time = Duration::from_millis(1 + state.schedule.random_below(MAX_DELAY_MS));
+                self.delayed_until = Some(self.line.now() + time);
             }
-            Fault::Disconnect => {
+            InjectedFault::Disconnect => {
                 state.unplugged = true;
-                state.absences = state.mischief.below(ABSENCES);
+                state.failed_opens = state.schedule.random_below(MAX_FAILED_OPENS);
                 return Err(io::ErrorKind::NotConnected.into());
             }
-            Fault::Stuck => state.is_stuck = true,
-            Fault::WrongFirmware => state.is_foreign = true,
-            Fault::Reset => self.strike = Some((fault, state.mischief.below(REACH))),
-            _ if self.strike.is_some() || state.mischief.below(2) == 0 => {
-                let at = state.mischief.below(bytes.len() as u64) as usize;
-                spoil(fault, &mut bytes, at, &mut state.mischief);
+            InjectedFault::Stuck => state.is_stuck = true,
+            InjectedFault::WrongFirmware => state.is_wrong_firmware = true,
+            InjectedFault::Reset => {
+                self.scheduled = Some((fault, state.schedule.random_below(MAX_FAULT_OFFSET)))
             }
-            _ => self.strike = Some((fault, state.mischief.below(REACH))),
+            _ if self.scheduled.is_some() || state.schedule.random_below(2) == 0 => {
+                let at = state.schedule.random_below(bytes.len() as u64) as usize;
+                corrupt(fault, &mut bytes, at, &mut state.schedule);
+            }
+            _ => self.scheduled = Some((fault, state.schedule.random_below(MAX_FAULT_OFFSET))),
         }
         Ok(bytes)
     }
 
-    /// Holds the line low where that can be done; else the board hears the zeros that it would take
-    /// it for.
+    /// Sends a break, or, if the line can't, the zeros that a board receives during one.
     fn hold_low(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        match self.line.set_line(ControlLine::Break, true) {
+        match self.line.set_control_line(ControlLine::Break, true) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 bytes.splice(bytes.len() / 2..bytes.len() / 2, [0; 3]);
                 return Ok(());
             }
             other => other?,
         }
-        self.pass(BREAK)?;
-        self.line.set_line(ControlLine::Break, false)
+        self.wait(BREAK_DURATION)?;
+        self.line.set_control_line(ControlLine::Break, false)
     }
 
-    /// Lets time pass; what comes meanwhile is kept.
-    fn pass(&mut self, time: Duration) -> io::Result<()> {
+    /// Waits, and buffers what is received meanwhile.
+    fn wait(&mut self, time: Duration) -> io::Result<()> {
         let end = self.line.now() + time;
         let mut buffer = [0; 256];
         loop {
@@ -221,41 +221,41 @@ impl FaultyLine {
         }
     }
 
-    /// Passes the board's bytes to the host, as far as the faults leave them.
-    fn take(&mut self, heard: &[u8]) {
+    /// Buffers the board's bytes for the host, with the faults applied.
+    fn take(&mut self, received: &[u8]) {
         let shared = self.state.clone();
         let mut state = shared.lock();
         if state.is_stuck {
             return;
         }
-        let mut bytes = heard.to_vec();
-        if state.is_foreign {
-            bytes = self.by_another_program(heard);
+        let mut bytes = received.to_vec();
+        if state.is_wrong_firmware {
+            bytes = self.forge_replies(received);
         }
-        if let Some((fault, after)) = self.strike.take() {
+        if let Some((fault, after)) = self.scheduled.take() {
             match after.checked_sub(bytes.len() as u64) {
-                Some(after) => self.strike = Some((fault, after)),
-                None if fault == Fault::Reset => {
+                Some(after) => self.scheduled = Some((fault, after)),
+                None if fault == InjectedFault::Reset => {
                     bytes.truncate(after as usize);
                     state.reset();
-                    self.press.iter().for_each(|press| press());
+                    self.reset.iter().for_each(|reset| reset());
                 }
-                None => spoil(fault, &mut bytes, after as usize, &mut state.mischief),
+                None => corrupt(fault, &mut bytes, after as usize, &mut state.schedule),
             }
         }
-        self.ready.extend(bytes);
+        self.rx_buffer.extend(bytes);
     }
 
-    /// Returns the reply of a program with other residues.
-    fn by_another_program(&mut self, heard: &[u8]) -> Vec<u8> {
-        let mut said = Vec::new();
-        for byte in heard {
-            if let Some(Event::Frame(mut frame)) = self.replies.push(*byte) {
-                change(&mut frame);
-                said.extend(frame.encode());
+    /// Returns the replies of an application with other residues.
+    fn forge_replies(&mut self, received: &[u8]) -> Vec<u8> {
+        let mut forged = Vec::new();
+        for byte in received {
+            if let Some(DecoderEvent::Frame(mut frame)) = self.replies.push(*byte) {
+                forge_reply(&mut frame);
+                forged.extend(frame.encode());
             }
         }
-        said
+        forged
     }
 }
 
@@ -272,30 +272,30 @@ impl Transport for FaultyLine {
         self.line.now()
     }
 
-    fn passed(&self) -> Option<Passed> {
-        self.line.passed()
+    fn byte_counts(&self) -> Option<ByteCounts> {
+        self.line.byte_counts()
     }
 
-    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_line(line, on)
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.line.set_control_line(line, on)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.check_plugged()?;
-        if let Some(until) = self.late {
+        if let Some(until) = self.delayed_until {
             let left = until.saturating_duration_since(self.line.now());
-            self.pass(left.min(timeout))?;
+            self.wait(left.min(timeout))?;
             if left > timeout {
                 return Ok(0);
             }
-            self.late = None;
+            self.delayed_until = None;
         }
-        if self.ready.is_empty() {
+        if self.rx_buffer.is_empty() {
             let count = self.line.read(buffer, timeout)?;
             self.take(&buffer[..count]);
         }
-        let count = self.ready.len().min(buffer.len());
-        for (place, byte) in buffer.iter_mut().zip(self.ready.drain(..count)) {
+        let count = self.rx_buffer.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(self.rx_buffer.drain(..count)) {
             *place = byte;
         }
         Ok(count)
@@ -308,23 +308,24 @@ impl Transport for FaultyLine {
             if state.is_stuck {
                 return Ok(());
             }
-            let is_start = |event| matches!(event, Event::Frame(Frame { kind: kind::RUN, .. }));
+            let is_start =
+                |event| matches!(event, DecoderEvent::Frame(Frame { kind: kind::RUN, .. }));
             if bytes.iter().filter_map(|byte| self.requests.push(*byte)).any(is_start) {
-                state.is_foreign = false;
+                state.is_wrong_firmware = false;
             }
-            state.mischief.draw(self.press.is_some())
+            state.schedule.next_fault(self.reset.is_some())
         };
         match fault {
             Some(fault) => {
-                let bytes = self.make(fault, bytes)?;
+                let bytes = self.inject(fault, bytes)?;
                 self.line.write(&bytes, deadline)
             }
             None => self.line.write(bytes, deadline),
         }
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.obey_rts(obey)
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.set_flow_control(obey)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
@@ -332,35 +333,35 @@ impl Transport for FaultyLine {
     }
 }
 
-/// Spoils characters, those at `at` first.
-fn spoil(fault: Fault, bytes: &mut Vec<u8>, at: usize, mischief: &mut Mischief) {
+/// Corrupts characters from `at` on.
+fn corrupt(fault: InjectedFault, bytes: &mut Vec<u8>, at: usize, schedule: &mut FaultSchedule) {
     let Some(here) = bytes.get(at).copied() else { return };
     match fault {
-        Fault::Drop => {
+        InjectedFault::Drop => {
             bytes.remove(at);
         }
-        Fault::Flip => bytes[at] ^= 1 << mischief.below(8),
-        Fault::Duplicate => bytes.insert(at, here),
-        Fault::Overrun => {
-            let count = 2 + mischief.below(BURST) as usize;
+        InjectedFault::Flip => bytes[at] ^= 1 << schedule.random_below(8),
+        InjectedFault::Duplicate => bytes.insert(at, here),
+        InjectedFault::Overrun => {
+            let count = 2 + schedule.random_below(MAX_BURST_CHARACTERS) as usize;
             bytes.drain(at..bytes.len().min(at + count));
         }
         _ => {
-            let count = 1 + mischief.below(BURST);
-            let noise = (0..count).map(|_| mischief.below(256) as u8);
+            let count = 1 + schedule.random_below(MAX_BURST_CHARACTERS);
+            let noise = (0..count).map(|_| schedule.random_below(256) as u8);
             bytes.splice(at..at, noise.collect::<Vec<_>>());
         }
     }
 }
 
-/// Changes a reply to what another application would say: a residue, or the build.
-fn change(frame: &mut Frame) {
-    const SQUARES: u8 = kind::POSITION + REPLY;
-    const RESIDUE: u8 = kind::EXCHANGE + REPLY;
-    const IDENTITY: u8 = kind::IDENT + REPLY;
+/// Changes a residue or the build id in a reply, as if another application had sent it.
+fn forge_reply(frame: &mut Frame) {
+    const SQUARES: u8 = kind::POSITION + REPLY_BIT;
+    const RESIDUE: u8 = kind::EXCHANGE + REPLY_BIT;
+    const IDENTITY: u8 = kind::IDENT + REPLY_BIT;
     let place = match frame.kind {
         // Part, count, and the first record: square, piece, status, residue.
-        SQUARES if frame.payload.len() >= 2 + RECORD => 2 + 3,
+        SQUARES if frame.payload.len() >= 2 + SQUARE_RECORD_BYTES => 2 + 3,
         RESIDUE if !frame.payload.is_empty() => 0,
         // Role, an application's, version, build.
         IDENTITY if frame.payload.len() > 2 && frame.payload[0] == b'A' => 2,

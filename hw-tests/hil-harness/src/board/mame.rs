@@ -1,5 +1,5 @@
-//! MAME's RC2014 machines: an emulation that nobody here wrote, with our monitor in the ROM socket
-//! and the serial port on a local TCP port.
+//! MAME's RC2014 machines, with our monitor in the ROM socket and the serial port on a local TCP
+//! port. An emulation independent of this project's.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -7,24 +7,24 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
-use rcflash_transport::network::TcpLine;
+use rcflash_transport::network::TcpTransport;
 use rcflash_transport::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::{Board, BoardError};
 
-/// The time that MAME may take until its serial port is connected: it loads 350 MB first.
-const START: Duration = Duration::from_secs(60);
-/// The time that a machine may take until its first byte.
-const BOOT: Duration = Duration::from_secs(5);
-/// The time to wait between two looks at whether it is.
-const LOOK: Duration = Duration::from_millis(20);
-/// Emulated seconds after which MAME ends, should nobody be there to end it.
-const SECONDS: &str = "100000";
-/// Debian's folder for games, which is not in everybody's PATH.
-const GAMES: &str = "/usr/games/mame";
+/// How long MAME may take to connect its serial port; it loads 350 MB first.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a machine may take to send its first byte.
+const BOOT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often to check whether MAME has connected.
+const CONNECT_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Emulated seconds after which MAME exits if this program did not stop it.
+const MAX_EMULATED_SECONDS: &str = "100000";
+/// Debian's path of MAME; its folder is often not in `PATH`.
+const DEBIAN_PATH: &str = "/usr/games/mame";
 
 /// A machine of MAME.
 struct Machine {
@@ -34,18 +34,18 @@ struct Machine {
     profile: &'static str,
     /// The slot of its serial port.
     slot: &'static str,
-    /// Folder in which MAME looks for the ROM.
+    /// The files in which MAME looks for the ROM.
     roms: &'static [&'static str],
-    /// Bytes in the ROM chip, and in the part of it that is seen after reset.
+    /// Bytes of the ROM chip, and of the part of it that is mapped after reset.
     chip: (usize, usize),
 }
 
 /// ROM modules of the boards with jumpers.
 const JUMPERED: &[&str] = &["rc2014_micro/r0000009.bin", "rc2014_switchable_rom/r0000009.bin"];
-/// The module with 512 KiB.
+/// ROM module with 512 KiB.
 const BANKED: &[&str] = &["rc2014_rom_ram_512k/rcz80_std_3_0_1.rom"];
 
-/// Those that are boards of ours. The first one for a profile is taken where none is named.
+/// The machines that match a profile. The first one for a profile is the default.
 const MACHINES: [Machine; 4] = [
     Machine {
         name: "rc2014mini",
@@ -77,7 +77,7 @@ const MACHINES: [Machine; 4] = [
     },
 ];
 
-/// A machine in a process of its own. Dropping it ends the process.
+/// A MAME machine in its own process. Dropping it ends the process.
 pub struct MameBoard {
     name: String,
     program: PathBuf,
@@ -87,14 +87,18 @@ pub struct MameBoard {
 }
 
 impl MameBoard {
-    /// Prepares the machine for a profile, or the one named, with these bytes in its ROM.
-    /// [`Board::open`] starts it.
+    /// Prepares the named machine, or the default one of the profile, with `rom` in its ROM
+    /// socket. [`Board::open`] starts it.
     ///
     /// # Errors
-    /// MAME is not installed, or has no such machine.
-    pub fn new(profile: &Profile, machine: Option<&str>, rom: &[u8]) -> Result<Self, BoardError> {
+    /// Returns [`BoardError::MameNotInstalled`] or [`BoardError::UnknownMachine`].
+    pub fn new(
+        profile: &BoardProfile,
+        machine: Option<&str>,
+        rom: &[u8],
+    ) -> Result<Self, BoardError> {
         let machine = find(profile, machine)?;
-        let program = program().ok_or(BoardError::NoMame)?;
+        let program = find_mame().ok_or(BoardError::MameNotInstalled)?;
         let version = Command::new(&program).arg("-version").output().map_err(failed)?;
         let version = String::from_utf8_lossy(&version.stdout);
         let version = version.split_whitespace().next().unwrap_or("?").to_owned();
@@ -111,7 +115,7 @@ impl MameBoard {
             .args([self.machine.name, "-rompath", "roms", "-noreadconfig"])
             .args(["-cfg_directory", "cfg", "-nvram_directory", "nvram"])
             .args(["-video", "none", "-sound", "none", "-skip_gameinfo", "-nothrottle"])
-            .args(["-seconds_to_run", SECONDS, self.machine.slot, "null_modem"])
+            .args(["-seconds_to_run", MAX_EMULATED_SECONDS, self.machine.slot, "null_modem"])
             .args(["-bitb", &format!("socket.127.0.0.1:{port}")])
             .envs([("SDL_VIDEODRIVER", "dummy"), ("SDL_AUDIODRIVER", "dummy")])
             .env("HOME", home)
@@ -125,8 +129,8 @@ impl MameBoard {
     }
 
     /// Waits until the machine connects its serial port.
-    fn connection(&mut self, listener: &TcpListener) -> io::Result<TcpStream> {
-        let deadline = Instant::now() + START;
+    fn wait_for_connection(&mut self, listener: &TcpListener) -> io::Result<TcpStream> {
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             match listener.accept() {
                 Ok((stream, _)) => return Ok(stream),
@@ -137,28 +141,30 @@ impl MameBoard {
             if let Some(status) = ended {
                 return Err(io::Error::other(format!(
                     "it ended ({status}): {}",
-                    self.last_words()
+                    self.last_output_line()
                 )));
             }
             if Instant::now() >= deadline {
-                let seconds = START.as_secs();
-                let said = self.last_words();
-                return Err(io::Error::other(format!("no connection within {seconds} s: {said}")));
+                let seconds = START_TIMEOUT.as_secs();
+                let output = self.last_output_line();
+                return Err(io::Error::other(format!(
+                    "no connection within {seconds} s: {output}"
+                )));
             }
-            rcflash_transport::time::sleep(LOOK);
+            rcflash_transport::time::sleep(CONNECT_POLL_INTERVAL);
         }
     }
 
-    /// The last line that MAME has printed.
-    fn last_words(&self) -> String {
+    /// Returns the last line that MAME has printed.
+    fn last_output_line(&self) -> String {
         let log = fs::read(self.folder.path().join("log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
-        log.lines().last().unwrap_or("it said nothing").to_owned()
+        log.lines().last().unwrap_or("it printed nothing").to_owned()
     }
 
     fn stop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            // Either may fail because it has ended by itself.
+            // Either call fails if the process has already exited.
             let _ = process.kill();
             let _ = process.wait();
         }
@@ -170,20 +176,20 @@ impl Board for MameBoard {
         &self.name
     }
 
-    /// Powers the machine up, anew if it runs.
+    /// Starts the machine, or restarts it if it is running.
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         self.stop();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         self.start(port).map_err(failed)?;
-        let stream = self.connection(&listener).map_err(failed)?;
-        hear_first_byte(&stream).map_err(failed)?;
-        Ok(Box::new(TcpLine::new(self.name.clone(), stream).map_err(failed)?))
+        let stream = self.wait_for_connection(&listener).map_err(failed)?;
+        wait_for_first_byte(&stream).map_err(failed)?;
+        Ok(Box::new(TcpTransport::new(self.name.clone(), stream).map_err(failed)?))
     }
 
-    /// It shares the computer with everybody, and has been seen at a third of its speed.
-    fn slowness(&self) -> u32 {
+    /// MAME shares the computer with other programs and may run at a third of its speed.
+    fn slowdown_factor(&self) -> u32 {
         10
     }
 }
@@ -198,11 +204,11 @@ fn failed(error: io::Error) -> BoardError {
     BoardError::Mame(error)
 }
 
-/// Gives the machine the time to come up: what is sent before is lost. A silent one is left to the
-/// first request.
-fn hear_first_byte(stream: &TcpStream) -> io::Result<()> {
+/// Waits until the machine has started, since bytes sent earlier are lost. If it sends nothing in
+/// time, the first request will report the error.
+fn wait_for_first_byte(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(BOOT))?;
+    stream.set_read_timeout(Some(BOOT_TIMEOUT))?;
     match stream.peek(&mut [0]) {
         Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(error)
@@ -211,26 +217,26 @@ fn hear_first_byte(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-fn find(profile: &Profile, name: Option<&str>) -> Result<&'static Machine, BoardError> {
+fn find(profile: &BoardProfile, name: Option<&str>) -> Result<&'static Machine, BoardError> {
     let is_meant = |machine: &&Machine| {
         machine.profile == profile.name && name.is_none_or(|name| machine.name == name)
     };
     MACHINES.iter().find(is_meant).ok_or_else(|| {
         let known = MACHINES.iter().map(|known| format!("{} for {}", known.name, known.profile));
         let known = known.collect::<Vec<_>>().join(", ");
-        BoardError::NoMachine(name.unwrap_or("any").to_owned(), profile.name.clone(), known)
+        BoardError::UnknownMachine(name.unwrap_or("any").to_owned(), profile.name.clone(), known)
     })
 }
 
-/// Returns the path of MAME, if it is installed.
+/// Returns the path of MAME if it is installed.
 #[must_use]
-pub fn program() -> Option<PathBuf> {
+pub fn find_mame() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).map(|folder| folder.join("mame"));
-    places.chain([PathBuf::from(GAMES)]).find(|place| place.is_file())
+    places.chain([PathBuf::from(DEBIAN_PATH)]).find(|place| place.is_file())
 }
 
-/// Writes the ROM chip as MAME wants it: over and over in each part that a jumper may choose.
+/// Writes the ROM file that MAME expects: a copy in each bank that jumpers can select.
 fn fill_sockets(folder: &Path, machine: &Machine, rom: &[u8]) -> io::Result<()> {
     let (chip, page) = machine.chip;
     let mut image = rom[..rom.len().min(page)].to_vec();

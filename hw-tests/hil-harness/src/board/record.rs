@@ -1,34 +1,37 @@
-//! Records what passes between the host and any board.
+//! Records the traffic between the host and any board in a transcript.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use rcflash_transport::time::{Duration, Instant};
-use rcflash_transport::{Capabilities, ControlLine, Passed, Transport};
+use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
-use super::transcript::{Entry, Event, FORMAT, Heading, Hex, MARK, Ready};
-use super::{Board, BoardError, Button, FaultCounts, Instruments};
-use crate::disk::{Disk, DiskFile, Found, Lines, is_marked};
+use super::transcript::{
+    HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
+    TranscriptEvent, TranscriptHeader,
+};
+use super::{Board, BoardError, FaultCounts, Instrumentation, ResetFn};
+use crate::file_system::{AppendFile, FileSystem, LineAppender, PathKind, has_magic};
 
-/// A transcript that is to be made.
+/// Options of a transcript to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recording {
-    /// Its file.
+pub struct RecordOptions {
+    /// The file to write.
     pub file: PathBuf,
-    /// The cases that the board will be asked for.
+    /// The names of the cases that the run requests.
     pub cases: Vec<String>,
-    /// Whether a file that is no transcript is replaced.
+    /// Whether a file that is not a transcript is replaced.
     pub force: bool,
 }
 
-impl Recording {
+impl RecordOptions {
     /// Returns the first line of the transcript.
     #[must_use]
-    pub fn heading(&self, board: &str, profile: &str, full: bool) -> Heading {
-        Heading {
-            transcript: FORMAT,
+    pub fn header(&self, board: &str, profile: &str, full: bool) -> TranscriptHeader {
+        TranscriptHeader {
+            transcript: TRANSCRIPT_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
             board: board.to_owned(),
             profile: profile.to_owned(),
@@ -41,82 +44,90 @@ impl Recording {
 /// A board whose line is recorded.
 pub struct RecordedBoard {
     board: Box<dyn Board>,
-    tape: Tape,
+    transcript: SharedTranscript,
 }
 
-/// Writer of the transcript. It is written line by line, so that what happened before a
-/// crash is there.
+/// The transcript's writer, shared by board and lines. Each event is written at once, so that a
+/// crash loses none.
 #[derive(Clone)]
-struct Tape(Arc<Mutex<Reel>>);
+struct SharedTranscript(Arc<Mutex<TranscriptWriter>>);
 
-struct Reel {
+struct TranscriptWriter {
     path: PathBuf,
-    lines: Lines,
-    began: Option<Instant>,
-    last: u64,
+    lines: LineAppender,
+    started: Option<Instant>,
+    last_us: u64,
 }
 
 impl RecordedBoard {
-    /// Begins a transcript. An earlier transcript of this name is replaced, another file only by
-    /// force.
+    /// Starts a transcript. Replaces an earlier transcript of this name; replaces another file
+    /// only if [`RecordOptions::force`] is set.
     ///
     /// # Errors
-    /// There is something else of this name, or the file can't be written.
+    /// Returns [`BoardError::NotATranscript`] if the path is taken by something else, and
+    /// [`BoardError::Transcript`] if the file can't be written.
     pub fn new(
         board: Box<dyn Board>,
-        disk: &dyn Disk,
-        recording: &Recording,
-        heading: &Heading,
+        file_system: &dyn FileSystem,
+        recording: &RecordOptions,
+        header: &TranscriptHeader,
     ) -> Result<Self, BoardError> {
         let path = &recording.file;
-        let mut lines = Lines::new(begin(disk, path, recording.force)?, 0);
-        // A power cut takes lines, but not the mark by which the file is known again.
-        write_line(&mut lines, heading)
-            .and_then(|()| lines.flush())
+        let mut lines = LineAppender::new(open_file(file_system, path, recording.force)?, 0);
+        // Lines may be lost in a power cut, but not the magic by which the file is recognised.
+        write_line(&mut lines, header)
+            .and_then(|()| lines.sync())
             .map_err(|error| BoardError::Transcript(path.clone(), error))?;
-        let reel = Reel { path: path.clone(), lines, began: None, last: 0 };
-        Ok(Self { board, tape: Tape(Arc::new(Mutex::new(reel))) })
+        let writer = TranscriptWriter { path: path.clone(), lines, started: None, last_us: 0 };
+        Ok(Self { board, transcript: SharedTranscript(Arc::new(Mutex::new(writer))) })
     }
 }
 
-/// Opens an empty file for a transcript.
-fn begin(disk: &dyn Disk, path: &Path, force: bool) -> Result<Box<dyn DiskFile>, BoardError> {
+/// Opens the file for a transcript, empty.
+fn open_file(
+    file_system: &dyn FileSystem,
+    path: &Path,
+    force: bool,
+) -> Result<Box<dyn AppendFile>, BoardError> {
     let failed = |error| BoardError::Transcript(path.to_owned(), error);
-    match disk.look(path).map_err(failed)? {
-        Found::Nothing => return disk.create(path).map_err(failed),
-        Found::File(_) if force => {}
-        Found::File(_) => {
-            let beginning = disk.beginning(path, MARK.len() as u64).map_err(failed)?;
-            if !is_marked(&beginning, MARK) {
-                return Err(BoardError::NoTranscript(path.to_owned()));
+    match file_system.path_kind(path).map_err(failed)? {
+        PathKind::Missing => return file_system.create(path).map_err(failed),
+        PathKind::File(_) if force => {}
+        PathKind::File(_) => {
+            let start =
+                file_system.read_prefix(path, TRANSCRIPT_MAGIC.len() as u64).map_err(failed)?;
+            if !has_magic(&start, TRANSCRIPT_MAGIC) {
+                return Err(BoardError::NotATranscript(path.to_owned()));
             }
         }
-        Found::Folder | Found::Other => return Err(BoardError::NoTranscript(path.to_owned())),
+        PathKind::Directory | PathKind::Other => {
+            return Err(BoardError::NotATranscript(path.to_owned()));
+        }
     }
-    let mut file = disk.open(path).map_err(failed)?;
-    file.cut(0).map_err(failed)?;
+    let mut file = file_system.open(path).map_err(failed)?;
+    file.truncate(0).map_err(failed)?;
     Ok(file)
 }
 
-fn write_line(lines: &mut Lines, line: &impl serde::Serialize) -> io::Result<()> {
-    lines.add(&(serde_json::to_string(line)? + "\n"))
+fn write_line(lines: &mut LineAppender, line: &impl serde::Serialize) -> io::Result<()> {
+    lines.append(&(serde_json::to_string(line)? + "\n"))
 }
 
-impl Tape {
+impl SharedTranscript {
     fn path(&self) -> PathBuf {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).path.clone()
     }
 
-    /// Notes an event; without a time it happened when the last one did.
-    fn note(&self, now: Option<Instant>, event: Event) -> io::Result<()> {
-        let mut reel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Records an event, at the time of the previous one if `now` is `None`.
+    fn record(&self, now: Option<Instant>, event: TranscriptEvent) -> io::Result<()> {
+        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(now) = now {
-            let began = *reel.began.get_or_insert(now);
-            reel.last = now.saturating_duration_since(began).as_micros() as u64;
+            let started = *writer.started.get_or_insert(now);
+            writer.last_us = now.saturating_duration_since(started).as_micros() as u64;
         }
-        let at = reel.last;
-        write_line(&mut reel.lines, &Entry { at, event }).map_err(|error| {
-            let path = reel.path.shown();
+        let at = writer.last_us;
+        write_line(&mut writer.lines, &TranscriptEntry { at, event }).map_err(|error| {
+            let path = writer.path.escaped();
             io::Error::new(error.kind(), format!("can't write the transcript {path}: {error}"))
         })
     }
@@ -130,55 +141,55 @@ impl Board for RecordedBoard {
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
         let opened = self.board.open();
         let (now, event) = match &opened {
-            Ok(line) => (Some(line.now()), Event::Opened {}),
-            Err(error) => (None, Event::NotOpened(error.to_string())),
+            Ok(line) => (Some(line.now()), TranscriptEvent::Opened {}),
+            Err(error) => (None, TranscriptEvent::OpenFailed(error.to_string())),
         };
-        // A run that is to be recorded and can't be is over: there is no use in another attempt.
-        let noted = self.tape.note(now, event);
+        // A run that can't be recorded ends: another attempt would fail as well.
+        let recorded = self.transcript.record(now, event);
         let line = opened?;
-        noted.map_err(|error| BoardError::Transcript(self.tape.path(), error))?;
-        Ok(Box::new(RecordedLine { line, tape: self.tape.clone() }))
+        recorded.map_err(|error| BoardError::Transcript(self.transcript.path(), error))?;
+        Ok(Box::new(RecordedLine { line, transcript: self.transcript.clone() }))
     }
 
-    fn button(&self) -> Option<Button> {
-        let press = self.board.button()?;
-        let tape = self.tape.clone();
+    fn reset_fn(&self) -> Option<ResetFn> {
+        let reset = self.board.reset_fn()?;
+        let transcript = self.transcript.clone();
         Some(Box::new(move || {
-            let _ = tape.note(None, Event::Reset {});
-            press();
+            let _ = transcript.record(None, TranscriptEvent::Reset {});
+            reset();
         }))
     }
 
-    fn instruments(&self) -> Option<&dyn Instruments> {
-        self.board.instruments()
+    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+        self.board.instrumentation()
     }
 
-    fn faults(&self) -> Option<FaultCounts> {
-        self.board.faults()
+    fn fault_counts(&self) -> Option<FaultCounts> {
+        self.board.fault_counts()
     }
 
-    fn rest(&mut self, time: Duration) {
-        self.board.rest(time);
+    fn sleep(&mut self, time: Duration) {
+        self.board.sleep(time);
     }
 
-    fn slowness(&self) -> u32 {
-        self.board.slowness()
+    fn slowdown_factor(&self) -> u32 {
+        self.board.slowdown_factor()
     }
 
-    fn note_recovered(&mut self) {
-        self.board.note_recovered();
+    fn on_recovered(&mut self) {
+        self.board.on_recovered();
     }
 
-    fn note_ready(&mut self, ready: &Ready) {
-        let _ = self.tape.note(None, Event::Ready(ready.clone()));
-        self.board.note_ready(ready);
+    fn on_ready(&mut self, ready: &RunningApplication) {
+        let _ = self.transcript.record(None, TranscriptEvent::Ready(ready.clone()));
+        self.board.on_ready(ready);
     }
 }
 
-/// A line that is recorded.
+/// A line whose traffic is recorded.
 struct RecordedLine {
     line: Box<dyn Transport + Send>,
-    tape: Tape,
+    transcript: SharedTranscript,
 }
 
 impl Transport for RecordedLine {
@@ -194,16 +205,16 @@ impl Transport for RecordedLine {
         self.line.now()
     }
 
-    fn passed(&self) -> Option<Passed> {
-        self.line.passed()
+    fn byte_counts(&self) -> Option<ByteCounts> {
+        self.line.byte_counts()
     }
 
-    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_line(line, on)
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.line.set_control_line(line, on)
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.obey_rts(obey)
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.set_flow_control(obey)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
@@ -211,68 +222,23 @@ impl Transport for RecordedLine {
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        let heard = self.line.read(buffer, timeout);
-        let event = match &heard {
-            Ok(0) => Event::Quiet {},
-            Ok(count) => Event::Heard(Hex(buffer[..*count].to_vec())),
-            Err(error) => Event::ReadFailed(error.to_string()),
+        let received = self.line.read(buffer, timeout);
+        let event = match &received {
+            Ok(0) => TranscriptEvent::ReadTimedOut {},
+            Ok(count) => TranscriptEvent::Received(HexBytes(buffer[..*count].to_vec())),
+            Err(error) => TranscriptEvent::ReadFailed(error.to_string()),
         };
-        self.tape.note(Some(self.line.now()), event)?;
-        heard
+        self.transcript.record(Some(self.line.now()), event)?;
+        received
     }
 
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         let sent = self.line.write(bytes, deadline);
         let event = match &sent {
-            Ok(()) => Event::Sent(Hex(bytes.to_vec())),
-            Err(error) => Event::WriteFailed(error.to_string()),
+            Ok(()) => TranscriptEvent::Sent(HexBytes(bytes.to_vec())),
+            Err(error) => TranscriptEvent::WriteFailed(error.to_string()),
         };
-        self.tape.note(Some(self.line.now()), event)?;
+        self.transcript.record(Some(self.line.now()), event)?;
         sent
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use board_simulator::Probe;
-    use firmware::profile::Profile;
-
-    use super::*;
-    use crate::board::DirectBoard;
-    use crate::disk::SimulatedDisk;
-
-    const FILE: &str = "tape";
-
-    fn begin_on(disk: &SimulatedDisk) -> Result<RecordedBoard, BoardError> {
-        let profile = Profile::named("rc2014-classic").expect("it ships");
-        let board = Box::new(DirectBoard::new(&profile, &[0x76], Probe::default()));
-        let recording = Recording { file: FILE.into(), cases: Vec::new(), force: false };
-        let heading = recording.heading("a board", &profile.name, false);
-        RecordedBoard::new(board, disk, &recording, &heading)
-    }
-
-    #[test]
-    fn a_transcript_is_recognised_after_a_power_cut_however_little_is_left() {
-        for seed in 0..100 {
-            let disk = SimulatedDisk::new(seed);
-            let mut board = begin_on(&disk).expect("a new file");
-            drop(board.open().expect("it is opened"));
-            drop(board);
-            disk.cut_power();
-            let content = disk.content(Path::new(FILE)).expect("its name was flushed");
-            assert!(content.starts_with(MARK), "{seed}: {content:?}");
-            begin_on(&disk).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        }
-    }
-
-    #[test]
-    fn a_torn_transcript_is_replaced_and_another_file_is_not() {
-        for (content, is_ours) in [(&b"{\"transc\0\0"[..], true), (b"", true), (b"{", false)] {
-            let disk = SimulatedDisk::new(1);
-            disk.put(Path::new(FILE), content);
-            assert_eq!(begin_on(&disk).is_ok(), is_ours, "{content:?}");
-            let left = disk.content(Path::new(FILE)).expect("it is there");
-            assert_eq!(left == content, !is_ours, "{content:?}");
-        }
     }
 }

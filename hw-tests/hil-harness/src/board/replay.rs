@@ -1,7 +1,6 @@
-//! Replays a transcript: the board says again what it said then, at the times of then, and nothing
-//! waits.
+//! Replays a transcript: returns the recorded replies at the recorded times, without waiting.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,38 +9,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::transcript::{Entry, Event, FORMAT, Heading, Ready};
+use super::transcript::{
+    RunningApplication, TRANSCRIPT_FORMAT, TranscriptEntry, TranscriptEvent, TranscriptHeader,
+};
 use super::{Board, BoardError};
 
-/// A board that only repeats what one said before.
+/// A board that replays a transcript.
 pub struct ReplayBoard {
     name: String,
-    ready: Option<Ready>,
-    script: Arc<Mutex<Script>>,
+    ready: Option<RunningApplication>,
+    reader: Arc<Mutex<TranscriptReader>>,
 }
 
 impl ReplayBoard {
-    /// Goes through a transcript, from where the board was ready if it ever was.
+    /// Opens a transcript and skips to where the board was ready, if it ever was.
     ///
     /// # Errors
-    /// The file can't be read or is no transcript.
+    /// Returns [`BoardError::Transcript`] if the file can't be read or is not a transcript.
     pub fn new(file: &Path) -> Result<Self, BoardError> {
-        let (_, mut script) = Script::begin(file)?;
-        let ready = script.find_ready()?;
+        let (_, mut reader) = TranscriptReader::open_file(file)?;
+        let ready = reader.find_ready()?;
         if ready.is_none() {
-            (_, script) = Script::begin(file)?;
+            (_, reader) = TranscriptReader::open_file(file)?;
         }
-        let name = format!("transcript {}", file.shown());
-        Ok(Self { name, ready, script: Arc::new(Mutex::new(script)) })
+        let name = format!("transcript {}", file.escaped());
+        Ok(Self { name, ready, reader: Arc::new(Mutex::new(reader)) })
     }
 }
 
-/// Returns the head of a transcript.
+/// Returns the header of a transcript.
 ///
 /// # Errors
-/// The file can't be read or is no transcript.
-pub fn heading(file: &Path) -> Result<Heading, BoardError> {
-    Script::begin(file).map(|(heading, _)| heading)
+/// Returns [`BoardError::Transcript`] if the file can't be read or is not a transcript.
+pub fn read_header(file: &Path) -> Result<TranscriptHeader, BoardError> {
+    TranscriptReader::open_file(file).map(|(header, _)| header)
 }
 
 impl Board for ReplayBoard {
@@ -50,81 +51,84 @@ impl Board for ReplayBoard {
     }
 
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-        let mut script = lock(&self.script);
-        script.open().map_err(|error| BoardError::Transcript(script.file.clone(), error))?;
-        Ok(Box::new(ReplayedLine { name: self.name.clone(), script: Arc::clone(&self.script) }))
+        let mut reader = lock(&self.reader);
+        reader.open().map_err(|error| BoardError::Transcript(reader.file.clone(), error))?;
+        Ok(Box::new(ReplayedLine { name: self.name.clone(), reader: Arc::clone(&self.reader) }))
     }
 
-    fn rest(&mut self, time: Duration) {
-        lock(&self.script).now += time.as_micros() as u64;
+    fn sleep(&mut self, time: Duration) {
+        lock(&self.reader).now += time.as_micros() as u64;
     }
 
-    fn take_ready(&mut self) -> Option<Ready> {
+    fn take_preloaded(&mut self) -> Option<RunningApplication> {
         self.ready.take()
     }
 }
 
-fn lock(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
-    script.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(reader: &Mutex<TranscriptReader>) -> MutexGuard<'_, TranscriptReader> {
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Most bytes of a line: what passes over a line at once has some hundreds.
-const LONGEST: u64 = 1 << 20;
+/// Most bytes in a line of the file; a read or write has some hundreds.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// The latest time of an entry, in microseconds: waits are added to it.
-const LATEST: u64 = 30 * 365 * 86_400 * 1_000_000;
+/// The latest time of an entry, in microseconds, so that adding a timeout can't overflow.
+const MAX_TIMESTAMP_US: u64 = 30 * 365 * 86_400 * 1_000_000;
 
-/// Reads a line; nothing at the end.
+/// Reads a line; returns `None` at the end of the file.
 fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<String>> {
     let mut line = Vec::new();
-    lines.take(LONGEST).read_until(b'\n', &mut line)?;
-    if line.len() as u64 == LONGEST {
-        let problem = format!("a line has {LONGEST} bytes or more");
+    lines.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == MAX_LINE_BYTES {
+        let problem = format!("a line has {MAX_LINE_BYTES} bytes or more");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
     }
     Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
 }
 
-/// Position in the transcript.
-struct Script {
+/// Reads a transcript and tracks the replayed time.
+struct TranscriptReader {
     file: PathBuf,
     lines: BufReader<File>,
-    /// The line of the file that was read last.
-    number: u64,
-    next: Option<Entry>,
-    /// Whether the line is open where the script begins.
+    /// Number of the line read last.
+    line_number: u64,
+    next: Option<TranscriptEntry>,
+    /// Whether the line was already open where the replay starts.
     is_open: bool,
-    began: Instant,
-    /// Microseconds since then.
+    started: Instant,
+    /// Microseconds since `started`.
     now: u64,
 }
 
-impl Script {
-    fn begin(file: &Path) -> Result<(Heading, Self), BoardError> {
+impl TranscriptReader {
+    fn open_file(file: &Path) -> Result<(TranscriptHeader, Self), BoardError> {
         let failed = |error| BoardError::Transcript(file.to_owned(), error);
         let mut lines = BufReader::new(File::open(file).map_err(failed)?);
         let first = next_line(&mut lines).map_err(failed)?.unwrap_or_default();
-        let heading: Heading =
+        let header: TranscriptHeader =
             serde_json::from_str(&first).map_err(|error| failed(error.into()))?;
-        if heading.transcript != FORMAT {
-            let problem =
-                format!("it has format {}, this program reads {FORMAT}", heading.transcript);
+        if header.transcript != TRANSCRIPT_FORMAT {
+            let problem = format!(
+                "it has format {}, this program reads {TRANSCRIPT_FORMAT}",
+                header.transcript
+            );
             return Err(failed(io::Error::other(problem)));
         }
         let file = file.to_owned();
-        let began = Instant::now();
-        let script = Self { file, lines, number: 1, next: None, is_open: false, began, now: 0 };
-        Ok((heading, script))
+        let started = Instant::now();
+        let reader =
+            Self { file, lines, line_number: 1, next: None, is_open: false, started, now: 0 };
+        Ok((header, reader))
     }
 
-    /// Goes on behind the place where the board was ready.
-    fn find_ready(&mut self) -> Result<Option<Ready>, BoardError> {
+    /// Skips to after the first entry that the board was ready; returns `None` if there is none.
+    fn find_ready(&mut self) -> Result<Option<RunningApplication>, BoardError> {
         loop {
             let entry =
                 self.take().map_err(|error| BoardError::Transcript(self.file.clone(), error))?;
             match entry {
                 None => return Ok(None),
-                Some(Entry { at, event: Event::Ready(ready) }) => {
+                Some(TranscriptEntry { at, event: TranscriptEvent::Ready(ready) }) => {
                     (self.now, self.is_open) = (at, true);
                     return Ok(Some(ready));
                 }
@@ -133,12 +137,12 @@ impl Script {
         }
     }
 
-    /// The next entry, which stays the next one.
-    fn peek(&mut self) -> io::Result<Option<&mut Entry>> {
+    /// Returns the next entry without consuming it.
+    fn peek(&mut self) -> io::Result<Option<&mut TranscriptEntry>> {
         if self.next.is_none()
             && let Some(line) = next_line(&mut self.lines)?
         {
-            self.number += 1;
+            self.line_number += 1;
             self.next = self.entry(&line)?;
         }
         Ok(self.next.as_mut())
@@ -146,21 +150,23 @@ impl Script {
 
     /// Reads an entry; nothing if the transcript ends in the middle of it, where the program that
     /// wrote it did.
-    fn entry(&self, line: &str) -> io::Result<Option<Entry>> {
-        let damaged = |why: &dyn std::fmt::Display| {
-            let (file, number) = (self.file.shown(), self.number);
-            let problem = format!("{file}:{number}: a damaged line: {why}");
+    fn entry(&self, line: &str) -> io::Result<Option<TranscriptEntry>> {
+        let damaged = |reason: &dyn std::fmt::Display| {
+            let (file, line_number) = (self.file.escaped(), self.line_number);
+            let problem = format!("{file}:{line_number}: a damaged line: {reason}");
             Err(io::Error::new(io::ErrorKind::InvalidData, problem))
         };
-        match serde_json::from_str::<Entry>(line) {
-            Ok(entry) if entry.at > LATEST => damaged(&"its time is more than thirty years"),
+        match serde_json::from_str::<TranscriptEntry>(line) {
+            Ok(entry) if entry.at > MAX_TIMESTAMP_US => {
+                damaged(&"its time is later than thirty years")
+            }
             Ok(entry) => Ok(Some(entry)),
             Err(error) if line.ends_with('\n') => damaged(&error),
             Err(_) => Ok(None),
         }
     }
 
-    fn take(&mut self) -> io::Result<Option<Entry>> {
+    fn take(&mut self) -> io::Result<Option<TranscriptEntry>> {
         self.peek()?;
         Ok(self.next.take())
     }
@@ -169,20 +175,23 @@ impl Script {
         if std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        while let Some(Entry { at, event }) = self.take()? {
+        while let Some(TranscriptEntry { at, event }) = self.take()? {
             self.now = self.now.max(at);
             match event {
-                Event::Opened {} => return Ok(()),
-                Event::NotOpened(why) => return Err(io::Error::other(why)),
-                Event::Heard(_) | Event::Quiet {} | Event::Reset {} | Event::ReadFailed(_) => {}
-                other => return Err(self.diverged(&format!("{other:?}"), "opens the line")),
+                TranscriptEvent::Opened {} => return Ok(()),
+                TranscriptEvent::OpenFailed(reason) => return Err(io::Error::other(reason)),
+                TranscriptEvent::Received(_)
+                | TranscriptEvent::ReadTimedOut {}
+                | TranscriptEvent::Reset {}
+                | TranscriptEvent::ReadFailed(_) => {}
+                other => return Err(self.divergence_error(&format!("{other:?}"), "opens the line")),
             }
         }
         Err(io::Error::other("it ends before the line is opened"))
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        self.skip_remarks()?;
+        self.skip_annotations()?;
         let now = self.now;
         let Some(entry) = self.peek()? else {
             self.now = now + timeout.as_micros() as u64;
@@ -190,19 +199,19 @@ impl Script {
         };
         let at = entry.at.max(now);
         let count = match &mut entry.event {
-            Event::Heard(bytes) if bytes.0.len() > buffer.len() => {
+            TranscriptEvent::Received(bytes) if bytes.0.len() > buffer.len() => {
                 let rest = bytes.0.split_off(buffer.len());
                 buffer.copy_from_slice(&bytes.0);
                 bytes.0 = rest;
                 self.now = at;
                 return Ok(buffer.len());
             }
-            Event::Heard(bytes) => {
+            TranscriptEvent::Received(bytes) => {
                 buffer[..bytes.0.len()].copy_from_slice(&bytes.0);
                 Ok(bytes.0.len())
             }
-            Event::Quiet {} => Ok(0),
-            Event::ReadFailed(why) => Err(io::Error::other(std::mem::take(why))),
+            TranscriptEvent::ReadTimedOut {} => Ok(0),
+            TranscriptEvent::ReadFailed(reason) => Err(io::Error::other(std::mem::take(reason))),
             _ => {
                 self.now = now + timeout.as_micros() as u64;
                 return Ok(0);
@@ -215,34 +224,43 @@ impl Script {
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let entry = self.take()?;
-            let Some(Entry { at, event }) = entry else {
-                return Err(io::Error::other(format!("{} ends here", self.file.shown())));
+            let Some(TranscriptEntry { at, event }) = entry else {
+                return Err(io::Error::other(format!("{} ends here", self.file.escaped())));
             };
             self.now = self.now.max(at);
             match event {
-                Event::Sent(sent) if bytes.starts_with(&sent.0) => bytes = &bytes[sent.0.len()..],
-                Event::WriteFailed(why) => return Err(io::Error::other(why)),
-                Event::Quiet {} | Event::Reset {} | Event::Ready(_) => {}
+                TranscriptEvent::Sent(sent) if bytes.starts_with(&sent.0) => {
+                    bytes = &bytes[sent.0.len()..]
+                }
+                TranscriptEvent::WriteFailed(reason) => return Err(io::Error::other(reason)),
+                TranscriptEvent::ReadTimedOut {}
+                | TranscriptEvent::Reset {}
+                | TranscriptEvent::Ready(_) => {}
                 other => {
-                    return Err(
-                        self.diverged(&format!("{other:02X?}"), &format!("sends {bytes:02X?}"))
-                    );
+                    return Err(self.divergence_error(
+                        &format!("{other:02X?}"),
+                        &format!("sends {bytes:02X?}"),
+                    ));
                 }
             }
         }
         Ok(())
     }
 
-    fn skip_remarks(&mut self) -> io::Result<()> {
-        while let Some(Entry { event: Event::Reset {} | Event::Ready(_), .. }) = self.peek()? {
+    fn skip_annotations(&mut self) -> io::Result<()> {
+        while let Some(TranscriptEntry {
+            event: TranscriptEvent::Reset {} | TranscriptEvent::Ready(_),
+            ..
+        }) = self.peek()?
+        {
             self.next = None;
         }
         Ok(())
     }
 
-    fn diverged(&self, then: &str, now: &str) -> io::Error {
-        let file = self.file.shown();
-        let line = self.number;
+    fn divergence_error(&self, then: &str, now: &str) -> io::Error {
+        let file = self.file.escaped();
+        let line = self.line_number;
         io::Error::other(format!(
             "{file}:{line}: the host {now}, but when this was recorded it was {then}; replay with the same cases \
              and options, and with the program that recorded it"
@@ -250,10 +268,10 @@ impl Script {
     }
 }
 
-/// The line of a board that was.
+/// The line of a [`ReplayBoard`].
 struct ReplayedLine {
     name: String,
-    script: Arc<Mutex<Script>>,
+    reader: Arc<Mutex<TranscriptReader>>,
 }
 
 impl Transport for ReplayedLine {
@@ -262,16 +280,16 @@ impl Transport for ReplayedLine {
     }
 
     fn now(&self) -> Instant {
-        let script = lock(&self.script);
-        script.began + Duration::from_micros(script.now)
+        let reader = lock(&self.reader);
+        reader.started + Duration::from_micros(reader.now)
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-        lock(&self.script).read(buffer, timeout)
+        lock(&self.reader).read(buffer, timeout)
     }
 
     fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
-        lock(&self.script).write(bytes)
+        lock(&self.reader).write(bytes)
     }
 }
 
@@ -281,16 +299,16 @@ mod tests {
 
     const HEADING: &str = "{\"transcript\":1,\"program\":\"a test\",\"board\":\"b\",\"profile\":\"p\",\"cases\":[]}\n";
 
-    /// The error of a replay that opens the line and listens.
+    /// Returns the error of a replay that opens the line and reads.
     fn played(lines: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("tape");
         std::fs::write(&file, format!("{HEADING}{lines}")).expect("it is written");
         let played = ReplayBoard::new(&file).and_then(|mut board| {
             let mut line = board.open()?;
-            let mut listen = || line.read(&mut [0; 9], Duration::from_secs(1));
-            let heard = (0..4).try_for_each(|_| listen().map(|_| ()));
-            heard.map_err(|error| BoardError::Transcript(file.clone(), error))
+            let mut read = || line.read(&mut [0; 9], Duration::from_secs(1));
+            let received = (0..4).try_for_each(|_| read().map(|_| ()));
+            received.map_err(|error| BoardError::Transcript(file.clone(), error))
         });
         played.err().map(|error| error.to_string())
     }

@@ -1,11 +1,11 @@
 //! A real board at a serial device.
 
-use rcflash_rig::{Place, Rig};
+use rcflash_rig::{LabgridPlace, Rig};
 use rcflash_transport::Transport;
 
-use super::{Board, BoardError, Button};
+use super::{Board, BoardError, ResetFn};
 
-/// A board of which nothing is known but its line.
+/// A board reached through a serial device.
 #[derive(Debug, Clone)]
 pub struct SerialBoard {
     rig: Rig,
@@ -13,7 +13,7 @@ pub struct SerialBoard {
 }
 
 impl SerialBoard {
-    /// The board of this rig, at `baud` if the rig has no speed of its own. Nothing is opened yet.
+    /// Creates the board of a rig, at `baud` unless the rig names a speed. Opens nothing.
     #[must_use]
     pub fn new(rig: Rig, baud: u32) -> Self {
         Self { rig, baud }
@@ -29,9 +29,9 @@ impl Board for SerialBoard {
         Ok(self.rig.open(self.baud)?)
     }
 
-    fn button(&self) -> Option<Button> {
-        let place = self.rig.reset.place.clone().filter(Place::has_reset)?;
-        // A driver that fails leaves the board as it is, which the next attempt finds out.
+    fn reset_fn(&self) -> Option<ResetFn> {
+        let place = self.rig.reset.labgrid.clone().filter(LabgridPlace::has_reset)?;
+        // If the driver fails, the board is not reset, and the next attempt to reach it fails.
         Some(Box::new(move || drop(place.reset())))
     }
 }

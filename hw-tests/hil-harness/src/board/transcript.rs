@@ -1,6 +1,7 @@
-//! Transcripts: all that passed between host and board, with times, as lines of JSON.
+//! Transcripts: the traffic between host and board with times, as lines of JSON.
 //!
-//! The first line is the [`Heading`], each other line an [`Entry`]. docs/TESTING.md describes them.
+//! The first line is a [`TranscriptHeader`], each other line a [`TranscriptEntry`]. docs/TESTING.md
+//! describes them.
 
 use std::fmt::Write;
 
@@ -8,14 +9,14 @@ use firmware_wire::Identity;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The version of the format.
-pub const FORMAT: u32 = 1;
-/// The first bytes of a transcript, by which it is recognised.
-pub(crate) const MARK: &[u8] = b"{\"transcript\":";
+pub const TRANSCRIPT_FORMAT: u32 = 1;
+/// The first bytes of a transcript.
+pub(super) const TRANSCRIPT_MAGIC: &[u8] = b"{\"transcript\":";
 
-/// The heading of a transcript.
+/// The first line of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heading {
-    /// [`FORMAT`].
+pub struct TranscriptHeader {
+    /// [`TRANSCRIPT_FORMAT`].
     pub transcript: u32,
     /// The program that recorded it, with its version.
     pub program: String,
@@ -23,9 +24,9 @@ pub struct Heading {
     pub board: String,
     /// The name of its profile.
     pub profile: String,
-    /// The names of the cases that it was asked for.
+    /// The names of the requested cases.
     pub cases: Vec<String>,
-    /// Whether it was asked for every byte; transcripts without it were.
+    /// Whether the run requested every byte; `true` in transcripts that lack the field.
     #[serde(default = "always")]
     pub full: bool,
 }
@@ -34,56 +35,59 @@ fn always() -> bool {
     true
 }
 
-/// Something that happened.
+/// An event with its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// When, in microseconds since the line was first opened.
+pub struct TranscriptEntry {
+    /// Microseconds since the line was first opened.
     pub at: u64,
     /// The event.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: TranscriptEvent,
 }
 
-/// An event.
+/// An event on the line or the board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum TranscriptEvent {
     /// The line was opened.
     Opened {},
-    /// It could not be.
-    NotOpened(String),
+    /// The line could not be opened, with the reason.
+    #[serde(rename = "not_opened")]
+    OpenFailed(String),
     /// The host sent bytes.
-    Sent(Hex),
-    /// It heard some.
-    Heard(Hex),
-    /// It listened, and nothing came.
-    Quiet {},
-    /// The line failed while the host listened.
+    Sent(HexBytes),
+    /// The host received bytes.
+    #[serde(rename = "heard")]
+    Received(HexBytes),
+    /// A read returned no bytes within its timeout.
+    #[serde(rename = "quiet")]
+    ReadTimedOut {},
+    /// A read failed, with the reason.
     ReadFailed(String),
-    /// The line failed while the host sent.
+    /// A write failed, with the reason.
     WriteFailed(String),
-    /// The host pressed the reset button.
+    /// The host reset the board.
     Reset {},
-    /// The board was ready to be questioned.
-    Ready(Ready),
+    /// The board was ready for requests.
+    Ready(RunningApplication),
 }
 
-/// A board ready to be questioned.
+/// The application on a board that is ready for requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ready {
-    /// The program that runs on it.
+pub struct RunningApplication {
+    /// The application's identity.
     pub application: Identity,
-    /// The routines of the user's own in it.
+    /// The routines in it that come from the user's own sources.
     pub own: Vec<String>,
-    /// The sequence number used last.
+    /// The last sequence number used.
     pub seq: u8,
 }
 
-/// Bytes, written as hexadecimal digits.
+/// Bytes, serialized as hexadecimal digits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hex(pub Vec<u8>);
+pub struct HexBytes(pub Vec<u8>);
 
-impl Serialize for Hex {
+impl Serialize for HexBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = String::with_capacity(2 * self.0.len());
         for byte in &self.0 {
@@ -93,16 +97,17 @@ impl Serialize for Hex {
     }
 }
 
-impl<'de> Deserialize<'de> for Hex {
+impl<'de> Deserialize<'de> for HexBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let wrong = || serde::de::Error::custom("bytes are pairs of hexadecimal digits");
+        let invalid =
+            || serde::de::Error::custom("invalid bytes: expected pairs of hexadecimal digits");
         if !text.len().is_multiple_of(2) || !text.is_ascii() {
-            return Err(wrong());
+            return Err(invalid());
         }
         let digits = (0..text.len()).step_by(2).map(|at| &text[at..at + 2]);
         let bytes: Result<_, _> = digits.map(|pair| u8::from_str_radix(pair, 16)).collect();
-        bytes.map(Self).map_err(|_| wrong())
+        bytes.map(Self).map_err(|_| invalid())
     }
 }
 
@@ -112,20 +117,21 @@ mod tests {
 
     #[test]
     fn an_entry_is_one_line_that_people_can_read() {
-        let entry = Entry { at: 1500, event: Event::Sent(Hex(vec![0, 0xA5])) };
+        let entry =
+            TranscriptEntry { at: 1500, event: TranscriptEvent::Sent(HexBytes(vec![0, 0xA5])) };
         let line = serde_json::to_string(&entry).expect("JSON");
         assert_eq!(line, r#"{"at":1500,"sent":"00A5"}"#);
-        assert_eq!(serde_json::from_str::<Entry>(&line).expect("the same"), entry);
-        let quiet = Entry { at: 2, event: Event::Quiet {} };
+        assert_eq!(serde_json::from_str::<TranscriptEntry>(&line).expect("the same"), entry);
+        let quiet = TranscriptEntry { at: 2, event: TranscriptEvent::ReadTimedOut {} };
         let line = serde_json::to_string(&quiet).expect("JSON");
-        assert_eq!(serde_json::from_str::<Entry>(&line).expect("the same"), quiet);
+        assert_eq!(serde_json::from_str::<TranscriptEntry>(&line).expect("the same"), quiet);
     }
 
     #[test]
-    fn what_is_no_hexadecimal_is_refused() {
+    fn bytes_that_are_not_hexadecimal_are_refused() {
         for text in [r#"{"at":1,"sent":"0"}"#, r#"{"at":1,"sent":"0g"}"#, r#"{"at":1,"sent":"é"}"#]
         {
-            assert!(serde_json::from_str::<Entry>(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<TranscriptEntry>(text).is_err(), "{text}");
         }
     }
 }

@@ -1,81 +1,83 @@
-//! Writes the report of a run: at its start, so that one that is killed leaves no other's, and at
-//! its end.
+//! Writes the report of a run at its start, so that a killed run leaves no report of an earlier
+//! one, and at its end.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use rcflash_transport::time::Instant;
 
-use cli_support::exit::Failure;
+use cli_support::exit::CommandError;
 
-use super::{Done, Keeper, Settings, Surroundings};
-use crate::disk::Disk;
-use crate::live::Plan;
-use crate::report::{Gathered, Report, prepare_folder, write};
-use crate::results::{Clock, Head};
+use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
+use crate::file_system::FileSystem;
+use crate::live::BoardConfig;
+use crate::report::{Report, WorstResults, prepare_folder, write_files};
+use crate::results::{Clock, RunHeader};
 
-/// The report of a run under way.
+/// Writes the report of a run.
 pub struct Reporter<'a> {
-    settings: &'a Settings,
-    disk: &'a dyn Disk,
+    config: &'a RunConfig,
+    file_system: &'a dyn FileSystem,
     clock: Clock,
-    began: Instant,
+    started: Instant,
     /// The report.
     pub report: Report,
 }
 
 impl<'a> Reporter<'a> {
-    /// Begins a report: all cases are not run yet.
-    pub(super) fn begin(
-        settings: &'a Settings,
-        head: Head,
-        plan: Option<&Plan>,
-        here: &Surroundings<'a>,
-    ) -> Result<Self, Failure> {
-        let mut report = Report::begin(head, settings.arguments.clone(), SystemTime::now());
+    /// Writes a report in which no case has been run.
+    pub(super) fn start(
+        config: &'a RunConfig,
+        head: RunHeader,
+        plan: Option<&BoardConfig>,
+        ctx: &RunContext<'a>,
+    ) -> Result<Self, CommandError> {
+        let mut report = Report::new(head, config.arguments.clone(), SystemTime::now());
         if let Some(plan) = plan {
-            report.note_board(&plan.profile, &settings.board);
+            report.set_planned_board(&plan.profile, &config.board);
         }
-        let clock = Arc::clone(&here.clock);
-        let began = clock();
-        let mut reporter = Self { settings, disk: here.disk, clock, began, report };
-        if let Some(folder) = &settings.report {
-            prepare_folder(here.disk, folder, settings.force)?;
+        let clock = Arc::clone(&ctx.clock);
+        let started = clock();
+        let mut reporter = Self { config, file_system: ctx.file_system, clock, started, report };
+        if let Some(folder) = &config.report {
+            prepare_folder(ctx.file_system, folder, config.force)?;
         }
-        reporter.write(Gathered::default(), true)?;
+        reporter.write(WorstResults::default(), true)?;
         Ok(reporter)
     }
 
-    /// Writes the report of a run that has ended so. A failure of the run is graver than one of the
-    /// report, whose message is added then.
+    /// Writes the final report. If both the run and the report failed, returns the run's failure
+    /// with both messages.
     pub(super) fn finish(
         mut self,
-        keeper: Keeper,
-        outcome: Result<Done, Failure>,
-    ) -> Result<Done, Failure> {
+        recorder: ResultRecorder,
+        outcome: Result<FinishedRun, CommandError>,
+    ) -> Result<FinishedRun, CommandError> {
         if let Err(failure) = &outcome {
-            self.report.note_failure(&failure.message);
+            self.report.set_failure(&failure.message);
         }
-        let written = self.write(keeper.gathered.unwrap_or_default(), outcome.is_err());
+        let written = self.write(recorder.worst_results.unwrap_or_default(), outcome.is_err());
         match (outcome, written) {
             (Ok(done), Err(error)) if done.exit_code() == 0 => Err(error),
-            (Ok(done), Err(error)) => Ok(Done { report_failure: Some(error.message), ..done }),
+            (Ok(done), Err(error)) => {
+                Ok(FinishedRun { report_failure: Some(error.message), ..done })
+            }
             (Err(failure), Err(error)) => {
                 let message = format!("{}; {}", failure.message, error.message);
-                Err(Failure { message, ..failure })
+                Err(CommandError { message, ..failure })
             }
             (outcome, Ok(())) => outcome,
         }
     }
 
-    /// Writes the files; the cases that are missing had no turn where the run was broken off.
-    fn write(&mut self, gathered: Gathered, is_broken_off: bool) -> Result<(), Failure> {
-        let Some(folder) = &self.settings.report else { return Ok(()) };
-        let cases = gathered.finish(if is_broken_off { &self.settings.cases } else { &[] });
-        let took = (self.clock)().saturating_duration_since(self.began);
-        let baseline = self.settings.baseline.as_deref();
+    /// Writes the files. If the run was aborted, cases without a result are listed as not run.
+    fn write(&mut self, results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
+        let Some(folder) = &self.config.report else { return Ok(()) };
+        let cases = results.finish(if is_aborted { &self.config.cases } else { &[] });
+        let took = (self.clock)().saturating_duration_since(self.started);
+        let baseline = self.config.baseline.as_deref();
         self.report.baseline = baseline.map(|earlier| earlier.compare_all(&cases));
-        self.report.note_cases(cases, took, &self.settings.inspect);
-        Ok(write(&self.report, self.disk, folder)?)
+        self.report.set_cases(cases, took, &self.config.follow_up);
+        Ok(write_files(&self.report, self.file_system, folder)?)
     }
 }

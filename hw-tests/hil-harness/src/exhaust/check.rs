@@ -1,5 +1,5 @@
-//! Goes through a space, boards against reference, a stretch at a time, and finds the first array
-//! on which they differ.
+//! Compares boards with the reference over a space of arrays, chunk by chunk, and bisects to the
+//! first mismatch.
 
 use std::collections::BTreeMap;
 use std::iter::Enumerate;
@@ -9,162 +9,167 @@ use std::sync::mpsc::{IntoIter, Receiver, Sender, SyncSender, channel, sync_chan
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use firmware_wire::{BINS, ExhaustRequest, StepRecord, capability};
+use firmware_wire::{ExhaustRequest, RESIDUE_BINS, StepRecord, capability};
 use rcflash_link::LinkError;
 
-use super::expect::Expected;
-use super::space::Arrays;
-use crate::answers::{Counted, Traced};
+use super::expect::ExpectedChunk;
+use super::space::ArraySpace;
 use crate::live::LiveBoard;
+use crate::responses::{ExchangeResponse, ExhaustResponse};
 use sargon_corpus::encode;
 
-/// Arrays a request: few enough that a board that dies is given up within ten seconds.
-pub const STRETCH: u16 = 2048;
-/// Stretches that the reference works ahead of the board.
-const AHEAD: usize = 64;
+/// Arrays per request: few enough that a request to a dead board times out within ten seconds.
+pub const CHUNK_ARRAYS: u16 = 2048;
+/// Chunks that the reference computes ahead of the boards.
+const MAX_CHUNKS_AHEAD: usize = 64;
 
 /// The arrays to check.
 #[derive(Debug, Clone)]
-pub struct Goal {
+pub struct ExhaustPlan {
     /// The space.
-    pub arrays: Arrays,
-    /// The arrays' numbers.
+    pub arrays: ArraySpace,
+    /// Numbers of the arrays.
     pub range: Range<u32>,
-    /// CRC-32 of the residues before the first.
+    /// CRC-32 of the residues before the range.
     pub crc: u32,
 }
 
-/// T-states of XCHNG.
+/// Statistics of the T-states of XCHNG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
-    /// The quickest exchange.
-    pub least: u64,
-    /// The slowest.
-    pub most: u64,
-    /// All together.
+pub struct TStateStats {
+    /// T-states of the fastest exchange.
+    pub min: u64,
+    /// T-states of the slowest exchange.
+    pub max: u64,
+    /// Sum of the T-states.
     pub sum: u64,
-    /// The number of exchanges.
-    pub exchanges: u64,
+    /// Number of exchanges.
+    pub count: u64,
 }
 
-/// Results over the arrays on which board and reference agree.
+/// Totals of the arrays on which board and reference agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Totals {
-    /// The number of arrays, from the first on.
+pub struct ExhaustTotals {
+    /// Number of arrays, from the start of the range.
     pub arrays: u32,
-    /// CRC-32 of their residues and those before.
+    /// CRC-32 of the residues up to the last of them.
     pub crc: u32,
-    /// Counts of each residue from 0 to 10.
-    pub histogram: [u64; BINS],
-    /// Counts of residues above and below minimax.
+    /// Numbers of arrays with residues 0 to 10.
+    pub histogram: [u64; RESIDUE_BINS],
+    /// Numbers of arrays with residues above and below minimax.
     pub off_minimax: (u32, u32),
-    /// Times of the exchanges, where the board can count them.
-    pub times: Option<Times>,
+    /// T-states of the exchanges, if the boards are simulated.
+    pub times: Option<TStateStats>,
 }
 
-/// The first array on which they differ.
+/// The first array on which board and reference differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// Its number.
+pub struct FirstMismatch {
+    /// Number of the array.
     pub number: u32,
-    /// The board's word when it counted to the array by itself; `None` for a residue over 10.
+    /// Residue in the histogram of EXHAUST; `None` if over 10.
     pub counted: Option<u8>,
-    /// The board's word when it was given the array.
-    pub traced: Traced,
-    /// The steps by the board's TRACE, a second program; empty where the board has none.
+    /// Reply to EXCHANGE for the same array.
+    pub traced: ExchangeResponse,
+    /// Steps in the reply to TRACE, a second program on the board; empty if it does not implement
+    /// TRACE.
     pub steps: Vec<StepRecord>,
 }
 
-/// Reason for which a check ended.
+/// How a check ended.
 #[derive(Debug)]
-pub enum CheckEnd {
-    /// All arrays had their turn.
+pub enum ExhaustEnd {
+    /// All arrays were compared.
     Complete,
     /// The user stopped it.
     Interrupted,
     /// Board and reference differ.
-    Differs(Box<Finding>),
-    /// The board did not answer.
+    Differs(Box<FirstMismatch>),
+    /// The board did not reply.
     BoardLost(LinkError),
 }
 
-/// Goes through the arrays up to the first difference. The boards are alike, and each takes the
-/// next stretch when it has done one. `progress` hears how many arrays are done.
-pub fn check(
+/// Compares the arrays of `plan` up to the first difference. The boards must be equal; each takes
+/// the next chunk when it has finished one. `on_progress` is called with the number of compared
+/// arrays.
+pub fn check_arrays(
     boards: &mut [LiveBoard],
-    goal: &Goal,
+    plan: &ExhaustPlan,
     interrupted: &AtomicBool,
-    progress: impl FnMut(u32),
-) -> (Totals, CheckEnd) {
-    let mut totals = Totals::new(goal.crc);
-    // The reference works ahead on a thread of its own, so that no board need wait for it. The
-    // bound limits the memory; a receiver that is dropped ends the thread.
-    let (send, expected) = sync_channel(AHEAD);
-    let stretches = Stretches(Mutex::new(Some(expected.into_iter().enumerate())));
+    on_progress: impl FnMut(u32),
+) -> (ExhaustTotals, ExhaustEnd) {
+    let mut totals = ExhaustTotals::new(plan.crc);
+    // The reference runs ahead in its own thread, so that no board waits for it. The bound limits
+    // memory; dropping the receiver ends the thread.
+    let (send, expected) = sync_channel(MAX_CHUNKS_AHEAD);
+    let chunks = ChunkQueue(Mutex::new(Some(expected.into_iter().enumerate())));
     let stop = thread::scope(|scope| {
-        scope.spawn(move || foresee(goal, &send));
-        let (tell, answers) = channel();
+        scope.spawn(move || compute_expected(plan, &send));
+        let (sender, results) = channel();
         for live in &mut *boards {
-            let (stretches, tell) = (&stretches, tell.clone());
-            scope.spawn(move || answer_all(live, &goal.arrays, stretches, &tell));
+            let (chunks, sender) = (&chunks, sender.clone());
+            scope.spawn(move || run_chunks(live, &plan.arrays, chunks, &sender));
         }
-        drop(tell);
-        let stop = compare(&answers, &mut totals, interrupted, progress);
-        stretches.end();
+        drop(sender);
+        let stop = compare_chunks(&results, &mut totals, interrupted, on_progress);
+        chunks.close();
         stop
     });
     let ended = match (stop, boards.first_mut()) {
-        (Stop::At(end), _) => end,
-        (Stop::Differs(_), None) => CheckEnd::Complete,
-        (Stop::Differs(answer), Some(live)) => {
-            let found = find(live, &goal.arrays, &answer.stretch, answer.histogram);
-            found.map_or_else(CheckEnd::BoardLost, |finding| CheckEnd::Differs(Box::new(finding)))
+        (StopReason::At(end), _) => end,
+        (StopReason::Differs(_), None) => ExhaustEnd::Complete,
+        (StopReason::Differs(result), Some(live)) => {
+            let found = bisect_mismatch(live, &plan.arrays, &result.chunk, result.histogram);
+            found.map_or_else(ExhaustEnd::BoardLost, |finding| {
+                ExhaustEnd::Differs(Box::new(finding))
+            })
         }
     };
     (totals, ended)
 }
 
-/// The stretches that no board has taken yet.
-struct Stretches(Mutex<Option<Enumerate<IntoIter<Expected>>>>);
+/// The chunks that no board has taken.
+struct ChunkQueue(Mutex<Option<Enumerate<IntoIter<ExpectedChunk>>>>);
 
-impl Stretches {
-    fn next(&self) -> Option<(usize, Expected)> {
+impl ChunkQueue {
+    fn next(&self) -> Option<(usize, ExpectedChunk)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.next()
     }
 
-    /// Leaves the rest, and with it the reference.
-    fn end(&self) {
+    /// Drops the remaining chunks, which ends the reference's thread.
+    fn close(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// A board's answer.
-struct Answer {
-    /// The stretch's place among all.
-    place: usize,
-    stretch: Expected,
-    counted: Result<Counted, LinkError>,
+/// A board's reply for a chunk.
+struct ChunkResult {
+    /// Index of the chunk.
+    index: usize,
+    chunk: ExpectedChunk,
+    counted: Result<ExhaustResponse, LinkError>,
 }
 
-/// Reason for which no further answers are wanted.
-enum Stop {
-    At(CheckEnd),
-    /// A stretch is wrong, and this is the board's histogram of it.
-    Differs(Box<Wrong>),
+/// Why the comparison stopped.
+enum StopReason {
+    At(ExhaustEnd),
+    /// The residues of a chunk differ.
+    Differs(Box<MismatchedChunk>),
 }
 
-/// A stretch on which board and reference differ.
-struct Wrong {
-    stretch: Expected,
-    histogram: [u16; BINS],
+/// A chunk on which board and reference differ.
+struct MismatchedChunk {
+    chunk: ExpectedChunk,
+    /// The board's histogram.
+    histogram: [u16; RESIDUE_BINS],
 }
 
-/// Sends the reference's results, stretch by stretch, until the receiver is gone.
-fn foresee(goal: &Goal, send: &SyncSender<Expected>) {
-    let mut crc = goal.crc;
-    for first in goal.range.clone().step_by(usize::from(STRETCH)) {
-        let last = goal.range.end.min(first + u32::from(STRETCH));
-        let expected = goal.arrays.expect(first..last, crc);
+/// Computes and sends the expected results, chunk by chunk, until the receiver is dropped.
+fn compute_expected(plan: &ExhaustPlan, send: &SyncSender<ExpectedChunk>) {
+    let mut crc = plan.crc;
+    for first in plan.range.clone().step_by(usize::from(CHUNK_ARRAYS)) {
+        let last = plan.range.end.min(first + u32::from(CHUNK_ARRAYS));
+        let expected = plan.arrays.expect(first..last, crc);
         crc = expected.tally.crc;
         if send.send(expected).is_err() {
             return;
@@ -172,118 +177,127 @@ fn foresee(goal: &Goal, send: &SyncSender<Expected>) {
     }
 }
 
-/// Has a board answer stretches as long as there are any, and it does.
-fn answer_all(live: &mut LiveBoard, arrays: &Arrays, stretches: &Stretches, tell: &Sender<Answer>) {
-    while let Some((place, stretch)) = stretches.next() {
-        let counted = ask(live, arrays, &stretch);
+/// Runs chunks on a board until none is left or the board fails.
+fn run_chunks(
+    live: &mut LiveBoard,
+    arrays: &ArraySpace,
+    chunks: &ChunkQueue,
+    sender: &Sender<ChunkResult>,
+) {
+    while let Some((index, chunk)) = chunks.next() {
+        let counted = request_chunk(live, arrays, &chunk);
         let is_lost = counted.is_err();
-        if tell.send(Answer { place, stretch, counted }).is_err() || is_lost {
+        if sender.send(ChunkResult { index, chunk, counted }).is_err() || is_lost {
             return;
         }
     }
 }
 
-/// Holds the answers against the reference in the order of the arrays, however they come.
-fn compare(
-    answers: &Receiver<Answer>,
-    totals: &mut Totals,
+/// Compares results with the reference in the order of the arrays, whatever the order of arrival.
+fn compare_chunks(
+    results: &Receiver<ChunkResult>,
+    totals: &mut ExhaustTotals,
     interrupted: &AtomicBool,
-    mut progress: impl FnMut(u32),
-) -> Stop {
+    mut on_progress: impl FnMut(u32),
+) -> StopReason {
     let mut early = BTreeMap::new();
     let mut next = 0;
-    for answer in answers {
-        early.insert(answer.place, answer);
-        while let Some(Answer { stretch, counted, .. }) = early.remove(&next) {
+    for result in results {
+        early.insert(result.index, result);
+        while let Some(ChunkResult { chunk, counted, .. }) = early.remove(&next) {
             if interrupted.load(Ordering::Relaxed) {
-                return Stop::At(CheckEnd::Interrupted);
+                return StopReason::At(ExhaustEnd::Interrupted);
             }
             match counted {
-                Ok(counted) if counted.tally == stretch.tally => totals.add(&stretch, &counted),
+                Ok(counted) if counted.tally == chunk.tally => totals.add(&chunk, &counted),
                 Ok(counted) => {
                     let histogram = counted.tally.histogram;
-                    return Stop::Differs(Box::new(Wrong { stretch, histogram }));
+                    return StopReason::Differs(Box::new(MismatchedChunk { chunk, histogram }));
                 }
-                Err(error) => return Stop::At(CheckEnd::BoardLost(error)),
+                Err(error) => return StopReason::At(ExhaustEnd::BoardLost(error)),
             }
-            progress(totals.arrays);
+            on_progress(totals.arrays);
             next += 1;
         }
     }
-    Stop::At(CheckEnd::Complete)
+    StopReason::At(ExhaustEnd::Complete)
 }
 
-fn ask(live: &mut LiveBoard, arrays: &Arrays, stretch: &Expected) -> Result<Counted, LinkError> {
-    let place = arrays.place(stretch.range.start);
-    let (piece, _) = arrays.at(place);
-    live.exhaust(ExhaustRequest {
+fn request_chunk(
+    live: &mut LiveBoard,
+    arrays: &ArraySpace,
+    chunk: &ExpectedChunk,
+) -> Result<ExhaustResponse, LinkError> {
+    let index = arrays.index(chunk.range.start);
+    let (piece, _) = arrays.at(index);
+    live.request_exhaust(ExhaustRequest {
         space: arrays.space as u8,
-        attackers: place.attackers,
-        defenders: place.defenders,
+        attackers: index.attackers,
+        defenders: index.defenders,
         piece: encode::piece(piece),
-        count: stretch.tally.count,
-        crc: stretch.crc_before,
+        count: chunk.tally.count,
+        crc: chunk.crc_before,
     })
 }
 
-/// Finds the first array that differs, by halving the stretch in which one does. All parts begin
-/// where the stretch does, so that an exchange that spoils those after it is found too. `after` is
-/// the histogram up to where board and reference differ.
-fn find(
+/// Finds the first array that differs by bisecting its chunk. All parts begin at the start of the
+/// chunk, so that an exchange that corrupts later ones is found, too. `after` is the board's
+/// histogram of the whole chunk.
+fn bisect_mismatch(
     live: &mut LiveBoard,
-    arrays: &Arrays,
-    stretch: &Expected,
-    mut after: [u16; BINS],
-) -> Result<Finding, LinkError> {
-    let Range { start, end } = stretch.range;
+    arrays: &ArraySpace,
+    chunk: &ExpectedChunk,
+    mut after: [u16; RESIDUE_BINS],
+) -> Result<FirstMismatch, LinkError> {
+    let Range { start, end } = chunk.range;
     let mut agree = start;
     let mut differ = end;
-    let mut before = [0; BINS];
+    let mut before = [0; RESIDUE_BINS];
     while differ - agree > 1 {
         let middle = agree.midpoint(differ);
-        // Always from `start`: if an exchange spoils one that follows, a part that begins in
-        // between would agree, and the halving would end at an array that is right by itself.
-        let part = arrays.expect(start..middle, stretch.crc_before);
-        let tally = ask(live, arrays, &part)?.tally;
+        // Always from `start`: if an exchange corrupts a later one, a part that begins in between
+        // would agree, and the bisection would end at an array that is right by itself.
+        let part = arrays.expect(start..middle, chunk.crc_before);
+        let tally = request_chunk(live, arrays, &part)?.tally;
         if tally == part.tally {
             (agree, before) = (middle, tally.histogram);
         } else {
             (differ, after) = (middle, tally.histogram);
         }
     }
-    // The two histograms are one array apart by now, so that the bin that has grown is the board's
-    // residue for it. None has if the residue has no bin.
+    // The two histograms are one array apart now, so the bin that has grown is the board's residue
+    // for it. No bin has grown if the residue is over 10.
     let mut bins = before.iter().zip(&after);
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
-    let (piece, array) = arrays.at(arrays.place(agree));
-    let traced = live.trace(piece, &array)?;
+    let (piece, array) = arrays.at(arrays.index(agree));
+    let traced = live.observe_exchange(piece, &array)?;
     let steps = match live.application.capabilities & capability::TRACE {
         0 => Vec::new(),
-        _ => live.steps(piece, piece.kind.value(), &array)?.2,
+        _ => live.request_trace(piece, piece.kind.value(), &array)?.2,
     };
-    Ok(Finding { number: agree, counted, traced, steps })
+    Ok(FirstMismatch { number: agree, counted, traced, steps })
 }
 
-impl Totals {
+impl ExhaustTotals {
     fn new(crc: u32) -> Self {
-        Self { arrays: 0, crc, histogram: [0; BINS], off_minimax: (0, 0), times: None }
+        Self { arrays: 0, crc, histogram: [0; RESIDUE_BINS], off_minimax: (0, 0), times: None }
     }
 
-    fn add(&mut self, stretch: &Expected, counted: &Counted) {
-        self.arrays += u32::from(stretch.tally.count);
-        self.crc = stretch.tally.crc;
-        for (sum, count) in self.histogram.iter_mut().zip(stretch.tally.histogram) {
+    fn add(&mut self, chunk: &ExpectedChunk, counted: &ExhaustResponse) {
+        self.arrays += u32::from(chunk.tally.count);
+        self.crc = chunk.tally.crc;
+        for (sum, count) in self.histogram.iter_mut().zip(chunk.tally.histogram) {
             *sum += u64::from(count);
         }
-        self.off_minimax.0 += stretch.off_minimax.0;
-        self.off_minimax.1 += stretch.off_minimax.1;
+        self.off_minimax.0 += chunk.off_minimax.0;
+        self.off_minimax.1 += chunk.off_minimax.1;
         let times = counted.t_states.iter().flatten();
         self.times = times.fold(self.times, |times, &time| {
-            let first = Times { least: time, most: time, sum: 0, exchanges: 0 };
-            let Times { least, most, sum, exchanges } = times.unwrap_or(first);
-            let least = least.min(time);
-            let most = most.max(time);
-            Some(Times { least, most, sum: sum + time, exchanges: exchanges + 1 })
+            let first = TStateStats { min: time, max: time, sum: 0, count: 0 };
+            let TStateStats { min, max, sum, count } = times.unwrap_or(first);
+            let min = min.min(time);
+            let max = max.max(time);
+            Some(TStateStats { min, max, sum: sum + time, count: count + 1 })
         });
     }
 }

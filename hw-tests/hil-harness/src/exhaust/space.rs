@@ -1,15 +1,16 @@
-//! The spaces of well-formed attackers arrays, and the order in which they are counted through.
+//! Spaces of well-formed attackers arrays, and the order in which they are enumerated.
 
 use std::fmt;
 
-use sargon_reference::{AttackersArray, Colour, Filing, Kind, Piece};
+use sargon_reference::{AttackersArray, Colour, FiledArray, Piece, PieceKind};
 
-/// Piece types under attack, the innermost digit of an array's number.
-const TYPES: u32 = Kind::ALL.len() as u32;
-/// The pieces that may stand behind a queen on her line, first of all none.
-const BEHIND_QUEEN: [&[Kind]; 4] = [&[], &[Kind::Bishop], &[Kind::Rook], &[Kind::Rook, Kind::Rook]];
-/// Most pawns, knights and rooks of a side.
-const TWO: usize = 2;
+/// Kinds of the piece under attack; the innermost digit of an array's number.
+const PIECE_KINDS: u32 = PieceKind::ALL.len() as u32;
+/// The pieces that may stand behind a queen on her line.
+const BEHIND_QUEEN: [&[PieceKind]; 4] =
+    [&[], &[PieceKind::Bishop], &[PieceKind::Rook], &[PieceKind::Rook, PieceKind::Rook]];
+/// Maximum number of pawns, knights and rooks of a side.
+const MAX_PER_KIND: usize = 2;
 
 /// A set of attackers arrays: for either side up to two pawns, two knights, two rooks and a king,
 /// and one or two bishops and queens. Bishops and rooks may stand behind a queen when she is the
@@ -28,10 +29,10 @@ pub enum Space {
 pub type Section = [u8; 7];
 
 impl Space {
-    /// All spaces, the smallest first; a space's place here is its number on the line.
+    /// All spaces, the smallest first; the index of a space is its number in the protocol.
     pub const ALL: [Self; 3] = [Self::Core, Self::TwoBishops, Self::TwoQueens];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,18 +42,18 @@ impl Space {
         }
     }
 
-    /// The sections that a side may have, in order: nested loops over the pawns, knights, kings,
-    /// queens, what stands behind the queen, bishops and rooks before or beside her; the first is
-    /// the outermost, each counts from 0 up.
+    /// Returns the sections that a side may have, in the order of nested loops over pawns
+    /// (outermost), knights, kings, queens, pieces behind the queen, other bishops and other rooks,
+    /// each from 0 up.
     #[must_use]
     pub fn sections(self) -> Vec<Section> {
         let mut sections = Vec::new();
-        for pawns in 0..=TWO {
-            for knights in 0..=TWO {
+        for pawns in 0..=MAX_PER_KIND {
+            for knights in 0..=MAX_PER_KIND {
                 for kings in 0..=1 {
-                    for queens in 0..=self.most_queens() {
-                        let leaders = Leaders { pawns, knights, kings, queens };
-                        self.add_sections(leaders, &mut sections);
+                    for queens in 0..=self.max_queens() {
+                        let outer = OuterCounts { pawns, knights, kings, queens };
+                        self.add_sections(outer, &mut sections);
                     }
                 }
             }
@@ -60,23 +61,23 @@ impl Space {
         sections
     }
 
-    fn add_sections(self, leaders: Leaders, sections: &mut Vec<Section>) {
-        let choices = if leaders.queens == 1 { &BEHIND_QUEEN[..] } else { &BEHIND_QUEEN[..1] };
+    fn add_sections(self, outer: OuterCounts, sections: &mut Vec<Section>) {
+        let choices = if outer.queens == 1 { &BEHIND_QUEEN[..] } else { &BEHIND_QUEEN[..1] };
         for behind in choices {
             let used = |kind| behind.iter().filter(|one| **one == kind).count();
-            for bishops in 0..=self.most_bishops() - used(Kind::Bishop) {
-                for rooks in 0..=TWO - used(Kind::Rook) {
-                    sections.push(leaders.section(behind, bishops, rooks));
+            for bishops in 0..=self.max_bishops() - used(PieceKind::Bishop) {
+                for rooks in 0..=MAX_PER_KIND - used(PieceKind::Rook) {
+                    sections.push(outer.section(behind, bishops, rooks));
                 }
             }
         }
     }
 
-    fn most_bishops(self) -> usize {
+    fn max_bishops(self) -> usize {
         if self == Self::Core { 1 } else { 2 }
     }
 
-    fn most_queens(self) -> usize {
+    fn max_queens(self) -> usize {
         if self == Self::TwoQueens { 2 } else { 1 }
     }
 }
@@ -89,58 +90,59 @@ impl fmt::Display for Space {
 
 /// The outer digits of a section.
 #[derive(Clone, Copy)]
-struct Leaders {
+struct OuterCounts {
     pawns: usize,
     knights: usize,
     kings: usize,
     queens: usize,
 }
 
-impl Leaders {
-    /// Files the pieces as ATTACK would: the reference's own filing makes the bytes.
-    fn section(self, behind: &[Kind], bishops: usize, rooks: usize) -> Section {
-        let mut filing = Filing { array: AttackersArray::default(), overflow: false };
+impl OuterCounts {
+    /// Returns the bytes of a section, made by the reference's filing, which files pieces as ATTACK
+    /// does.
+    fn section(self, behind: &[PieceKind], bishops: usize, rooks: usize) -> Section {
+        let mut filing = FiledArray { array: AttackersArray::default(), overflow: false };
         let mut file = |kind, count, behind_queen| {
             for _ in 0..count {
-                filing.file(Piece { colour: Colour::White, kind }, behind_queen);
+                filing.insert(Piece { colour: Colour::White, kind }, behind_queen);
             }
         };
-        file(Kind::Pawn, self.pawns, false);
-        file(Kind::Knight, self.knights, false);
-        file(Kind::Bishop, bishops, false);
-        file(Kind::Rook, rooks, false);
-        file(Kind::Queen, self.queens, false);
+        file(PieceKind::Pawn, self.pawns, false);
+        file(PieceKind::Knight, self.knights, false);
+        file(PieceKind::Bishop, bishops, false);
+        file(PieceKind::Rook, rooks, false);
+        file(PieceKind::Queen, self.queens, false);
         behind.iter().for_each(|kind| file(*kind, 1, true));
-        file(Kind::King, self.kings, false);
+        file(PieceKind::King, self.kings, false);
         let [white @ .., _, _, _, _, _, _, _] = filing.array.to_bytes();
         white
     }
 }
 
-/// A place in a space: which attackers' section, which defenders' section, and the type of the
-/// piece between them.
+/// The digits of an array's number: section of the attackers, section of the defenders, and kind of
+/// the piece under attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Number of the attackers' section, the outermost digit.
+pub struct ArrayIndex {
+    /// Index of the attackers' section, the outermost digit.
     pub attackers: u16,
-    /// Number of the defenders' section.
+    /// Index of the defenders' section.
     pub defenders: u16,
-    /// The piece, the innermost digit.
-    pub kind: Kind,
+    /// PieceKind of the piece under attack, the innermost digit.
+    pub kind: PieceKind,
 }
 
-/// A space with its sections at hand, for an owner of the piece under attack.
+/// The arrays of a space, for one owner of the piece under attack.
 #[derive(Debug, Clone)]
-pub struct Arrays {
+pub struct ArraySpace {
     /// The space.
     pub space: Space,
-    /// Whose pieces are attacked; the other colour attacks.
+    /// The colour of the piece under attack.
     pub owner: Colour,
     sections: Vec<Section>,
 }
 
-impl Arrays {
-    /// The arrays of a space.
+impl ArraySpace {
+    /// Creates the arrays of a space.
     #[must_use]
     pub fn new(space: Space, owner: Colour) -> Self {
         Self { space, owner, sections: space.sections() }
@@ -150,25 +152,25 @@ impl Arrays {
     #[must_use]
     pub fn count(&self) -> u32 {
         let sections = self.sections.len() as u32;
-        sections * sections * TYPES
+        sections * sections * PIECE_KINDS
     }
 
-    /// Returns the place of the array of this number, which is below [`Self::count`].
+    /// Returns the digits of an array's number, which is less than [`Self::count`].
     #[must_use]
-    pub fn place(&self, number: u32) -> Place {
-        let pair = number / TYPES;
-        let kind = number % TYPES;
+    pub fn index(&self, number: u32) -> ArrayIndex {
+        let pair = number / PIECE_KINDS;
+        let kind = number % PIECE_KINDS;
         let sections = self.sections.len() as u32;
         let attackers = (pair / sections) as u16;
         let defenders = (pair % sections) as u16;
-        Place { attackers, defenders, kind: Kind::ALL[kind as usize] }
+        ArrayIndex { attackers, defenders, kind: PieceKind::ALL[kind as usize] }
     }
 
-    /// The piece under attack and the array at a place.
+    /// Returns the piece under attack and the array.
     #[must_use]
-    pub fn at(&self, place: Place) -> (Piece, AttackersArray) {
-        let attackers = self.sections[usize::from(place.attackers)];
-        let defenders = self.sections[usize::from(place.defenders)];
+    pub fn at(&self, index: ArrayIndex) -> (Piece, AttackersArray) {
+        let attackers = self.sections[usize::from(index.attackers)];
+        let defenders = self.sections[usize::from(index.defenders)];
         let (white, black) = match self.owner {
             Colour::Black => (attackers, defenders),
             Colour::White => (defenders, attackers),
@@ -176,7 +178,7 @@ impl Arrays {
         let mut bytes = [0; 14];
         bytes[..7].copy_from_slice(&white);
         bytes[7..].copy_from_slice(&black);
-        let piece = Piece { colour: self.owner, kind: place.kind };
+        let piece = Piece { colour: self.owner, kind: index.kind };
         (piece, AttackersArray::from_bytes(&bytes))
     }
 }

@@ -1,61 +1,73 @@
-//! From the ends of a case on several boards to one verdict, and to the side at fault.
+//! Merges the results of a case on several boards into one verdict, and finds what is at fault.
 
-use super::scheduler::Outcome;
-use crate::runner::{CaseResult, EndThere, Fault, Verdict};
+use super::scheduler::CaseOutcome;
+use crate::runner::{BoardVerdict, CaseResult, FaultSide, Verdict};
 
-/// The end of a case on a board, as the scheduler sees it.
-pub(super) fn outcome(result: &CaseResult) -> Outcome {
+/// Returns the outcome of a case on a board, for the scheduler.
+pub(super) fn case_outcome(result: &CaseResult) -> CaseOutcome {
     match result.verdict {
-        Verdict::Pass => Outcome::Right,
-        Verdict::NotRun => Outcome::None,
-        _ => Outcome::Trouble(trouble(result)),
+        Verdict::Pass => CaseOutcome::Pass,
+        Verdict::NotRun => CaseOutcome::None,
+        _ => CaseOutcome::Problem(problem_signature(result)),
     }
 }
 
-/// A text that is the same for the same trouble on two boards.
-fn trouble(result: &CaseResult) -> String {
+/// Returns a text that is equal for two boards with the same problem.
+fn problem_signature(result: &CaseResult) -> String {
     match result.verdict {
         Verdict::Timeout | Verdict::Error => "no answer".to_owned(),
         Verdict::Fail => {
             result.differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         }
-        other => other.word().to_owned(),
+        other => other.as_str().to_owned(),
     }
 }
 
-/// Joins the ends of a case, in their order, with the names of the boards. A wrong answer is a
-/// fail, whatever other boards say; a case that passed on some boards only is flaky. `None` if
-/// there is no end.
+/// Merges the results of a case, given in order with the names of the boards. A wrong answer is a
+/// fail, whatever other boards report; a case that passed on some boards only is flaky. Returns
+/// `None` without results.
 #[must_use]
-pub fn join(ends: Vec<(String, CaseResult)>) -> Option<CaseResult> {
-    let verdict = verdict(&ends)?;
-    let fault = fault(&ends, verdict);
-    let there = ends.iter().map(|(board, end)| EndThere {
+pub fn merge_verdicts(results: Vec<(String, CaseResult)>) -> Option<CaseResult> {
+    let verdict = verdict(&results)?;
+    let fault = fault(&results, verdict);
+    let board_verdicts = results.iter().map(|(board, result)| BoardVerdict {
         board: board.clone(),
-        verdict: end.verdict,
-        why: end.why.clone(),
+        verdict: result.verdict,
+        reason: result.reason.clone(),
     });
-    let mut there: Vec<_> = there.collect();
-    if there.len() == 1 && verdict == Verdict::Pass {
-        there.clear();
+    let mut board_verdicts: Vec<_> = board_verdicts.collect();
+    if board_verdicts.len() == 1 && verdict == Verdict::Pass {
+        board_verdicts.clear();
     }
-    let attempts = ends.iter().map(|(_, end)| end.attempts).sum();
+    let attempts = results.iter().map(|(_, result)| result.attempts).sum();
     let shown = if verdict == Verdict::Flaky { Verdict::Pass } else { verdict };
-    let place = ends.iter().position(|(_, end)| end.verdict == shown).unwrap_or_default();
-    let (board, base) = ends.into_iter().nth(place)?;
-    let why = base.why.clone().or_else(|| {
-        let text = |end: &EndThere| format!("{} on {}", end.verdict, end.board);
-        (verdict == Verdict::Flaky).then(|| there.iter().map(text).collect::<Vec<_>>().join(", "))
+    let index = results.iter().position(|(_, result)| result.verdict == shown).unwrap_or_default();
+    let (board, base) = results.into_iter().nth(index)?;
+    let reason = base.reason.clone().or_else(|| {
+        let text = |result: &BoardVerdict| format!("{} on {}", result.verdict, result.board);
+        (verdict == Verdict::Flaky)
+            .then(|| board_verdicts.iter().map(text).collect::<Vec<_>>().join(", "))
     });
-    Some(CaseResult { verdict, why, board: Some(board), ends: there, fault, attempts, ..base })
+    Some(CaseResult {
+        verdict,
+        reason,
+        board: Some(board),
+        board_verdicts,
+        fault,
+        attempts,
+        ..base
+    })
 }
 
-/// The verdict of all ends.
-fn verdict(ends: &[(String, CaseResult)]) -> Option<Verdict> {
-    let has = |wanted| ends.iter().any(|(_, end)| end.verdict == wanted);
-    let first = ends.first()?.1.verdict;
-    let is_mixed =
-        || ends.iter().any(|(_, end)| !matches!(end.verdict, Verdict::Pass | Verdict::Skipped));
+/// Returns the merged verdict.
+fn verdict(results: &[(String, CaseResult)]) -> Option<Verdict> {
+    let has = |wanted| results.iter().any(|(_, result)| result.verdict == wanted);
+    let first = results.first()?.1.verdict;
+    let is_mixed = || {
+        results
+            .iter()
+            .any(|(_, result)| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped))
+    };
     Some(match () {
         () if has(Verdict::Fail) => Verdict::Fail,
         () if has(Verdict::Pass) && is_mixed() => Verdict::Flaky,
@@ -64,23 +76,24 @@ fn verdict(ends: &[(String, CaseResult)]) -> Option<Verdict> {
     })
 }
 
-/// The side at fault; `None` for a pass, and for what the application can't answer.
-fn fault(ends: &[(String, CaseResult)], verdict: Verdict) -> Option<Fault> {
+/// Returns what is at fault; `None` for a pass, and for a case that the application can't run.
+fn fault(results: &[(String, CaseResult)], verdict: Verdict) -> Option<FaultSide> {
     if matches!(verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun) {
         return None;
     }
-    let is_trouble = |end: &CaseResult| !matches!(end.verdict, Verdict::Pass | Verdict::Skipped);
-    let troubled: Vec<_> = ends.iter().filter(|(_, end)| is_trouble(end)).collect();
-    let passed = ends.iter().any(|(_, end)| end.verdict == Verdict::Pass);
-    let first = troubled.first().map(|(_, end)| trouble(end))?;
+    let is_problem =
+        |result: &CaseResult| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
+    let problems: Vec<_> = results.iter().filter(|(_, result)| is_problem(result)).collect();
+    let passed = results.iter().any(|(_, result)| result.verdict == Verdict::Pass);
+    let first = problems.first().map(|(_, result)| problem_signature(result))?;
     Some(if passed {
-        Fault::Boards(troubled.iter().map(|(board, _)| board.clone()).collect())
-    } else if troubled.len() == 1 {
-        Fault::Unknown("no other board has had it".to_owned())
-    } else if troubled.iter().all(|(_, end)| trouble(end) == first) {
-        Fault::Code(troubled.len())
+        FaultSide::Boards(problems.iter().map(|(board, _)| board.clone()).collect())
+    } else if problems.len() == 1 {
+        FaultSide::Unknown("it was not run on another board".to_owned())
+    } else if problems.iter().all(|(_, result)| problem_signature(result) == first) {
+        FaultSide::Code(problems.len())
     } else {
-        Fault::Unknown(format!("{} boards end in different ways", troubled.len()))
+        FaultSide::Unknown(format!("{} boards have different problems", problems.len()))
     })
 }
 
@@ -88,31 +101,32 @@ fn fault(ends: &[(String, CaseResult)], verdict: Verdict) -> Option<Fault> {
 mod tests {
     use super::*;
     use crate::compare::Difference;
-    use sargon_corpus::shipped;
+    use sargon_corpus::builtin_corpus;
 
-    fn end(verdict: Verdict) -> CaseResult {
-        CaseResult::new(&shipped().expect("the corpus")[0], verdict)
+    fn result(verdict: Verdict) -> CaseResult {
+        CaseResult::new(&builtin_corpus().expect("the corpus")[0], verdict)
     }
 
     fn wrong(residue: &str) -> CaseResult {
         let difference = Difference {
             square: None,
-            what: "residue".into(),
+            field: "residue".into(),
             board: residue.to_owned(),
             reference: "0".to_owned(),
             arrays: None,
         };
-        CaseResult { differences: vec![difference], ..end(Verdict::Fail) }
+        CaseResult { differences: vec![difference], ..result(Verdict::Fail) }
     }
 
-    fn joined(ends: &[CaseResult]) -> CaseResult {
-        let named = ["a", "b", "c"].iter().zip(ends);
-        join(named.map(|(name, end)| ((*name).to_owned(), end.clone())).collect()).expect("an end")
+    fn joined(results: &[CaseResult]) -> CaseResult {
+        let named = ["a", "b", "c"].iter().zip(results);
+        merge_verdicts(named.map(|(name, result)| ((*name).to_owned(), result.clone())).collect())
+            .expect("a result")
     }
 
     #[test]
-    fn a_wrong_answer_is_a_fail_whatever_other_boards_say() {
-        for other in Verdict::ALL.map(end) {
+    fn a_wrong_answer_is_a_fail_whatever_other_boards_report() {
+        for other in Verdict::ALL.map(result) {
             for pair in [[wrong("1"), other.clone()], [other.clone(), wrong("1")]] {
                 let result = joined(&pair);
                 assert_eq!(result.verdict, Verdict::Fail, "{other:?}");
@@ -125,33 +139,37 @@ mod tests {
 
     #[test]
     fn only_passes_make_a_pass_and_no_end_is_none() {
-        assert_eq!(join(Vec::new()), None);
-        let one = joined(&[end(Verdict::Pass)]);
+        assert_eq!(merge_verdicts(Vec::new()), None);
+        let one = joined(&[result(Verdict::Pass)]);
         assert_eq!(
-            (one.verdict, one.board.as_deref(), one.ends.len()),
+            (one.verdict, one.board.as_deref(), one.board_verdicts.len()),
             (Verdict::Pass, Some("a"), 0)
         );
-        assert_eq!(joined(&[end(Verdict::Pass), end(Verdict::Pass)]).verdict, Verdict::Pass);
-        assert_eq!(joined(&[end(Verdict::Skipped), end(Verdict::Pass)]).verdict, Verdict::Pass);
-        for trouble in [Verdict::Timeout, Verdict::Error, Verdict::Flaky] {
-            let mixed = joined(&[end(trouble), end(Verdict::Pass)]);
-            assert_eq!(mixed.verdict, Verdict::Flaky, "{trouble}");
-            assert_eq!(mixed.fault, Some(Fault::Boards(vec!["a".to_owned()])), "{trouble}");
-            assert_eq!(joined(&[end(trouble)]).verdict, trouble);
+        assert_eq!(joined(&[result(Verdict::Pass), result(Verdict::Pass)]).verdict, Verdict::Pass);
+        assert_eq!(
+            joined(&[result(Verdict::Skipped), result(Verdict::Pass)]).verdict,
+            Verdict::Pass
+        );
+        for problem in [Verdict::Timeout, Verdict::Error, Verdict::Flaky] {
+            let mixed = joined(&[result(problem), result(Verdict::Pass)]);
+            assert_eq!(mixed.verdict, Verdict::Flaky, "{problem}");
+            assert_eq!(mixed.fault, Some(FaultSide::Boards(vec!["a".to_owned()])), "{problem}");
+            assert_eq!(joined(&[result(problem)]).verdict, problem);
         }
     }
 
     #[test]
     fn the_side_at_fault_follows_from_what_the_boards_have_in_common() {
-        let fault = |ends: &[CaseResult]| joined(ends).fault.expect("a fault");
-        let boards = |names: &[&str]| Fault::Boards(names.iter().map(|&n| n.to_owned()).collect());
-        assert_eq!(fault(&[wrong("1"), end(Verdict::Pass)]), boards(&["a"]));
-        assert_eq!(fault(&[wrong("1"), wrong("2"), end(Verdict::Pass)]), boards(&["a", "b"]));
-        assert_eq!(fault(&[wrong("1"), wrong("1")]), Fault::Code(2));
-        assert_eq!(fault(&[end(Verdict::Timeout), end(Verdict::Error)]), Fault::Code(2));
-        assert!(matches!(fault(&[wrong("1"), wrong("2")]), Fault::Unknown(_)));
-        assert!(matches!(fault(&[wrong("1"), end(Verdict::Timeout)]), Fault::Unknown(_)));
-        assert!(matches!(fault(&[wrong("1")]), Fault::Unknown(_)));
-        assert_eq!(joined(&[end(Verdict::Skipped)]).fault, None);
+        let fault = |results: &[CaseResult]| joined(results).fault.expect("a fault");
+        let boards =
+            |names: &[&str]| FaultSide::Boards(names.iter().map(|&n| n.to_owned()).collect());
+        assert_eq!(fault(&[wrong("1"), result(Verdict::Pass)]), boards(&["a"]));
+        assert_eq!(fault(&[wrong("1"), wrong("2"), result(Verdict::Pass)]), boards(&["a", "b"]));
+        assert_eq!(fault(&[wrong("1"), wrong("1")]), FaultSide::Code(2));
+        assert_eq!(fault(&[result(Verdict::Timeout), result(Verdict::Error)]), FaultSide::Code(2));
+        assert!(matches!(fault(&[wrong("1"), wrong("2")]), FaultSide::Unknown(_)));
+        assert!(matches!(fault(&[wrong("1"), result(Verdict::Timeout)]), FaultSide::Unknown(_)));
+        assert!(matches!(fault(&[wrong("1")]), FaultSide::Unknown(_)));
+        assert_eq!(joined(&[result(Verdict::Skipped)]).fault, None);
     }
 }

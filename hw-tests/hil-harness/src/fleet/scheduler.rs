@@ -1,344 +1,359 @@
-//! The distribution of cases to the boards of a fleet: one queue for all, repetition on another
-//! board, and copies of what a board is too slow with. It knows no board and no clock, so that a
-//! simulation runs this same code.
+//! Assigns cases to boards: one shared queue, reruns of failures on another board, speculative
+//! copies of slow cases. Has no I/O and no clock; the caller passes the time, so that a simulation
+//! tests this same code.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// Most boards that have a case under way at a time.
-const COPIES: usize = 2;
-/// The shortest time after which a board that has nothing to do takes a copy of a case.
-const PATIENCE: Duration = Duration::from_millis(250);
-/// The same in mean times of the cases that have ended.
-const PATIENCE_MEANS: u32 = 2;
-/// Troubles that another board did not have, after which a board is set aside.
-const STRIKES: u32 = 3;
-/// Most boards that a case is put to, however they differ.
-const MOST_BOARDS: usize = 3;
+/// Most boards that run a case at a time.
+const MAX_COPIES: usize = 2;
+/// The shortest time after which an idle board runs a copy of a case.
+const MIN_SPECULATION_DELAY: Duration = Duration::from_millis(250);
+/// The same, as a multiple of the mean time of the completed cases.
+const SPECULATION_MEAN_FACTOR: u32 = 2;
+/// Problems that another board did not have, after which a board is quarantined.
+const MAX_STRIKES: u32 = 3;
+/// Most boards on which a case is run, however their results differ.
+const MAX_BOARDS_PER_CASE: usize = 3;
 
-/// The end of a case on one board, as far as it matters here.
+/// The outcome of a case on one board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The right answer, or one that no other board would give otherwise.
-    Right,
-    /// Another end: two boards with the same text had the same trouble.
-    Trouble(String),
-    /// None: the board was lost, or was stopped.
+pub enum CaseOutcome {
+    /// It passed.
+    Pass,
+    /// It did not pass. Two boards with equal texts have the same problem.
+    Problem(String),
+    /// It has no result, since the board was lost or stopped.
     None,
 }
 
-/// A board's next work.
+/// The next work of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// This case.
+pub enum Assignment {
+    /// Run this case.
     Case(usize),
-    /// Nothing now; something may come.
+    /// Nothing now; ask again later.
     Wait,
-    /// Nothing any more.
-    Over,
+    /// No more work for this board.
+    Done,
 }
 
-/// Changes that follow from the end of a case on a board.
+/// What changed when a case completed on a board.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Cases that no board works on any more, and that need none.
+pub struct SchedulerUpdate {
+    /// Cases that are complete: no board runs them, and none needs to.
     pub settled: Vec<usize>,
-    /// Boards whose work other boards have done meanwhile.
-    pub needless: Vec<usize>,
+    /// Boards that only run cases which other boards have completed.
+    pub redundant: Vec<usize>,
 }
 
-/// Numbers of what was done besides giving out each case once.
+/// Statistics on the work besides running each case once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Cases repeated on another board.
-    pub repeated: u64,
-    /// Copies of cases that a board was too slow with.
-    pub copied: u64,
-    /// Cases that came back without an end.
-    pub returned: u64,
+pub struct SchedulerStats {
+    /// Cases rerun on another board.
+    pub rerun: u64,
+    /// Speculative copies of slow cases.
+    pub speculative: u64,
+    /// Cases requeued without a result.
+    pub requeued: u64,
 }
 
 #[derive(Debug, Clone, Default)]
 struct CaseState {
-    /// The boards that work on it, and since when.
-    under_way: Vec<Holder>,
-    /// The boards that had it, and its ends there.
-    heard: Vec<Heard>,
+    /// The boards that run it, and since when.
+    running: Vec<Assignee>,
+    /// Its outcomes, by board.
+    outcomes: Vec<BoardOutcome>,
     is_settled: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Holder {
+struct Assignee {
     board: usize,
     since: Duration,
 }
 
 #[derive(Debug, Clone)]
-struct Heard {
+struct BoardOutcome {
     board: usize,
-    trouble: Option<String>,
+    problem: Option<String>,
 }
 
 impl CaseState {
-    fn has_had(&self, board: usize) -> bool {
-        self.heard.iter().any(|one| one.board == board)
-            || self.under_way.iter().any(|one| one.board == board)
+    fn was_assigned_to(&self, board: usize) -> bool {
+        self.outcomes.iter().any(|one| one.board == board)
+            || self.running.iter().any(|one| one.board == board)
     }
 
-    fn is_right_somewhere(&self) -> bool {
-        self.heard.iter().any(|one| one.trouble.is_none())
+    fn has_passed(&self) -> bool {
+        self.outcomes.iter().any(|one| one.problem.is_none())
     }
 
-    /// Whether one more board would say whose fault a trouble is.
-    fn is_open_question(&self) -> bool {
-        let mut troubles = self.heard.iter().filter_map(|one| one.trouble.as_deref());
-        let Some(first) = troubles.next() else { return self.heard.is_empty() };
-        match self.heard.len() {
+    /// Returns `true` if another board's result is needed to know what is at fault.
+    fn needs_another_board(&self) -> bool {
+        let mut problems = self.outcomes.iter().filter_map(|one| one.problem.as_deref());
+        let Some(first) = problems.next() else { return self.outcomes.is_empty() };
+        match self.outcomes.len() {
             1 => true,
-            count if count >= MOST_BOARDS || self.is_right_somewhere() => false,
-            _ => troubles.any(|other| other != first),
+            count if count >= MAX_BOARDS_PER_CASE || self.has_passed() => false,
+            _ => problems.any(|other| other != first),
         }
     }
 }
 
 #[derive(Debug, Clone, Default)]
 struct BoardState {
-    is_gone: bool,
+    is_retired: bool,
     strikes: u32,
-    /// Its troubles that wait for another board's word.
-    doubts: u32,
-    holds: BTreeSet<usize>,
+    /// Problems that wait for another board's result.
+    unresolved_problems: u32,
+    assigned: BTreeSet<usize>,
 }
 
-/// The state of a run on many boards.
+/// The assignment of cases to boards.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
     queue: VecDeque<usize>,
-    /// Cases that another board shall have, too.
-    repeats: VecDeque<usize>,
+    /// Cases to rerun on another board.
+    reruns: VecDeque<usize>,
     cases: Vec<CaseState>,
     boards: Vec<BoardState>,
-    /// Cases under way, the oldest first.
-    oldest: BTreeSet<(Duration, usize)>,
-    open: usize,
-    /// The time that ended cases took, and their number.
-    spent: (Duration, u32),
-    tally: Tally,
+    /// Running cases by start time.
+    by_start: BTreeSet<(Duration, usize)>,
+    open_count: usize,
+    /// The total time of completed cases, and their number.
+    completed: (Duration, u32),
+    stats: SchedulerStats,
 }
 
 impl Scheduler {
-    /// A run of so many cases on so many boards.
+    /// Creates the scheduler of a run with so many cases and boards.
     #[must_use]
     pub fn new(cases: usize, boards: usize) -> Self {
         Self {
             queue: (0..cases).collect(),
-            repeats: VecDeque::new(),
+            reruns: VecDeque::new(),
             cases: vec![CaseState::default(); cases],
             boards: vec![BoardState::default(); boards],
-            oldest: BTreeSet::new(),
-            open: cases,
-            spent: (Duration::ZERO, 0),
-            tally: Tally::default(),
+            by_start: BTreeSet::new(),
+            open_count: cases,
+            completed: (Duration::ZERO, 0),
+            stats: SchedulerStats::default(),
         }
     }
 
-    /// Returns what was done besides giving out each case once.
+    /// Returns statistics on the work besides running each case once.
     #[must_use]
-    pub fn tally(&self) -> Tally {
-        self.tally
+    pub fn stats(&self) -> SchedulerStats {
+        self.stats
     }
 
-    /// Whether a board gets no more work: it is lost, or set aside.
+    /// Returns `true` if a board gets no more work: it is lost or quarantined.
     #[must_use]
-    pub fn is_gone(&self, board: usize) -> bool {
-        self.boards[board].is_gone
+    pub fn is_retired(&self, board: usize) -> bool {
+        self.boards[board].is_retired
     }
 
-    /// Whether every case is settled.
+    /// Returns `true` if every case is settled.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.open == 0
+        self.open_count == 0
     }
 
-    /// Whether a board was set aside for troubles that others did not have.
+    /// Returns `true` if a board was excluded for problems that others did not have.
     #[must_use]
-    pub fn is_set_aside(&self, board: usize) -> bool {
-        self.boards[board].strikes >= STRIKES
+    pub fn is_quarantined(&self, board: usize) -> bool {
+        self.boards[board].strikes >= MAX_STRIKES
     }
 
-    /// Returns the number of troubles of a board that another one did not have.
+    /// Returns the number of problems of a board that another one did not have.
     #[must_use]
     pub fn strikes(&self, board: usize) -> u32 {
         self.boards[board].strikes
     }
 
-    /// Gives a board its next work.
-    pub fn next(&mut self, board: usize, now: Duration) -> Next {
-        if self.boards[board].is_gone || self.open == 0 {
-            return Next::Over;
+    /// Assigns a board its next work.
+    pub fn assign_next(&mut self, board: usize, now: Duration) -> Assignment {
+        if self.boards[board].is_retired || self.open_count == 0 {
+            return Assignment::Done;
         }
-        let Some(case) = self.find(board, now) else { return Next::Wait };
-        self.cases[case].under_way.push(Holder { board, since: now });
-        self.oldest.insert((now, case));
-        self.boards[board].holds.insert(case);
-        Next::Case(case)
+        let Some(case) = self.pick_case(board, now) else { return Assignment::Wait };
+        self.cases[case].running.push(Assignee { board, since: now });
+        self.by_start.insert((now, case));
+        self.boards[board].assigned.insert(case);
+        Assignment::Case(case)
     }
 
-    /// A board whose troubles are not judged yet gets no fresh cases: if it lies, each would fail.
-    fn find(&mut self, board: usize, now: Duration) -> Option<usize> {
-        let repeat = self.take_repeat(board);
-        if repeat.is_some() || self.boards[board].doubts >= STRIKES {
-            return repeat;
+    /// Picks a case for a board. A board with too many unresolved problems gets only reruns: if the
+    /// board is faulty, every new case would fail.
+    fn pick_case(&mut self, board: usize, now: Duration) -> Option<usize> {
+        let rerun = self.take_rerun(board);
+        if rerun.is_some() || self.boards[board].unresolved_problems >= MAX_STRIKES {
+            return rerun;
         }
-        self.queue.pop_front().or_else(|| self.copy(board, now))
+        self.queue.pop_front().or_else(|| self.speculate(board, now))
     }
 
-    fn take_repeat(&mut self, board: usize) -> Option<usize> {
-        let is_new = |case: &usize| !self.cases[*case].has_had(board);
-        let place = self.repeats.iter().position(is_new)?;
-        self.tally.repeated += 1;
-        self.repeats.remove(place)
+    fn take_rerun(&mut self, board: usize) -> Option<usize> {
+        let is_new = |case: &usize| !self.cases[*case].was_assigned_to(board);
+        let place = self.reruns.iter().position(is_new)?;
+        self.stats.rerun += 1;
+        self.reruns.remove(place)
     }
 
-    /// The oldest case that others are too slow with.
-    fn copy(&mut self, board: usize, now: Duration) -> Option<usize> {
-        let (spent, count) = self.spent;
-        let mean = spent.checked_div(count).unwrap_or_default();
-        let patience = PATIENCE.max(mean * PATIENCE_MEANS);
-        let is_late = |since: Duration| now.saturating_sub(since) >= patience;
+    /// Picks the slowest running case to run a copy of it.
+    fn speculate(&mut self, board: usize, now: Duration) -> Option<usize> {
+        let (completed, count) = self.completed;
+        let mean = completed.checked_div(count).unwrap_or_default();
+        let delay = MIN_SPECULATION_DELAY.max(mean * SPECULATION_MEAN_FACTOR);
+        let is_late = |since: Duration| now.saturating_sub(since) >= delay;
         let is_meant = |case: usize| {
             let state = &self.cases[case];
-            state.heard.is_empty() && state.under_way.len() < COPIES && !state.has_had(board)
+            state.outcomes.is_empty()
+                && state.running.len() < MAX_COPIES
+                && !state.was_assigned_to(board)
         };
-        let mut late = self.oldest.iter().take_while(|(since, _)| is_late(*since));
+        let mut late = self.by_start.iter().take_while(|(since, _)| is_late(*since));
         let case = late.find(|(_, case)| is_meant(*case)).map(|(_, case)| *case)?;
-        self.tally.copied += 1;
+        self.stats.speculative += 1;
         Some(case)
     }
 
-    /// Notes the end of a case on a board.
-    pub fn ended(&mut self, board: usize, case: usize, outcome: Outcome, now: Duration) -> Changes {
-        let mut changes = Changes::default();
-        if !self.boards[board].holds.remove(&case) {
-            return changes;
+    /// Records the outcome of a case on a board.
+    pub fn record_outcome(
+        &mut self,
+        board: usize,
+        case: usize,
+        outcome: CaseOutcome,
+        now: Duration,
+    ) -> SchedulerUpdate {
+        let mut update = SchedulerUpdate::default();
+        if !self.boards[board].assigned.remove(&case) {
+            return update;
         }
-        self.let_go(board, case, now, outcome != Outcome::None);
+        self.release(board, case, now, outcome != CaseOutcome::None);
         match outcome {
-            Outcome::Right => self.cases[case].heard.push(Heard { board, trouble: None }),
-            Outcome::Trouble(text) => {
-                self.boards[board].doubts += 1;
-                self.cases[case].heard.push(Heard { board, trouble: Some(text) });
+            CaseOutcome::Pass => {
+                self.cases[case].outcomes.push(BoardOutcome { board, problem: None })
             }
-            Outcome::None => self.tally.returned += 1,
+            CaseOutcome::Problem(text) => {
+                self.boards[board].unresolved_problems += 1;
+                self.cases[case].outcomes.push(BoardOutcome { board, problem: Some(text) });
+            }
+            CaseOutcome::None => self.stats.requeued += 1,
         }
-        self.advance(case, &mut changes);
-        let others = self.cases[case].under_way.iter().map(|one| one.board);
-        self.find_needless(others.chain([board]), &mut changes);
-        changes
+        self.advance(case, &mut update);
+        let others = self.cases[case].running.iter().map(|one| one.board);
+        self.find_redundant(others.chain([board]), &mut update);
+        update
     }
 
-    fn let_go(&mut self, board: usize, case: usize, now: Duration, has_ended: bool) {
-        let under_way = &mut self.cases[case].under_way;
-        let Some(place) = under_way.iter().position(|one| one.board == board) else { return };
-        let since = under_way.remove(place).since;
-        if !under_way.iter().any(|one| one.since == since) {
-            self.oldest.remove(&(since, case));
+    fn release(&mut self, board: usize, case: usize, now: Duration, is_completed: bool) {
+        let running = &mut self.cases[case].running;
+        let Some(place) = running.iter().position(|one| one.board == board) else { return };
+        let since = running.remove(place).since;
+        if !running.iter().any(|one| one.since == since) {
+            self.by_start.remove(&(since, case));
         }
-        if has_ended {
-            self.spent.0 += now.saturating_sub(since);
-            self.spent.1 += 1;
+        if is_completed {
+            self.completed.0 += now.saturating_sub(since);
+            self.completed.1 += 1;
         }
     }
 
-    /// Settles a case that no board works on, or has it put to another board.
-    fn advance(&mut self, case: usize, changes: &mut Changes) {
+    /// Settles a case that no board runs, or queues it for another board.
+    fn advance(&mut self, case: usize, update: &mut SchedulerUpdate) {
         let state = &self.cases[case];
-        if state.is_settled || !state.under_way.is_empty() {
+        if state.is_settled || !state.running.is_empty() {
             return;
         }
-        if state.heard.is_empty() {
+        if state.outcomes.is_empty() {
             self.queue.push_front(case);
-        } else if state.is_open_question() && self.has_another_board(case) {
-            self.repeats.push_back(case);
+        } else if state.needs_another_board() && self.can_rerun(case) {
+            self.reruns.push_back(case);
         } else {
-            self.settle(case, changes);
+            self.settle(case, update);
         }
     }
 
-    fn has_another_board(&self, case: usize) -> bool {
+    fn can_rerun(&self, case: usize) -> bool {
         let state = &self.cases[case];
-        let is_new = |board: usize| !self.boards[board].is_gone && !state.has_had(board);
+        let is_new = |board: usize| !self.boards[board].is_retired && !state.was_assigned_to(board);
         (0..self.boards.len()).any(is_new)
     }
 
-    fn settle(&mut self, case: usize, changes: &mut Changes) {
+    fn settle(&mut self, case: usize, update: &mut SchedulerUpdate) {
         self.cases[case].is_settled = true;
-        self.open -= 1;
-        changes.settled.push(case);
-        let heard = self.cases[case].heard.iter().filter(|one| one.trouble.is_some());
-        for one in heard {
-            self.boards[one.board].doubts -= 1;
+        self.open_count -= 1;
+        update.settled.push(case);
+        let outcomes = self.cases[case].outcomes.iter().filter(|one| one.problem.is_some());
+        for one in outcomes {
+            self.boards[one.board].unresolved_problems -= 1;
         }
-        if self.cases[case].is_right_somewhere() {
-            let heard = &self.cases[case].heard;
-            let troubled: Vec<_> =
-                heard.iter().filter(|one| one.trouble.is_some()).map(|one| one.board).collect();
-            for board in troubled {
+        if self.cases[case].has_passed() {
+            let outcomes = &self.cases[case].outcomes;
+            let at_fault: Vec<_> =
+                outcomes.iter().filter(|one| one.problem.is_some()).map(|one| one.board).collect();
+            for board in at_fault {
                 self.boards[board].strikes += 1;
-                if self.boards[board].strikes >= STRIKES && !self.boards[board].is_gone {
-                    self.leave(board, changes);
+                if self.boards[board].strikes >= MAX_STRIKES && !self.boards[board].is_retired {
+                    self.retire_board(board, update);
                 }
             }
         }
     }
 
-    /// A board gets no more work. Cases that waited for it, and have no other board now, are
+    /// Retires a board: it gets no more work. Cases that only this board could still rerun are
     /// settled.
-    fn leave(&mut self, board: usize, changes: &mut Changes) {
-        self.boards[board].is_gone = true;
-        let waiting = std::mem::take(&mut self.repeats);
-        for case in waiting {
-            if self.has_another_board(case) {
-                self.repeats.push_back(case);
+    fn retire_board(&mut self, board: usize, update: &mut SchedulerUpdate) {
+        self.boards[board].is_retired = true;
+        let queued = std::mem::take(&mut self.reruns);
+        for case in queued {
+            if self.can_rerun(case) {
+                self.reruns.push_back(case);
             } else {
-                self.settle(case, changes);
+                self.settle(case, update);
             }
         }
     }
 
-    /// A board is lost: what it had under way goes to others.
-    pub fn lost(&mut self, board: usize, now: Duration) -> Changes {
-        let mut changes = Changes::default();
-        if !self.boards[board].is_gone {
-            self.leave(board, &mut changes);
+    /// Handles the loss of a board: its running cases are requeued.
+    pub fn board_lost(&mut self, board: usize, now: Duration) -> SchedulerUpdate {
+        let mut update = SchedulerUpdate::default();
+        if !self.boards[board].is_retired {
+            self.retire_board(board, &mut update);
         }
-        let held = std::mem::take(&mut self.boards[board].holds);
-        self.tally.returned += held.len() as u64;
-        for case in held.into_iter().rev() {
-            self.let_go(board, case, now, false);
-            self.advance(case, &mut changes);
+        let assigned = std::mem::take(&mut self.boards[board].assigned);
+        self.stats.requeued += assigned.len() as u64;
+        for case in assigned.into_iter().rev() {
+            self.release(board, case, now, false);
+            self.advance(case, &mut update);
         }
-        changes
+        update
     }
 
-    /// Notes which of these boards work on nothing but cases that have their answer elsewhere,
-    /// while nothing else is left to do.
-    fn find_needless(&self, boards: impl IntoIterator<Item = usize>, changes: &mut Changes) {
-        if !self.queue.is_empty() || !self.repeats.is_empty() {
+    /// Finds which of these boards only run cases that are complete elsewhere, once all queues
+    /// are empty.
+    fn find_redundant(
+        &self,
+        boards: impl IntoIterator<Item = usize>,
+        update: &mut SchedulerUpdate,
+    ) {
+        if !self.queue.is_empty() || !self.reruns.is_empty() {
             return;
         }
-        let is_answered = |case: &usize| !self.cases[*case].is_open_question();
+        let is_complete = |case: &usize| !self.cases[*case].needs_another_board();
         for board in boards {
-            let holds = &self.boards[board].holds;
-            if !holds.is_empty() && holds.iter().all(is_answered) {
-                changes.needless.push(board);
+            let assigned = &self.boards[board].assigned;
+            if !assigned.is_empty() && assigned.iter().all(is_complete) {
+                update.redundant.push(board);
             }
         }
     }
 
     /// Returns the cases that are not settled.
     #[must_use]
-    pub fn left(&self) -> Vec<usize> {
+    pub fn unsettled_cases(&self) -> Vec<usize> {
         (0..self.cases.len()).filter(|case| !self.cases[*case].is_settled).collect()
     }
 }

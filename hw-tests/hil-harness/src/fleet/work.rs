@@ -1,120 +1,122 @@
-//! The boards at work, each in a thread of its own.
+//! Runs the boards of a fleet, each in its own thread.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use cli_support::exit::Failure;
+use cli_support::exit::CommandError;
 use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::join::{join, outcome};
-use super::scheduler::{Changes, Next, Outcome, Scheduler, Tally};
-use crate::live::{LiveBoard, Plan, SetupError};
-use crate::runner::{CaseResult, Counts, Course, Earlier, Options, RunEnd, Verdict, run_from};
+use super::join::{case_outcome, merge_verdicts};
+use super::scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
+use crate::live::{BoardConfig, LiveBoard, SetupError};
+use crate::runner::{
+    Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, VerdictCounts, run_cases_from,
+};
 use sargon_corpus::Case;
 
-/// The time between two looks at what nobody announces: Ctrl-C, and cases that take too long.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often Ctrl-C and slow cases are checked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A board of a fleet.
 #[derive(Debug)]
-pub struct Member {
-    /// Its name, which no other board of the fleet has.
+pub struct FleetBoard {
+    /// Its name, unique in the fleet.
     pub name: String,
-    /// The plan for it, or the reason why there is none.
-    pub plan: Result<Plan, Failure>,
+    /// The plan for it, or the error if there is none.
+    pub plan: Result<BoardConfig, CommandError>,
 }
 
-/// A board that was at work.
+/// The result of a board that has finished its work.
 #[derive(Debug, Clone)]
-pub struct Worked {
-    /// The place of the board among the members.
+pub struct BoardFinished {
+    /// The index of the board in the fleet.
     pub member: usize,
-    /// Its events.
-    pub course: Course,
-    /// The traffic of its line.
+    /// The end of its work and its statistics.
+    pub summary: RunSummary,
+    /// Statistics of its line.
     pub stats: LinkStats,
 }
 
-/// An event of a run on many boards.
+/// An event of a run on a fleet.
 #[derive(Debug)]
-pub enum Event {
-    /// A board is ready: its place, its full name, what runs on it, and the routines of the user's
-    /// own in that.
+pub enum FleetEvent {
+    /// A board is ready: its index, its full name, the application on it, and the user's own
+    /// routines in that.
     Ready(usize, String, Identity, Vec<&'static str>),
-    /// A board could not be made ready.
-    Failed(usize, Failure),
+    /// A board could not be prepared.
+    SetupFailed(usize, CommandError),
     /// A case has its verdict.
-    Settled(Box<CaseResult>),
-    /// A board has no more work.
-    Worked(Box<Worked>),
+    CaseSettled(Box<CaseResult>),
+    /// A board has finished.
+    BoardFinished(Box<BoardFinished>),
 }
 
-/// A run on many boards.
+/// A run on a fleet.
 pub struct Fleet<'a> {
     /// The boards.
-    pub members: &'a [Member],
+    pub members: &'a [FleetBoard],
     /// The cases.
     pub cases: &'a [Case],
-    /// The number of times each case is put to a board.
+    /// The number of repetitions of each case on a board.
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.
     pub fail_fast: bool,
-    /// The earlier run, whose troubles do not end this one.
-    pub baseline: Option<&'a Earlier>,
-    /// Makes a board ready.
-    pub prepare: &'a (dyn Fn(&Plan) -> Result<LiveBoard, SetupError> + Sync),
+    /// The earlier run whose failures do not end this one.
+    pub baseline: Option<&'a Baseline>,
+    /// Prepares a board.
+    pub prepare: &'a (dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
 }
 
-/// The end of a run on many boards.
+/// The summary of a run on a fleet.
 #[derive(Debug, Clone)]
-pub struct FleetEnd {
+pub struct FleetSummary {
     /// The end of the run as a whole.
     pub ended: RunEnd,
-    /// The ends of cases by board.
-    pub counts: Vec<Counts>,
-    /// Troubles of each board that another one did not have.
+    /// The counts of each board.
+    pub counts: Vec<VerdictCounts>,
+    /// The problems of each board that another one did not have.
     pub strikes: Vec<u32>,
-    /// Whether a board was set aside for them.
-    pub is_set_aside: Vec<bool>,
-    /// The work besides giving out each case once.
-    pub tally: Tally,
+    /// Whether each board was quarantined for them.
+    pub is_quarantined: Vec<bool>,
+    /// Statistics on the work besides running each case once.
+    pub stats: SchedulerStats,
 }
 
 /// The state that the boards share.
 struct Shared {
-    inner: Mutex<Inner>,
+    state: Mutex<SharedState>,
     changed: Condvar,
     began: Instant,
-    /// For each board: whether what it has under way is to be left.
+    /// For each board: whether to stop its running cases.
     stops: Vec<Arc<AtomicBool>>,
-    /// Whether the whole run is to end.
+    /// Whether to end the whole run.
     is_over: AtomicBool,
 }
 
-struct Inner {
+struct SharedState {
     scheduler: Scheduler,
-    /// The place of each case by its name.
-    places: HashMap<String, usize>,
-    ends: Vec<Vec<(usize, CaseResult)>>,
-    counts: Vec<Counts>,
+    /// The index of each case, by name.
+    case_indices: HashMap<String, usize>,
+    results: Vec<Vec<(usize, CaseResult)>>,
+    counts: Vec<VerdictCounts>,
 }
 
 impl Shared {
     fn new(fleet: &Fleet) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
         let named = fleet.cases.iter().enumerate();
-        let inner = Inner {
-            places: named.map(|(place, case)| (case.id.clone(), place)).collect(),
+        let state = SharedState {
+            case_indices: named.map(|(index, case)| (case.id.clone(), index)).collect(),
             scheduler: Scheduler::new(cases, boards),
-            ends: vec![Vec::new(); cases],
-            counts: vec![Counts::default(); boards],
+            results: vec![Vec::new(); cases],
+            counts: vec![VerdictCounts::default(); boards],
         };
         Self {
-            inner: Mutex::new(inner),
+            state: Mutex::new(state),
             changed: Condvar::new(),
             began: Instant::now(),
             stops: (0..boards).map(|_| Arc::default()).collect(),
@@ -122,38 +124,38 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, SharedState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next case for a board that has room; `None` if there is none now.
-    fn take(&self, board: usize) -> Option<usize> {
+    /// Returns the next case for a board, or `None` if there is none now.
+    fn next_case(&self, board: usize) -> Option<usize> {
         if self.is_over.load(Ordering::Relaxed) {
             return None;
         }
-        match self.lock().scheduler.next(board, self.began.elapsed()) {
-            Next::Case(case) => Some(case),
-            Next::Wait | Next::Over => None,
+        match self.lock().scheduler.assign_next(board, self.began.elapsed()) {
+            Assignment::Case(case) => Some(case),
+            Assignment::Wait | Assignment::Done => None,
         }
     }
 
-    /// Waits for a case; `None` if none comes any more.
-    fn wait(&self, board: usize) -> Option<usize> {
-        let mut inner = self.lock();
+    /// Waits for the next case; returns `None` if there is no more work.
+    fn wait_for_case(&self, board: usize) -> Option<usize> {
+        let mut state = self.lock();
         while !self.is_over.load(Ordering::Relaxed) {
-            match inner.scheduler.next(board, self.began.elapsed()) {
-                Next::Case(case) => return Some(case),
-                Next::Over => return None,
-                Next::Wait => {
-                    let waited = self.changed.wait_timeout(inner, LOOK);
-                    inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            match state.scheduler.assign_next(board, self.began.elapsed()) {
+                Assignment::Case(case) => return Some(case),
+                Assignment::Done => return None,
+                Assignment::Wait => {
+                    let waited = self.changed.wait_timeout(state, POLL_INTERVAL);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             }
         }
         None
     }
 
-    /// Ends everything, once.
+    /// Ends the run.
     fn end(&self) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
@@ -163,62 +165,68 @@ impl Shared {
     }
 }
 
-/// A board's thread.
+/// The worker thread of a board.
 struct Worker<'a> {
     fleet: &'a Fleet<'a>,
     shared: &'a Shared,
     board: usize,
-    events: Sender<Event>,
+    events: Sender<FleetEvent>,
 }
 
 impl Worker<'_> {
-    /// Makes the board ready and works until there is nothing left to do.
+    /// Prepares the board and runs cases until there is no more work.
     fn work(self) {
         let mut live = match self.prepare() {
             Ok(live) => live,
             Err(failure) => {
-                self.tell(Event::Failed(self.board, failure));
-                return self.leave();
+                self.send_event(FleetEvent::SetupFailed(self.board, failure));
+                return self.retire();
             }
         };
-        let course = self.put_all(&mut live);
-        self.leave();
-        live.note_waits();
-        let worked = Worked { member: self.board, course, stats: live.stats() };
-        self.tell(Event::Worked(Box::new(worked)));
+        let course = self.run_until_done(&mut live);
+        self.retire();
+        live.record_waits();
+        let finished = BoardFinished { member: self.board, summary: course, stats: live.stats() };
+        self.send_event(FleetEvent::BoardFinished(Box::new(finished)));
     }
 
-    fn prepare(&self) -> Result<LiveBoard, Failure> {
+    fn prepare(&self) -> Result<LiveBoard, CommandError> {
         let member = &self.fleet.members[self.board];
         let plan = member.plan.as_ref();
-        let plan = plan.map_err(|failure| Failure::new(failure.code, &failure.message))?;
+        let plan = plan.map_err(|failure| CommandError::new(failure.code, &failure.message))?;
         let stop = Some(Arc::clone(&self.shared.stops[self.board]));
-        let live = (self.fleet.prepare)(&Plan { stop, ..plan.clone() })?;
+        let live = (self.fleet.prepare)(&BoardConfig { cancel: stop, ..plan.clone() })?;
         let name = live.board().to_owned();
-        self.tell(Event::Ready(self.board, name, live.application.clone(), live.own.clone()));
+        self.send_event(FleetEvent::Ready(
+            self.board,
+            name,
+            live.application.clone(),
+            live.overrides.clone(),
+        ));
         Ok(live)
     }
 
-    fn tell(&self, event: Event) {
-        // Nobody listens only when the run has panicked.
+    fn send_event(&self, event: FleetEvent) {
+        // The receiver is dropped only if the main thread panicked.
         let _ = self.events.send(event);
     }
 
-    fn put_all(&self, live: &mut LiveBoard) -> Course {
-        let mut course = Course::default();
-        let mut is_disturbed = false;
-        while let Some(first) = self.shared.wait(self.board) {
-            let recovered = if is_disturbed { live.recover().map(drop) } else { Ok(()) };
+    fn run_until_done(&self, live: &mut LiveBoard) -> RunSummary {
+        let mut course = RunSummary::default();
+        let mut was_stopped = false;
+        while let Some(first) = self.shared.wait_for_case(self.board) {
+            let recovered = if was_stopped { live.recover().map(drop) } else { Ok(()) };
             let next = match recovered {
-                Ok(()) => self.put_some(live, first),
-                Err(error) => {
-                    Course { ended: RunEnd::BoardLost(error.to_string()), ..Course::default() }
-                }
+                Ok(()) => self.run_batch(live, first),
+                Err(error) => RunSummary {
+                    ended: RunEnd::BoardLost(error.to_string()),
+                    ..RunSummary::default()
+                },
             };
-            course = course.then(next);
-            is_disturbed = course.ended == RunEnd::Interrupted;
-            if is_disturbed && !self.shared.is_over.load(Ordering::Relaxed) {
-                // Others have done meanwhile what was under way here.
+            course = course.merge(next);
+            was_stopped = course.ended == RunEnd::Interrupted;
+            if was_stopped && !self.shared.is_over.load(Ordering::Relaxed) {
+                // Other boards have completed the cases that this one was running.
                 course.ended = RunEnd::Complete;
                 self.shared.stops[self.board].store(false, Ordering::Relaxed);
             }
@@ -227,111 +235,118 @@ impl Worker<'_> {
             }
         }
         if course.ended != RunEnd::Complete && self.shared.lock().scheduler.is_done() {
-            course.ended = self.at_the_end(live);
+            course.ended = self.verify_at_end(live);
         }
         course
     }
 
-    /// The end of a board that was at something when the last case got its verdict elsewhere: it
-    /// may have been lost.
-    fn at_the_end(&self, live: &mut LiveBoard) -> RunEnd {
+    /// Verifies a board that was stopped when the last case was settled elsewhere: it may have been
+    /// lost.
+    fn verify_at_end(&self, live: &mut LiveBoard) -> RunEnd {
         self.shared.stops[self.board].store(false, Ordering::Relaxed);
-        match live.is_itself() {
+        match live.is_expected_application() {
             Ok(true) => RunEnd::Complete,
-            Ok(false) => RunEnd::BoardLost("another program answers".to_owned()),
+            Ok(false) => RunEnd::BoardLost("another program replies".to_owned()),
             Err(error) => RunEnd::BoardLost(error.to_string()),
         }
     }
 
-    /// Puts cases to the board as long as there are any for it.
-    fn put_some(&self, live: &mut LiveBoard, first: usize) -> Course {
+    /// Runs cases on the board while there are any for it.
+    fn run_batch(&self, live: &mut LiveBoard, first: usize) -> RunSummary {
         let Fleet { cases, repeat, baseline, .. } = *self.fleet;
         let stop = &self.shared.stops[self.board];
-        let options = Options { repeat, fail_fast: false, baseline, interrupted: stop };
+        let options = RunOptions { repeat, fail_fast: false, baseline, interrupted: stop };
         let mut first = Some(first);
         let mut feed = std::iter::from_fn(|| {
-            let case = first.take().or_else(|| self.shared.take(self.board))?;
+            let case = first.take().or_else(|| self.shared.next_case(self.board))?;
             Some(cases[case].clone())
         });
-        run_from(live, &mut feed, options, &mut |result| self.ended(result))
+        run_cases_from(live, &mut feed, options, &mut |result| self.record_result(result))
     }
 
-    /// Takes the end of a case on this board in.
-    fn ended(&self, result: CaseResult) {
+    /// Records the result of a case on this board.
+    fn record_result(&self, result: CaseResult) {
         let now = self.shared.began.elapsed();
-        let mut inner = self.shared.lock();
-        let Some(&case) = inner.places.get(&result.id) else { return };
-        let outcome = outcome(&result);
-        if outcome != Outcome::None {
-            inner.counts[self.board].add(&result);
-            inner.ends[case].push((self.board, result));
+        let mut state = self.shared.lock();
+        let Some(&case) = state.case_indices.get(&result.id) else { return };
+        let outcome = case_outcome(&result);
+        if outcome != CaseOutcome::None {
+            state.counts[self.board].add(&result);
+            state.results[case].push((self.board, result));
         }
-        let changes = inner.scheduler.ended(self.board, case, outcome, now);
-        self.apply(inner, changes);
+        let update = state.scheduler.record_outcome(self.board, case, outcome, now);
+        self.apply(state, update);
     }
 
-    fn apply(&self, mut inner: MutexGuard<Inner>, changes: Changes) {
-        for board in changes.needless {
+    fn apply(&self, mut state: MutexGuard<SharedState>, update: SchedulerUpdate) {
+        for board in update.redundant {
             self.shared.stops[board].store(true, Ordering::Relaxed);
         }
-        for case in changes.settled {
-            let ends = std::mem::take(&mut inner.ends[case]);
-            if let Some(result) = joined(self.fleet.members, ends) {
-                self.tell(Event::Settled(Box::new(result)));
+        for case in update.settled {
+            let results = std::mem::take(&mut state.results[case]);
+            if let Some(result) = merge(self.fleet.members, results) {
+                self.send_event(FleetEvent::CaseSettled(Box::new(result)));
             }
         }
-        if inner.scheduler.is_done() {
-            // Boards that are not ready yet are not needed any more. Under the lock: whoever finds
-            // that all is done, finds its board told to stop, and clears that.
+        if state.scheduler.is_done() {
+            // Boards still being prepared are no longer needed. This is done under the lock, so
+            // that a worker that sees `is_done` also sees its stop flag and can clear it.
             self.shared.end();
         }
-        drop(inner);
+        drop(state);
         self.shared.changed.notify_all();
     }
 
-    /// The board works no more: what it had goes to others.
-    fn leave(&self) {
+    /// Retires the board: its cases are requeued for others.
+    fn retire(&self) {
         let now = self.shared.began.elapsed();
-        let mut inner = self.shared.lock();
-        let changes = inner.scheduler.lost(self.board, now);
-        self.apply(inner, changes);
+        let mut state = self.shared.lock();
+        let update = state.scheduler.board_lost(self.board, now);
+        self.apply(state, update);
     }
 }
 
-/// The ends of a case, with the names of the boards, as one result.
-fn joined(members: &[Member], ends: Vec<(usize, CaseResult)>) -> Option<CaseResult> {
-    join(ends.into_iter().map(|(board, end)| (members[board].name.clone(), end)).collect())
+/// Merges the results of a case on several boards.
+fn merge(members: &[FleetBoard], results: Vec<(usize, CaseResult)>) -> Option<CaseResult> {
+    merge_verdicts(
+        results.into_iter().map(|(board, end)| (members[board].name.clone(), end)).collect(),
+    )
 }
 
-/// Puts each case to some board, and gives each event to `hear`, which says whether to go on.
-pub fn put(fleet: &Fleet, stop: &AtomicBool, mut hear: impl FnMut(Event) -> bool) -> FleetEnd {
+/// Runs each case on some board. Calls `on_event` for each event; if it returns `false`, the run
+/// is stopped.
+pub fn run_fleet(
+    fleet: &Fleet,
+    stop: &AtomicBool,
+    mut on_event: impl FnMut(FleetEvent) -> bool,
+) -> FleetSummary {
     let shared = Shared::new(fleet);
     let mut ended = RunEnd::Complete;
     std::thread::scope(|scope| {
-        let (events, heard) = channel();
+        let (events, received) = channel();
         for board in 0..fleet.members.len() {
             let events = events.clone();
             let worker = Worker { fleet, shared: &shared, board, events };
             scope.spawn(move || worker.work());
         }
         drop(events);
-        ended = listen(fleet, &shared, &heard, stop, &mut hear);
+        ended = collect_events(fleet, &shared, &received, stop, &mut on_event);
     });
-    let inner = shared.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-    conclude(fleet, inner, ended, &mut hear)
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conclude(fleet, state, ended, &mut on_event)
 }
 
-/// Listens until all boards have ended; why the run did before all cases had their turn.
-fn listen(
+/// Handles events until all boards have finished. Returns how the run ended.
+fn collect_events(
     fleet: &Fleet,
     shared: &Shared,
-    heard: &Receiver<Event>,
+    received: &Receiver<FleetEvent>,
     stop: &AtomicBool,
-    hear: &mut dyn FnMut(Event) -> bool,
+    on_event: &mut dyn FnMut(FleetEvent) -> bool,
 ) -> RunEnd {
     let mut ended = RunEnd::Complete;
     loop {
-        let event = heard.recv_timeout(LOOK);
+        let event = received.recv_timeout(POLL_INTERVAL);
         if stop.load(Ordering::Relaxed) && !shared.is_over.load(Ordering::Relaxed) {
             ended = RunEnd::Interrupted;
             shared.end();
@@ -341,52 +356,51 @@ fn listen(
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return ended,
         };
-        let is_last = matches!(&event, Event::Settled(result) if fleet.ends_with(result));
-        let goes_on = hear(event);
-        if ended == RunEnd::Complete && (is_last || !goes_on) {
-            ended = if goes_on { RunEnd::FirstFailure } else { RunEnd::Interrupted };
+        let is_last = matches!(&event, FleetEvent::CaseSettled(result) if fleet.ends_with(result));
+        let should_continue = on_event(event);
+        if ended == RunEnd::Complete && (is_last || !should_continue) {
+            ended = if should_continue { RunEnd::FirstFailure } else { RunEnd::Interrupted };
             shared.end();
         }
     }
 }
 
 impl Fleet<'_> {
-    /// Whether the run is to end with this case.
+    /// Returns `true` if this result ends the run.
     fn ends_with(&self, result: &CaseResult) -> bool {
-        use crate::runner::Compared;
-        let is_known = |earlier: &Earlier| earlier.compare(result) == Compared::Known;
+        use crate::runner::BaselineStatus;
+        let is_known = |earlier: &Baseline| earlier.compare(result) == BaselineStatus::Known;
         self.fail_fast
             && !matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
             && !self.baseline.is_some_and(is_known)
     }
 }
 
-/// Gives every case its verdict that has none yet: cases that ended on some board keep what was
-/// said there, the others had no turn.
+/// Settles the remaining cases: those with a result on some board keep it, the others are not run.
 fn conclude(
     fleet: &Fleet,
-    mut inner: Inner,
+    mut state: SharedState,
     ended: RunEnd,
-    hear: &mut dyn FnMut(Event) -> bool,
-) -> FleetEnd {
+    on_event: &mut dyn FnMut(FleetEvent) -> bool,
+) -> FleetSummary {
     let mut not_run = 0;
-    for case in inner.scheduler.left() {
-        let ends = std::mem::take(&mut inner.ends[case]);
-        let result = joined(fleet.members, ends).unwrap_or_else(|| {
+    for case in state.scheduler.unsettled_cases() {
+        let results = std::mem::take(&mut state.results[case]);
+        let result = merge(fleet.members, results).unwrap_or_else(|| {
             not_run += 1;
             CaseResult::new(&fleet.cases[case], Verdict::NotRun)
         });
-        hear(Event::Settled(Box::new(result)));
+        on_event(FleetEvent::CaseSettled(Box::new(result)));
     }
     let is_short = ended == RunEnd::Complete && not_run > 0;
-    let lost = || RunEnd::BoardLost("no board is left that works".to_owned());
+    let lost = || RunEnd::BoardLost("no working board is left".to_owned());
     let boards = 0..fleet.members.len();
-    let strikes = boards.clone().map(|board| inner.scheduler.strikes(board));
-    FleetEnd {
+    let strikes = boards.clone().map(|board| state.scheduler.strikes(board));
+    FleetSummary {
         ended: if is_short { lost() } else { ended },
-        counts: inner.counts,
+        counts: state.counts,
         strikes: strikes.collect(),
-        is_set_aside: boards.map(|board| inner.scheduler.is_set_aside(board)).collect(),
-        tally: inner.scheduler.tally(),
+        is_quarantined: boards.map(|board| state.scheduler.is_quarantined(board)).collect(),
+        stats: state.scheduler.stats(),
     }
 }

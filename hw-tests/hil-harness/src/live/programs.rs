@@ -1,4 +1,4 @@
-//! The programs for a board, and how they get onto it.
+//! Builds the programs of a board, and loads and starts them.
 
 use std::time::Duration;
 
@@ -11,113 +11,119 @@ use rcflash_link::loader::{self, LoadError};
 use rcflash_link::{Link, LinkError};
 use sargon_corpus::encode;
 
-use super::watch::Watch;
-use super::{Plan, SetupError};
-use crate::board::{Board, Ready};
+use super::instrumentation::EvaluatorProbe;
+use super::{BoardConfig, SetupError};
+use crate::board::{Board, RunningApplication};
 use board_simulator::Probe;
 
-/// The time that a program may take until it answers after its start.
-pub(super) const START: Duration = Duration::from_millis(500);
+/// Time until a program answers after its start.
+pub(super) const START_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Monitor and application as they are built here.
+/// Monitor and application, built for a [`BoardConfig`].
 pub struct Programs {
-    /// The program in the ROM.
+    /// The monitor for the ROM.
     pub monitor: BuiltImage,
-    /// The program under test.
+    /// The application with the evaluator under test.
     pub application: BuiltImage,
 }
 
 impl Programs {
-    /// Builds the programs for a plan.
+    /// Builds the programs of a config.
     ///
     /// # Errors
-    /// Assembly or linking failed.
-    pub fn build(plan: &Plan) -> Result<Self, BuildError> {
-        let monitor = build(&plan.profile, ProgramKind::Monitor)?;
-        let kind = match plan {
-            Plan { host: Some(_), .. } => ProgramKind::HostedApplication,
-            Plan { in_flash: true, .. } => ProgramKind::FlashApplication,
+    /// Returns an error if assembly or linking failed.
+    pub fn build(config: &BoardConfig) -> Result<Self, BuildError> {
+        let monitor = build(&config.profile, ProgramKind::Monitor)?;
+        let kind = match config {
+            BoardConfig { stock_monitor: Some(_), .. } => ProgramKind::HostedApplication,
+            BoardConfig { in_flash: true, .. } => ProgramKind::FlashApplication,
             _ => ProgramKind::Application,
         };
-        let application = build_with(&plan.profile, kind, &plan.evaluator)?;
+        let application = build_with(&config.profile, kind, &config.evaluator)?;
         Ok(Self { monitor, application })
     }
 
-    /// Returns the instruments for the evaluator on a board that can be looked into.
+    /// Returns the probe that records calls of the evaluator's routines on a simulated board.
     #[must_use]
     pub fn probe(&self) -> Probe {
-        Watch::new(&self.application.program).probe(false)
+        EvaluatorProbe::new(&self.application.program).probe(false)
     }
 
-    /// Makes the board ready to be questioned, unless it is so without our doing, as a replayed
-    /// one.
-    pub(super) fn make_ready(
+    /// Loads and starts the application, unless the board has it already, as in a replay.
+    pub(super) fn prepare_board(
         &self,
-        plan: &Plan,
+        config: &BoardConfig,
         board: &mut dyn Board,
         link: &mut Link,
-    ) -> Result<Ready, SetupError> {
-        let ready = match board.take_ready() {
+    ) -> Result<RunningApplication, SetupError> {
+        let ready = match board.take_preloaded() {
             Some(ready) => ready,
-            None => self.bring_up(plan, link)?,
+            None => self.load_and_start(config, link)?,
         };
-        board.note_ready(&ready);
-        // What the probe measured during the set-up belongs to no question.
-        if let Some(instruments) = board.instruments() {
+        board.on_ready(&ready);
+        // Calls recorded during the set-up belong to no request.
+        if let Some(instruments) = board.instrumentation() {
             let _ = instruments.take_records();
         }
         Ok(ready)
     }
 
-    /// Reaches the monitor, this project's or the board's own, loads the application, starts it,
-    /// and makes sure that it is the one that answers.
-    pub(super) fn bring_up(&self, plan: &Plan, link: &mut Link) -> Result<Ready, SetupError> {
-        if let Some(host) = plan.host {
-            return self.bring_up_hosted(plan, host, link);
+    /// Loads the application through the monitor in ROM, starts it, and verifies its identity.
+    pub(super) fn load_and_start(
+        &self,
+        config: &BoardConfig,
+        link: &mut Link,
+    ) -> Result<RunningApplication, SetupError> {
+        if let Some(monitor) = config.stock_monitor {
+            return self.load_and_start_via_monitor(config, monitor, link);
         }
         let found = match loader::enter_monitor(link) {
             Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
-                return Err(Self::stranger(plan, link, error));
+                return Err(Self::unknown_peer_error(config, link, error));
             }
             other => other?,
         };
-        if found.build != self.monitor.build && !plan.any_monitor {
+        if found.build_id != self.monitor.build && !config.any_monitor {
             return Err(SetupError::StaleMonitor(Box::new(found), self.monitor.build));
         }
         let built = &self.application;
-        let (address, bytes) = match &plan.application {
+        let (address, bytes) = match &config.application {
             Some((address, bytes)) => (*address, bytes),
             None => (built.address, &built.bytes),
         };
-        if plan.in_flash {
-            put_into_flash(link, &found, address, bytes)?;
+        if config.in_flash {
+            write_to_flash(link, &found, address, bytes)?;
         } else {
             loader::upload_all(link, &found, address, bytes, |_| {})?;
         }
         let application = loader::run(link, address)?;
-        self.check(plan, &application)?;
+        self.verify_identity(config, &application)?;
         let own = built.own.iter().map(|&routine| routine.to_owned()).collect();
-        Ok(Ready { application, own, seq: link.seq() })
+        Ok(RunningApplication { application, own, seq: link.seq() })
     }
 
-    /// Whether this is the application that was loaded.
-    pub(super) fn check(&self, plan: &Plan, running: &Identity) -> Result<(), SetupError> {
-        let is_ours = plan.application.is_some() || running.build == self.application.build;
-        if running.role != Role::Application || !is_ours {
+    /// Returns an error unless this is the loaded application, with the configured behaviour.
+    pub(super) fn verify_identity(
+        &self,
+        config: &BoardConfig,
+        running: &Identity,
+    ) -> Result<(), SetupError> {
+        let is_expected =
+            config.application.is_some() || running.build_id == self.application.build;
+        if running.role != Role::Application || !is_expected {
             return Err(SetupError::WrongApplication(Box::new(running.clone())));
         }
         let behaviour = behaviour(running);
-        // An identity tells the faults of 1978, not how fast their absence is.
-        if encode::behaviour(behaviour) != encode::behaviour(plan.evaluator.behaviour) {
+        // An identity has the original behaviour as a flag, but not which corrected variant runs.
+        if encode::behaviour(behaviour) != encode::behaviour(config.evaluator.behaviour) {
             return Err(SetupError::OtherBehaviour(Box::new(running.clone()), behaviour));
         }
         Ok(())
     }
 }
 
-/// Makes flash hold a program, whether it is to be started after a reset or not; what is there
-/// already is left alone.
-fn put_into_flash(
+/// Writes a program to flash, unless it is there already, with or without the autostart flag.
+fn write_to_flash(
     link: &mut Link,
     monitor: &Identity,
     entry: u16,
@@ -136,8 +142,8 @@ fn put_into_flash(
     Ok(())
 }
 
-/// Returns the behaviour that an application states.
+/// Returns the behaviour in an application's identity.
 pub(super) fn behaviour(application: &Identity) -> Behaviour {
-    let faulty = application.capabilities & capability::AS_IN_1978 != 0;
-    if faulty { Behaviour::AsIn1978 } else { Behaviour::Mended }
+    let is_original = application.capabilities & capability::AS_IN_1978 != 0;
+    if is_original { Behaviour::Original } else { Behaviour::Corrected }
 }

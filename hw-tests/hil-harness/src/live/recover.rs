@@ -1,4 +1,4 @@
-//! Getting a board back that was unplugged, reset, or runs something else.
+//! Recovers a board that was unplugged, was reset, or runs another program.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,151 +8,151 @@ use rcflash_link::LinkError;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::LoaderError;
 
-use super::{LiveBoard, SetupError, hosted};
+use super::{LiveBoard, SetupError, stock_monitor};
 use crate::board::BoardError;
 
-/// The time between two looks for a device that is gone.
-const LOOK: Duration = Duration::from_millis(100);
-/// The look at which a person is told: a line that was only disturbed is there by then.
-const TOLD: u32 = 5;
-/// The time that a board may take until its banner after a reset.
-const BOOT: Duration = Duration::from_secs(1);
-/// The number of times to try before the board is given up.
-const ATTEMPTS: u32 = 3;
+/// How often a disconnected device is polled.
+const DISCONNECT_POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Polls before the user is notified; short disturbances end earlier.
+const POLLS_BEFORE_NOTICE: u32 = 5;
+/// Time until a board sends its banner after a reset.
+const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_ATTEMPTS: u32 = 3;
 
-/// The cause of a recovery.
+/// What [`LiveBoard::recover`] found on the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovery {
-    /// Nothing: the application still runs, as it did.
-    Answers,
-    /// It had to be started again, and why.
+    /// The application was still running.
+    Unchanged,
+    /// The application had to be restarted; the reason.
     Restarted(String),
-    /// Another program had taken its place, which one is said, and may have answered for it.
+    /// Another program was running, and may have replied to requests; a message that names it.
     Replaced(String),
 }
 
 impl LiveBoard {
-    /// Forgets what is under way, and makes sure that the application runs and answers.
+    /// Cancels all requests in flight, and restarts the application unless it still replies.
     ///
     /// # Errors
-    /// What the last attempt failed by.
+    /// Returns the error of the last attempt.
     pub fn recover(&mut self) -> Result<Recovery, SetupError> {
         self.link.cancel_all();
-        self.watch.forget();
-        let mut why = None;
+        self.probe.clear();
+        let mut recovery = None;
         let mut attempt = 1;
-        // `why` outlives the attempts: the first cause found is the one that the report shows, not
-        // what a later attempt met. Without one the application has answered all along.
-        while let Err(error) = self.revive(&mut why) {
-            if attempt == ATTEMPTS {
+        // `recovery` outlives the attempts, so the report shows the first cause and not the error
+        // of a later attempt. Without a cause the application was running all the time.
+        while let Err(error) = self.ensure_running(&mut recovery) {
+            if attempt == MAX_ATTEMPTS {
                 return Err(error);
             }
             attempt += 1;
-            // A line that fails says nothing of the board, which would lose its state by a reset.
-            if is_line(&error) {
+            // A line error is no reason to reset the board, which would lose its state.
+            if is_line_error(&error) {
                 self.reopen()?;
             } else {
-                why.get_or_insert_with(|| {
-                    Recovery::Restarted(format!("the board was reset, because: {error}"))
+                recovery.get_or_insert_with(|| {
+                    Recovery::Restarted(format!("the board was reset after an error: {error}"))
                 });
                 self.reset()?;
             }
         }
-        self.board.note_recovered();
-        Ok(why.unwrap_or(Recovery::Answers))
+        self.board.on_recovered();
+        Ok(recovery.unwrap_or(Recovery::Unchanged))
     }
 
-    /// Whether the application still is the one that was loaded.
+    /// Returns `true` if the program on the board is the application that was loaded.
     ///
     /// # Errors
-    /// Nobody says.
-    pub fn is_itself(&mut self) -> Result<bool, LinkError> {
+    /// Returns the error of the link if no program answers IDENT.
+    pub fn is_expected_application(&mut self) -> Result<bool, LinkError> {
         loader::identify(&mut self.link).map(|identity| identity == self.application)
     }
 
-    /// Starts the application if another program answers, and notes which.
-    fn revive(&mut self, why: &mut Option<Recovery>) -> Result<(), SetupError> {
-        let found = match self.plan.host {
-            // A stock monitor does not answer, and may not be sent any frame.
-            Some(_) => hosted::identify(&mut self.link),
+    /// Restarts the application if another program answers, and sets `recovery` to the first cause.
+    fn ensure_running(&mut self, recovery: &mut Option<Recovery>) -> Result<(), SetupError> {
+        let found = match self.config.stock_monitor {
+            // A stock monitor does not answer, and not every frame is harmless to it.
+            Some(_) => stock_monitor::identify(&mut self.link),
             None => loader::identify(&mut self.link),
         };
-        let answers = match found {
+        let cause = match found {
             Ok(found) if found == self.application => return Ok(()),
             Ok(Identity { role: Role::Monitor, .. }) => {
-                Recovery::Restarted("the board was reset: its monitor answered".to_owned())
+                Recovery::Restarted("the board was reset: its monitor replied".to_owned())
             }
-            Ok(found) => Recovery::Replaced(format!("another program answered: {found}")),
-            Err(LinkError::Timeout { .. }) if self.plan.host.is_some() => {
-                Recovery::Restarted("the application did not answer any more".to_owned())
+            Ok(found) => Recovery::Replaced(format!("another program replied: {found}")),
+            Err(LinkError::Timeout { .. }) if self.config.stock_monitor.is_some() => {
+                Recovery::Restarted("the application stopped replying".to_owned())
             }
             Err(error) => return Err(error.into()),
         };
-        why.get_or_insert(answers);
-        let ready = self.programs.bring_up(&self.plan, &mut self.link)?;
-        // The same bytes were loaded as the first time. An application of the user's has no build
-        // id that is known beforehand, so that only this tells it from another program.
+        recovery.get_or_insert(cause);
+        let ready = self.programs.load_and_start(&self.config, &mut self.link)?;
+        // The build id of a user's application is not known before it runs. Since the same bytes
+        // were loaded as the first time, its identity must be the same.
         if ready.application != self.application {
             return Err(SetupError::WrongApplication(Box::new(ready.application)));
         }
         self.link.set_window(ready.application.window);
-        self.began.forget_waits();
-        self.board.note_ready(&ready);
+        self.baseline_counters.forget_waits();
+        self.board.on_ready(&ready);
         Ok(())
     }
 
-    /// Opens the line anew, as soon as the device is there.
+    /// Reopens the port, as soon as the device is connected.
     fn reopen(&mut self) -> Result<(), SetupError> {
-        let most = (self.plan.reconnect.as_millis() / LOOK.as_millis()).max(1);
-        let mut looks = 1;
+        let max = (self.config.reconnect_timeout.as_millis()
+            / DISCONNECT_POLL_INTERVAL.as_millis())
+        .max(1);
+        let mut polls = 1;
         while let Err(error) = self.link.reconnect(|| self.board.open()) {
-            // A file of ours that can't be written does not come back as a device does.
-            if u128::from(looks) >= most || matches!(error, BoardError::Transcript(..)) {
+            // A transcript that can't be written is no disconnected device: fail at once.
+            if u128::from(polls) >= max || matches!(error, BoardError::Transcript(..)) {
                 return Err(error.into());
             }
-            if self.is_stopped() {
+            if self.is_cancelled() {
                 return Err(LinkError::Interrupted { operation: "waiting for the port" }.into());
             }
-            if looks == TOLD {
+            if polls == POLLS_BEFORE_NOTICE {
                 let name = self.board.name();
-                let seconds = self.plan.reconnect.as_secs();
-                (self.plan.note)(&format!(
-                    "{name}: the port is gone; waiting up to {seconds} s for it"
+                let seconds = self.config.reconnect_timeout.as_secs();
+                (self.config.on_notice)(&format!(
+                    "{name}: port disconnected; waiting up to {seconds} s"
                 ));
             }
-            looks += 1;
-            self.board.rest(LOOK);
+            polls += 1;
+            self.board.sleep(DISCONNECT_POLL_INTERVAL);
         }
-        if looks > TOLD {
-            (self.plan.note)(&format!("{}: the port is back", self.board.name()));
+        if polls > POLLS_BEFORE_NOTICE {
+            (self.config.on_notice)(&format!("{}: port reconnected", self.board.name()));
         }
         Ok(())
     }
 
-    /// Whether the user has stopped the run.
-    fn is_stopped(&self) -> bool {
-        self.plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    fn is_cancelled(&self) -> bool {
+        self.config.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Presses the button where there is one, and opens the line anew where there is none.
+    /// Resets the board if its reset line can be driven from here; else reopens the port.
     fn reset(&mut self) -> Result<(), SetupError> {
-        match self.board.button() {
+        match self.board.reset_fn() {
             Some(press) => press(),
             None => self.reopen()?,
         }
-        match self.link.drain_banner("resetting the board", BOOT) {
+        match self.link.drain_banner("resetting the board", BOOT_TIMEOUT) {
             Err(LinkError::Io { .. }) => self.reopen(),
             other => Ok(other?),
         }
     }
 }
 
-/// Whether the line failed, not the board.
-fn is_line(error: &SetupError) -> bool {
+/// Returns `true` if the line failed, not the board.
+fn is_line_error(error: &SetupError) -> bool {
     let line = |error: &LinkError| matches!(error, LinkError::Io { .. });
     match error {
         SetupError::Link(error) | SetupError::Load(LoadError::Link(error)) => line(error),
-        SetupError::Host(error) => matches!(error, LoaderError::Line { .. }),
+        SetupError::MonitorLoad(error) => matches!(error, LoaderError::Io { .. }),
         SetupError::Board(_) => true,
         _ => false,
     }

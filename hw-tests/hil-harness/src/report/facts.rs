@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::boards::at_fault;
+use super::boards::fault_sentence;
 use super::{Report, compared};
-use crate::runner::{Comparison, Counts};
+use crate::runner::{BaselineSummary, VerdictCounts};
 
 impl Report {
     /// Returns program, board and settings of the run, as names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let told = |value: &dyn Display| value.to_string();
+        let text = |value: &dyn Display| value.to_string();
         let run = &self.run;
         let mut facts = Vec::new();
         if let Some(board) = &self.board {
             let mhz = board.clock_hz as f64 / 1e6;
             let baud = board.baud;
-            facts.push(("board", told(&board.name)));
+            facts.push(("board", text(&board.name)));
             facts.push(("profile", format!("{}: {}", run.profile, board.title)));
             facts.push(("clock and line", format!("{mhz} MHz, {baud} baud")));
         } else {
@@ -29,36 +29,38 @@ impl Report {
         } else {
             facts.push(("boards", self.run.boards.join(", ")));
         }
-        facts.extend(self.faulty().map(|(boards, code)| ("at fault", at_fault(boards, code))));
+        facts.extend(
+            self.fault_numbers().map(|(boards, code)| ("at fault", fault_sentence(boards, code))),
+        );
         facts.push(("behaviour", run.behaviour.clone()));
         if !self.own.is_empty() {
             facts.push(("own routines", self.own.join(", ")));
         }
-        facts.extend(run.seed.map(|seed| ("seed", told(&seed))));
+        facts.extend(run.seed.map(|seed| ("seed", text(&seed))));
         facts.extend(run.shard.clone().map(|shard| ("shard", shard)));
         if run.repeat > 1 {
-            facts.push(("each case put", format!("{} times", run.repeat)));
+            facts.push(("repetitions", run.repeat.to_string()));
         }
         if let Some(rounds) = self.rounds {
-            facts.push(("over and over", format!("{} of {} passed", rounds.pass, rounds.cases)));
+            facts.push(("soak run", format!("{} of {} passed", rounds.pass, rounds.cases)));
         }
-        if let Some(Comparison { file, known, new, mended }) = &self.baseline {
-            let counts = compared([known, new, mended].map(|cases| cases.len() as u64));
+        if let Some(BaselineSummary { file, known, new, fixed }) = &self.baseline {
+            let counts = compared([known, new, fixed].map(|cases| cases.len() as u64));
             facts.push(("baseline", format!("{file}: {counts}")));
         }
         facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
         facts.push(("began", self.started.clone()));
         facts.push(("took", format!("{:.1} s", self.took_ms as f64 / 1e3)));
-        facts.extend(self.limit.map(|load| ("limit", told(&load))));
+        facts.extend(self.limit.map(|load| ("limit", text(&load))));
         facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));
         facts.push(("program", run.program.clone()));
         facts
     }
 
-    /// The cases with each tag.
+    /// Returns the counts of cases with each tag.
     #[must_use]
-    pub fn counts_by_tag(&self) -> BTreeMap<&str, Counts> {
-        let mut by_tag = BTreeMap::<_, Counts>::new();
+    pub fn counts_by_tag(&self) -> BTreeMap<&str, VerdictCounts> {
+        let mut by_tag = BTreeMap::<_, VerdictCounts>::new();
         for case in &self.cases {
             for tag in &case.tags {
                 by_tag.entry(tag.as_str()).or_default().add(case);

@@ -1,19 +1,19 @@
-//! The files of a report, in a folder of their own.
+//! Writes the files of a report into its folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cli_support::exit::{Failure, RIG, USAGE};
-use cli_support::text::{Show, visible_json};
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::text::{Escape, escape_json};
 
 use super::Report;
 use super::{junit, markdown, page};
-use crate::disk::{Disk, Found};
+use crate::file_system::{FileSystem, PathKind};
 
-/// Bytes of a file by which it is recognised.
-const BEGINNING: u64 = 4096;
+/// A file is recognised by its first bytes, so many at most.
+const RECOGNISED_PREFIX_BYTES: u64 = 4096;
 
-/// Recognises a file of a report by its beginning.
+/// Returns `true` if a text is the start of a file of a report.
 type Recogniser = fn(&str) -> bool;
 
 /// The files, and how each is recognised.
@@ -30,24 +30,24 @@ fn is_markdown(text: &str) -> bool {
     headings.iter().any(|heading| text.starts_with(heading)) && first.ends_with(" cases pass")
 }
 
-/// An error of a report's files.
+/// Error returned if the files of a report can't be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The system refused.
-    #[error("can't write the report {}: {source}", path.shown())]
+    /// The system returned an error.
+    #[error("can't write the report {}: {source}", path.escaped())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// There is something else where a file of the report goes.
+    /// The path of a report file is taken by something else.
     #[error(
-        "{} is not of a report of this program; it was not changed: replace it with --force, \
+        "{} is not a report file of this program and was not changed: replace it with --force, \
          or name another folder",
-        .0.shown()
+        .0.escaped()
     )]
-    NotOurs(PathBuf),
+    NotAReport(PathBuf),
 }
 
 impl WriteError {
@@ -57,47 +57,57 @@ impl WriteError {
     }
 }
 
-impl From<WriteError> for Failure {
+impl From<WriteError> for CommandError {
     fn from(error: WriteError) -> Self {
-        let code = if matches!(error, WriteError::NotOurs(_)) { USAGE } else { RIG };
+        let code = if matches!(error, WriteError::NotAReport(_)) { USAGE } else { ENVIRONMENT };
         Self::new(code, error)
     }
 }
 
-/// Makes the folder of a report, and checks that nothing in it but reports would be replaced. With
-/// `force` other files are replaced, too, but never devices or folders.
+/// Creates the folder of a report, and checks that only report files would be replaced in it. With
+/// `force` other files may be replaced, but never devices or folders.
 ///
 /// # Errors
-/// There is something else, or the system refused.
-pub fn prepare_folder(disk: &dyn Disk, folder: &Path, force: bool) -> Result<(), WriteError> {
-    disk.make_folder(folder).map_err(WriteError::of(folder))?;
+/// Returns [`WriteError`] if a path is taken by something else or the folder can't be created.
+pub fn prepare_folder(
+    file_system: &dyn FileSystem,
+    folder: &Path,
+    force: bool,
+) -> Result<(), WriteError> {
+    file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
     for (name, is_ours) in FILES {
         let path = folder.join(name);
-        match disk.look(&path).map_err(WriteError::of(&path))? {
-            Found::Nothing | Found::File(0) => {}
-            Found::File(_) if force => {}
-            Found::File(_) => {
-                let bytes = disk.beginning(&path, BEGINNING).map_err(WriteError::of(&path))?;
+        match file_system.path_kind(&path).map_err(WriteError::of(&path))? {
+            PathKind::Missing | PathKind::File(0) => {}
+            PathKind::File(_) if force => {}
+            PathKind::File(_) => {
+                let bytes = file_system
+                    .read_prefix(&path, RECOGNISED_PREFIX_BYTES)
+                    .map_err(WriteError::of(&path))?;
                 if !is_ours(&String::from_utf8_lossy(&bytes)) {
-                    return Err(WriteError::NotOurs(path));
+                    return Err(WriteError::NotAReport(path));
                 }
             }
-            Found::Folder | Found::Other => return Err(WriteError::NotOurs(path)),
+            PathKind::Directory | PathKind::Other => return Err(WriteError::NotAReport(path)),
         }
     }
     Ok(())
 }
 
-/// Writes the files, each whole or not at all, and flushed to the disk.
+/// Writes the files, each atomically and synced.
 ///
 /// # Errors
-/// The first file that can't be written; those before it stay.
-pub fn write(report: &Report, disk: &dyn Disk, folder: &Path) -> Result<(), WriteError> {
+/// Returns [`WriteError`] for the first file that can't be written; earlier files are kept.
+pub fn write_files(
+    report: &Report,
+    file_system: &dyn FileSystem,
+    folder: &Path,
+) -> Result<(), WriteError> {
     let texts =
         [json(report), junit::junit(report), page::page(report), Ok(markdown::markdown(report))];
     for ((name, _), text) in FILES.iter().zip(texts) {
         let path = folder.join(name);
-        let written = text.and_then(|text| disk.replace(&path, text.as_bytes()));
+        let written = text.and_then(|text| file_system.replace(&path, text.as_bytes()));
         written.map_err(WriteError::of(&path))?;
     }
     Ok(())
@@ -105,44 +115,5 @@ pub fn write(report: &Report, disk: &dyn Disk, folder: &Path) -> Result<(), Writ
 
 /// Returns `report.json`: the report as it is.
 fn json(report: &Report) -> io::Result<String> {
-    Ok(visible_json(&serde_json::to_string(report)?).into_owned() + "\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::SystemTime;
-
-    use super::*;
-    use crate::disk::SimulatedDisk;
-    use crate::results::Head;
-
-    fn report() -> Report {
-        Report::begin(Head::default(), Vec::new(), SystemTime::UNIX_EPOCH)
-    }
-
-    #[test]
-    fn a_report_of_ours_is_recognised_in_every_form_and_replaced() {
-        let disk = SimulatedDisk::new(1);
-        let folder = Path::new("folder");
-        for _ in 0..2 {
-            prepare_folder(&disk, folder, false).expect("it is ours");
-            write(&report(), &disk, folder).expect("it is written");
-        }
-        assert_eq!(disk.paths().len(), FILES.len());
-    }
-
-    #[test]
-    fn whatever_else_is_there_is_left_as_it_is_without_force() {
-        for (name, _) in FILES {
-            for content in [&b"# My report\n"[..], b"{\"title\":1}", b"<testsuites name=\"x\">"] {
-                let disk = SimulatedDisk::new(1);
-                let folder = Path::new("folder");
-                disk.put(&folder.join(name), content);
-                let error = prepare_folder(&disk, folder, false).expect_err("it is not ours");
-                assert!(error.to_string().contains(name), "{error}");
-                assert_eq!(disk.content(&folder.join(name)).as_deref(), Some(content));
-                prepare_folder(&disk, folder, true).expect("by force");
-            }
-        }
-    }
+    Ok(escape_json(&serde_json::to_string(report)?).into_owned() + "\n")
 }

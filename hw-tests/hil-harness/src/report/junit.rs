@@ -1,19 +1,17 @@
-//! `junit.xml`: a test a case for CI services, and one more that says whether all cases had their
-//! turn.
+//! `junit.xml` for CI services: one test per case, and one that passes if all cases were run.
 
 use std::io;
 use std::time::Duration;
 
 use chrono::DateTime;
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus, TestSuite};
 
 use super::Report;
 use crate::runner::{CaseResult, Verdict};
 
-/// The report as JUnit's XML. Only a wrong answer is a failure;
-/// flaky cases and cases without an answer are errors, and cases without a turn are skipped, and so
-/// is what the baseline knows.
+/// Returns the report as JUnit XML. Only a wrong answer is a failure; flaky cases and cases without
+/// an answer are errors; cases not run and failures known from the baseline are skipped.
 pub(super) fn junit(report: &Report) -> io::Result<String> {
     let mut suites = [TestSuite::new("run"), TestSuite::new("cases")];
     suites[0].add_test_case(whole(report));
@@ -23,21 +21,21 @@ pub(super) fn junit(report: &Report) -> io::Result<String> {
         suites[1].set_timestamp(moment);
     }
     for (name, value) in report.facts() {
-        suites[1].add_property((name, value.shown().as_str()));
+        suites[1].add_property((name, value.escaped().as_str()));
     }
     let mut page = Page::new("hw-tests");
     page.add_test_suites(suites);
     page.to_string().map_err(io::Error::other)
 }
 
-/// The test that all cases had their turn.
+/// Returns the test that all cases were run.
 fn whole(report: &Report) -> TestCase {
     let mut status = TestCaseStatus::success();
     if let Some(why) = &report.incomplete {
         status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("incomplete").set_message(why.shown());
+        status.set_type("incomplete").set_message(why.escaped());
     }
-    let mut test = TestCase::new("all cases had their turn", status);
+    let mut test = TestCase::new("all cases were run", status);
     test.set_classname("run");
     test
 }
@@ -52,20 +50,20 @@ fn test(case: &CaseResult) -> TestCase {
         }
         Verdict::Skipped | Verdict::NotRun => TestCaseStatus::skipped(),
     };
-    let mut lines: Vec<String> = case.why.iter().cloned().collect();
+    let mut lines: Vec<String> = case.reason.iter().cloned().collect();
     lines.extend(case.differences.iter().map(ToString::to_string));
     lines.extend(case.fault.as_ref().map(|fault| format!("at fault: {fault}")));
     let known = if case.known { "known: " } else { "" };
     status.set_type(format!("{known}{}", case.verdict));
-    lines.iter_mut().for_each(|line| *line = line.shown());
-    status.set_message(lines.first().map_or(case.verdict.word(), String::as_str));
+    lines.iter_mut().for_each(|line| *line = line.escaped());
+    status.set_message(lines.first().map_or(case.verdict.as_str(), String::as_str));
     if !lines.is_empty() {
-        lines.extend(case.fen.as_deref().map(Show::shown));
+        lines.extend(case.fen.as_deref().map(Escape::escaped));
         status.set_description(lines.join("\n"));
     }
-    let mut test = TestCase::new(case.id.shown(), status);
-    test.set_classname(case.tags.first().map_or("cases".to_owned(), |tag| tag.shown()));
-    test.set_time(Duration::from_micros(case.took_us));
+    let mut test = TestCase::new(case.id.escaped(), status);
+    test.set_classname(case.tags.first().map_or("cases".to_owned(), |tag| tag.escaped()));
+    test.set_time(Duration::from_micros(case.elapsed_us));
     test
 }
 
@@ -74,17 +72,17 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::results::Head;
-    use sargon_corpus::shipped;
+    use crate::results::RunHeader;
+    use sargon_corpus::builtin_corpus;
 
-    /// The page of a run that had one case with each verdict.
+    /// Returns the XML of a run with one case of each verdict.
     fn page_of_all_verdicts() -> Page {
-        let cases = shipped().expect("the corpus");
+        let cases = builtin_corpus().expect("the corpus");
         let results = cases.iter().zip(Verdict::ALL);
         let results: Vec<_> =
             results.map(|(case, verdict)| CaseResult::new(case, verdict)).collect();
-        let mut report = Report::begin(Head::default(), Vec::new(), SystemTime::UNIX_EPOCH);
-        report.note_cases(results, Duration::ZERO, &crate::report::Options::default());
+        let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
+        report.set_cases(results, Duration::ZERO, &crate::report::FollowUpOptions::default());
         let text = junit(&report).expect("it is written");
         Page::deserialize_from_str(&text).expect("it is well-formed")
     }
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_of_a_test_that_is_no_success_is_its_verdict() {
+    fn the_type_of_a_test_that_did_not_succeed_is_its_verdict() {
         let page = page_of_all_verdicts();
         for (test, verdict) in page.test_suites[1].test_cases.iter().zip(Verdict::ALL) {
             let shown = match &test.status {
@@ -114,7 +112,7 @@ mod tests {
                     ty.as_ref().map(|ty| ty.as_str())
                 }
             };
-            assert_eq!(shown, Some(verdict.word()));
+            assert_eq!(shown, Some(verdict.as_str()));
         }
     }
 }

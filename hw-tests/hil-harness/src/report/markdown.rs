@@ -1,21 +1,20 @@
-//! `report.md`: the report as text, for the summaries of CI services and for people without a
-//! browser.
+//! `report.md`: the report as Markdown, for the summaries of CI services and for terminals.
 
 use std::fmt::Write;
 
-use cli_support::text::visible;
+use cli_support::text::escape_controls;
 
-use super::{Report, line_quality};
-use crate::runner::{CaseResult, Counts, Verdict};
+use super::{Report, line_statistics_text};
+use crate::runner::{CaseResult, Verdict, VerdictCounts};
 
-/// Cases shown that did not pass.
-const CASES_SHOWN: usize = 100;
-/// Differences shown for one case.
-const DIFFERENCES_SHOWN: usize = 8;
+/// Most cases shown that did not pass.
+const MAX_CASES_SHOWN: usize = 100;
+/// Most differences shown for a case.
+const MAX_DIFFERENCES_SHOWN: usize = 8;
 
-/// The report in Markdown.
+/// Returns the report as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
-    let mut text = format!("# {}: {}\n\n", report.outcome.word(), report.headline());
+    let mut text = format!("# {}: {}\n\n", report.outcome.as_str(), report.headline());
     if let Some(why) = &report.incomplete {
         let _ = writeln!(text, "**Incomplete:** {}\n", escaped(why));
     }
@@ -25,24 +24,22 @@ pub(super) fn markdown(report: &Report) -> String {
     }
     text += &counts(report);
     text += &boards(report);
-    text += &troubles(report);
+    text += &problems(report);
     if let Some(why) = report.last_restart() {
-        let _ =
-            writeln!(text, "\nThe board had to be started again, at last because {}", escaped(why));
+        let _ = writeln!(text, "\nThe board was restarted, last because {}", escaped(why));
     }
     if let Some(link) = report.link {
         text += "\n";
-        text += &escaped(line_quality(link).trim_end());
+        text += &escaped(line_statistics_text(link).trim_end());
         text += "\n";
     }
     text
 }
 
-/// The table of verdicts; those that no case has are left out.
+/// Returns the table of verdicts, without those that no case has.
 fn counts(report: &Report) -> String {
     let by_tag = report.counts_by_tag();
-    let is_there =
-        |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.with(*verdict) > 0;
+    let is_there = |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.get(*verdict) > 0;
     let shown: Vec<_> = Verdict::ALL.into_iter().filter(is_there).collect();
     let mut text = "\n| cases | all | squares |".to_owned();
     text.extend(shown.iter().map(|verdict| format!(" {verdict} |")));
@@ -51,33 +48,33 @@ fn counts(report: &Report) -> String {
     text.push('\n');
     let rows = by_tag.iter().map(|(tag, counts)| (escaped(tag), *counts));
     for (name, counts) in rows.chain([("**all**".to_owned(), report.counts)]) {
-        let Counts { cases, squares, .. } = counts;
+        let VerdictCounts { cases, squares, .. } = counts;
         let _ = write!(text, "| {name} | {cases} | {squares} |");
-        text.extend(shown.iter().map(|verdict| format!(" {} |", counts.with(*verdict))));
+        text.extend(shown.iter().map(|verdict| format!(" {} |", counts.get(*verdict))));
         text.push('\n');
     }
     text
 }
 
-/// The table of the boards, in a run on several.
+/// Returns the table of the boards in a run on a fleet.
 fn boards(report: &Report) -> String {
     let mut text = String::new();
-    for (place, row) in super::boards::cells(&report.boards).iter().enumerate() {
+    for (row_number, row) in super::boards::table_rows(&report.boards).iter().enumerate() {
         let cells: Vec<_> = row.iter().map(|cell| escaped(cell)).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));
-        if place == 0 {
+        if row_number == 0 {
             let _ = writeln!(text, "|---|{}---|", "--:|".repeat(row.len() - 2));
         }
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// The cases that did not pass, with what was wrong.
-fn troubles(report: &Report) -> String {
+/// Returns the cases that did not pass, with what was wrong.
+fn problems(report: &Report) -> String {
     let mut text = String::new();
-    let mut cases = report.troubles();
-    for case in cases.by_ref().take(CASES_SHOWN) {
-        text += &trouble(report, case);
+    let mut cases = report.problems();
+    for case in cases.by_ref().take(MAX_CASES_SHOWN) {
+        text += &problem(report, case);
     }
     let more = cases.count();
     if more > 0 {
@@ -87,7 +84,7 @@ fn troubles(report: &Report) -> String {
     text
 }
 
-fn trouble(report: &Report, case: &CaseResult) -> String {
+fn problem(report: &Report, case: &CaseResult) -> String {
     let known = if case.known { " (known)" } else { "" };
     let mut text = format!("\n## {}{known}: {}\n\n", case.verdict, escaped(&case.id));
     if let Some(fen) = &case.fen {
@@ -95,28 +92,28 @@ fn trouble(report: &Report, case: &CaseResult) -> String {
     }
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
-    let mut lines = case.why.iter().cloned().chain(fault).chain(differences);
-    for line in lines.by_ref().take(DIFFERENCES_SHOWN) {
+    let mut lines = case.reason.iter().cloned().chain(fault).chain(differences);
+    for line in lines.by_ref().take(MAX_DIFFERENCES_SHOWN) {
         let _ = writeln!(text, "- {}", escaped(&line));
     }
     let more = lines.count();
     if more > 0 {
         let _ = writeln!(text, "- ... and {more} more");
     }
-    let commands = report.commands(case);
+    let commands = report.follow_up_commands(case);
     if !commands.is_empty() {
         text.push('\n');
     }
     for command in commands {
-        let _ = writeln!(text, "    {}", visible(command));
+        let _ = writeln!(text, "    {}", escape_controls(command));
     }
     text
 }
 
-/// Text that means nothing to Markdown or HTML, on one line.
+/// Escapes text for Markdown and HTML, on one line.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in visible(text).chars() {
+    for letter in escape_controls(text).chars() {
         match letter {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
@@ -136,7 +133,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn nothing_in_a_name_means_anything() {
+    fn names_are_escaped() {
         assert_eq!(escaped("a|b</script>\n# c"), "a\\|b&lt;/script&gt;\\\\n\\# c");
         assert_eq!(escaped("[x](y) `z` *w*"), "\\[x\\](y) \\`z\\` \\*w\\*");
     }

@@ -1,19 +1,18 @@
-//! `report.html`: one page that needs nothing else. Its script draws the boards from compact data
-//! within it.
+//! `report.html`: a self-contained page, whose script draws the boards from compact data in it.
 
 use std::io;
 
-use cli_support::text::{visible, visible_json};
+use cli_support::text::{escape_controls, escape_json};
 use serde_json::{Value, json};
 
 use super::Report;
 use crate::residues::SquareEntry;
 use crate::runner::{CaseResult, Conclusion, Verdict};
 
-/// The page, with places for what a report fills in.
+/// The page, with placeholders.
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-/// The script: functions first, what calls them last.
+/// The script: functions first, callers last.
 const SCRIPT: &str = concat!(
     include_str!("page/board.js"),
     include_str!("page/figures.js"),
@@ -21,12 +20,12 @@ const SCRIPT: &str = concat!(
     include_str!("page/cases.js"),
     include_str!("page/filters.js"),
 );
-/// Cases told of where no script runs.
-const CASES_TOLD: usize = 200;
+/// Most cases listed if the browser runs no scripts.
+const MAX_CASES_WITHOUT_SCRIPT: usize = 200;
 
-/// The report as a page.
+/// Returns the report as an HTML page.
 pub(super) fn page(report: &Report) -> io::Result<String> {
-    let word = report.outcome.word();
+    let word = report.outcome.as_str();
     let headline = report.headline();
     let problem = report.incomplete.as_ref().map_or(String::new(), |why| {
         format!("<p id=\"problem\"><b>Incomplete:</b> {}</p>", escaped(why))
@@ -36,7 +35,7 @@ pub(super) fn page(report: &Report) -> io::Result<String> {
         Conclusion::Fail => "%23c21f39",
         Conclusion::Incomplete => "%239a5700",
     };
-    Ok(filled(&[
+    Ok(fill_placeholders(&[
         ("title", &escaped(&format!("{word}: {headline}"))),
         ("colour", colour),
         ("style", STYLE.trim_end()),
@@ -49,8 +48,8 @@ pub(super) fn page(report: &Report) -> io::Result<String> {
     ]))
 }
 
-/// The page with its places filled, each once: what is filled in is not looked at again.
-fn filled(values: &[(&str, &str)]) -> String {
+/// Fills the placeholders. Inserted text is not searched for placeholders.
+fn fill_placeholders(values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(PAGE.len());
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -62,34 +61,43 @@ fn filled(values: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// Text that means nothing to HTML, also between quotes, and that has nothing hidden in it.
+/// Escapes text for HTML, including attributes, and makes hidden characters visible.
 fn escaped(text: &str) -> String {
-    quick_xml::escape::escape(&*visible(text)).into_owned()
+    quick_xml::escape::escape(&*escape_controls(text)).into_owned()
 }
 
-/// Returns the data for the script. No `<` is left in it, so that nothing in it can end the
-/// element that holds it.
+/// Returns the data for the script, without any `<`, so that it can't end the script element.
 fn data(report: &Report) -> io::Result<String> {
     let bare = Report { cases: Vec::new(), ..report.clone() };
     let cases: Vec<_> = report.cases.iter().map(compact).collect();
-    let boards = super::boards::cells(&report.boards);
+    let boards = super::boards::table_rows(&report.boards);
     let page = json!({ "report": bare, "facts": report.facts(), "cases": cases, "boards": boards });
     let json = serde_json::to_string(&page)?;
-    Ok(visible_json(&json).replace('<', "\\u003c"))
+    Ok(escape_json(&json).replace('<', "\\u003c"))
 }
 
-/// A case as a list of values, in the order of which `page/cases.js` knows.
+/// Returns a case as a list of values, in the order that `page/cases.js` expects.
 fn compact(case: &CaseResult) -> Value {
-    let CaseResult { id, tags, verdict, fen, why, differences, attempts, repeats, took_us, .. } =
-        case;
+    let CaseResult {
+        id,
+        tags,
+        verdict,
+        fen,
+        reason: why,
+        differences,
+        attempts,
+        retries: repeats,
+        elapsed_us: took_us,
+        ..
+    } = case;
     let squares: Vec<_> = case.squares.iter().map(compact_square).collect();
     let repeats = repeats.total();
     let took = took_us;
     let known = case.known;
-    let ends = case.ends.iter().map(|end| format!("{} on {}", end.verdict, end.board));
+    let ends = case.board_verdicts.iter().map(|end| format!("{} on {}", end.verdict, end.board));
     let ends = ends.collect::<Vec<_>>().join(", ");
     let fault = case.fault.as_ref().map(ToString::to_string);
-    let there = json!([case.board, ends, fault]);
+    let board_values = json!([case.board, ends, fault]);
     json!([
         id,
         tags,
@@ -102,7 +110,7 @@ fn compact(case: &CaseResult) -> Value {
         repeats,
         took,
         known,
-        there
+        board_values
     ])
 }
 
@@ -125,12 +133,12 @@ fn without_script(report: &Report) -> String {
         format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))
     };
     let facts: String = report.facts().iter().map(|(name, value)| row(name, value)).collect();
-    let counts = Verdict::ALL.map(|verdict| (verdict, report.counts.with(verdict)));
+    let counts = Verdict::ALL.map(|verdict| (verdict, report.counts.get(verdict)));
     let counts: String =
-        counts.iter().map(|(verdict, count)| row(verdict.word(), &count.to_string())).collect();
-    let mut cases = report.troubles();
-    let told = |case: &CaseResult| row(&case.id, &told(report, case));
-    let troubles: String = cases.by_ref().take(CASES_TOLD).map(told).collect();
+        counts.iter().map(|(verdict, count)| row(verdict.as_str(), &count.to_string())).collect();
+    let mut cases = report.problems();
+    let row_of = |case: &CaseResult| row(&case.id, &case_line(report, case));
+    let problems: String = cases.by_ref().take(MAX_CASES_WITHOUT_SCRIPT).map(row_of).collect();
     let more = match cases.count() {
         0 => String::new(),
         count => format!("<p>... and {count} more; all are in report.json.</p>\n"),
@@ -138,27 +146,27 @@ fn without_script(report: &Report) -> String {
     format!(
         "<style>#share, .drawn, footer {{ display: none; }}</style>\n\
          <p class=\"note\">The boards are drawn by this page's script, which does not run here.</p>\n\
-         <table class=\"plain\">\n{facts}{counts}</table>\n<table class=\"plain\">\n{troubles}</table>\n{more}"
+         <table class=\"plain\">\n{facts}{counts}</table>\n<table class=\"plain\">\n{problems}</table>\n{more}"
     )
 }
 
-/// A case that did not pass, in a line.
-fn told(report: &Report, case: &CaseResult) -> String {
+/// Returns a line on a case that did not pass.
+fn case_line(report: &Report, case: &CaseResult) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
-    let said = case.why.iter().cloned().chain(fault).chain(differences);
-    let lines: Vec<_> = said.chain(report.commands(case).iter().cloned()).collect();
+    let lines = case.reason.iter().cloned().chain(fault).chain(differences);
+    let lines: Vec<_> = lines.chain(report.follow_up_commands(case).iter().cloned()).collect();
     let known = if case.known { " (known)" } else { "" };
     format!("{}{known}: {}", case.verdict, lines.join("; "))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, filled};
+    use super::{PAGE, fill_placeholders};
 
     #[test]
-    fn what_is_filled_in_is_not_filled_again_and_nothing_is_left() {
-        let page = filled(&[("title", "{{script}}"), ("script", "twice")]);
+    fn inserted_text_is_not_filled_again_and_all_placeholders_are_filled() {
+        let page = fill_placeholders(&[("title", "{{script}}"), ("script", "twice")]);
         assert!(page.contains("<title>{{script}}</title>"));
         let places = PAGE.matches("{{").count();
         assert!(places > 8, "{places}");

@@ -1,17 +1,17 @@
-//! A digest of cases: it differs when a position, an array or what a document says of one differs.
+//! A digest of cases: it depends on positions, arrays and the results that documents state.
 
 use std::fmt::Write;
 
 use crc::{CRC_64_XZ, Crc};
 
-use sargon_corpus::{Case, Stated, Subject};
+use sargon_corpus::{Case, CaseInput, DocumentedResult};
 use sargon_reference::Square;
 
 const DIGEST: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
 
-/// Returns the digest of cases, whatever their order: 16 hexadecimal digits.
+/// Returns the digest of cases as 16 hexadecimal digits. Their order does not matter.
 #[must_use]
-pub fn digest(cases: &[Case]) -> String {
+pub fn cases_digest(cases: &[Case]) -> String {
     let mut texts: Vec<_> = cases.iter().map(text).collect();
     texts.sort_unstable();
     let mut digest = DIGEST.digest();
@@ -19,15 +19,15 @@ pub fn digest(cases: &[Case]) -> String {
     format!("{:016X}", digest.finalize())
 }
 
-/// Returns all that a case says. Values are separated by characters that none of them has.
+/// Returns the content of a case. Values are separated by characters that they don't contain.
 fn text(case: &Case) -> String {
     let mut text = format!("{}\t{}\t", case.id, case.tags.join(" "));
-    // A string takes all that is written to it.
+    // Writing to a string can't fail.
     let _ = match &case.subject {
-        Subject::Position { fen, expected, printed, .. } => {
+        CaseInput::Position { fen, expected, printed, .. } => {
             write!(text, "{fen}\t{}\t{}", residues(expected), residues(printed))
         }
-        Subject::Array { piece, array, expected, printed } => {
+        CaseInput::Array { piece, array, expected, printed } => {
             let now = stated(*expected);
             let then = printed.map(stated).unwrap_or_default();
             write!(text, "{}\t{:02X?}\t{now}\t{then}", piece.letter(), array.to_bytes())
@@ -40,33 +40,33 @@ fn residues(stated: &[(Square, u8)]) -> String {
     stated.iter().map(|(square, points)| format!("{square}={points} ")).collect()
 }
 
-fn stated(Stated { residue, short }: Stated) -> String {
+fn stated(DocumentedResult { residue, short }: DocumentedResult) -> String {
     format!("{residue} {short}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::{parse_positions, shipped};
+    use sargon_corpus::{builtin_corpus, parse_positions};
 
     #[test]
     fn the_order_does_not_matter_and_everything_else_does() {
-        let mut cases = shipped().expect("the corpus");
-        let all = digest(&cases);
+        let mut cases = builtin_corpus().expect("the corpus");
+        let all = cases_digest(&cases);
         cases.reverse();
-        assert_eq!(digest(&cases), all);
-        assert_ne!(digest(&cases[1..]), all);
+        assert_eq!(cases_digest(&cases), all);
+        assert_ne!(cases_digest(&cases[1..]), all);
         let array = cases.iter_mut().find_map(|case| match &mut case.subject {
-            Subject::Array { expected, .. } => Some(expected),
-            Subject::Position { .. } => None,
+            CaseInput::Array { expected, .. } => Some(expected),
+            CaseInput::Position { .. } => None,
         });
         array.expect("an array").residue += 1;
-        assert_ne!(digest(&cases), all);
+        assert_ne!(cases_digest(&cases), all);
     }
 
     #[test]
     fn the_same_name_with_another_position_is_another_case() {
-        let of = |line: &str| digest(&parse_positions("test", line).expect("a position"));
+        let of = |line: &str| cases_digest(&parse_positions("test", line).expect("a position"));
         let first = of("r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"one\";");
         assert_eq!(first.len(), 16);
         assert_ne!(first, of("r3k3/2N5/8/8/3q4/8/8/4K3 b - - id \"one\";"));

@@ -3,46 +3,46 @@
 use std::io;
 use std::path::PathBuf;
 
-use cli_support::exit::{Failure, RIG, USAGE};
-use cli_support::text::Show;
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::text::Escape;
 
 use super::line::LineError;
 
 /// An error of a results file.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The system refused an access.
-    #[error("can't write the results to {}: {}", .0.shown(), .1)]
+    /// The system returned an error.
+    #[error("can't write the results to {}: {}", .0.escaped(), .1)]
     Io(PathBuf, io::Error),
-    /// There is a file of this name.
+    /// The file exists.
     #[error(
         "{} exists; continue its run with --resume, replace it with --force, or name another file",
-        .0.shown()
+        .0.escaped()
     )]
     Exists(PathBuf),
-    /// Another process writes it.
-    #[error("{} is being written by another run; wait for its end", .0.shown())]
+    /// Another process has locked the file.
+    #[error("{} is being written by another run; wait for its end", .0.escaped())]
     Busy(PathBuf),
-    /// It is not a results file, so it is left as it is.
-    #[error("{} is not a results file; it was not changed", .0.shown())]
-    NotOurs(PathBuf),
-    /// It is no file at all.
-    #[error("{} is not a file; results need one of their own", .0.shown())]
-    NoFile(PathBuf),
-    /// A line is damaged.
+    /// The file is not a results file.
+    #[error("{} is not a results file; it was not changed", .0.escaped())]
+    NotAResultsFile(PathBuf),
+    /// The path is not a file.
+    #[error("{} is not a file: expected the path of a results file", .0.escaped())]
+    NotAFile(PathBuf),
+    /// A line is damaged, with its number.
     #[error(
         "{}:{}: a damaged line: {}; to run the cases from there on again, cut the file off before it",
-        .0.shown(), .1, .2
+        .0.escaped(), .1, .2
     )]
     Damaged(PathBuf, usize, LineError),
-    /// It is of another run.
-    #[error("{} is of another run: {} is {} there and {} here", .0.shown(), .1, .2, .3)]
+    /// The file is of another run: what differs, its value there, and the value here.
+    #[error("{} is of another run: {} is {} there and {} here", .0.escaped(), .1, .2, .3)]
     OtherRun(PathBuf, &'static str, String, String),
 }
 
 impl ResultsError {
-    /// Returns the error for what the system says of a file.
-    pub(super) fn of(path: &std::path::Path, error: io::Error) -> Self {
+    /// Converts an error of the system.
+    pub(super) fn from_io(path: &std::path::Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
             io::ErrorKind::AlreadyExists => Self::Exists(path),
@@ -52,12 +52,12 @@ impl ResultsError {
     }
 }
 
-impl From<ResultsError> for Failure {
+impl From<ResultsError> for CommandError {
     fn from(error: ResultsError) -> Self {
         let is_usage = matches!(
             error,
-            ResultsError::Exists(_) | ResultsError::NotOurs(_) | ResultsError::OtherRun(..)
+            ResultsError::Exists(_) | ResultsError::NotAResultsFile(_) | ResultsError::OtherRun(..)
         );
-        Self::new(if is_usage { USAGE } else { RIG }, error)
+        Self::new(if is_usage { USAGE } else { ENVIRONMENT }, error)
     }
 }

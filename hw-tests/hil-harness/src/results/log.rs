@@ -1,209 +1,222 @@
-//! A results file that grows.
+//! Writes and resumes results files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::error::ResultsError;
-use super::line::{open, seal};
-use super::{End, Head, Ready, Record};
-use crate::disk::{Disk, Found, Lines, is_marked};
-use crate::runner::{CaseResult, Counts};
+use super::line::{decode_line, encode_line};
+use super::{BoardReady, Record, RunEndRecord, RunHeader};
+use crate::file_system::{FileSystem, LineAppender, PathKind, has_magic};
+use crate::runner::{CaseResult, VerdictCounts};
 
-/// The time after which a line that is added flushes the file.
-const FLUSH: Duration = Duration::from_secs(1);
-/// The first bytes of a results file, by which it is recognised.
-pub(crate) const MARK: &[u8] = b"{\"head\":{\"results\":";
-/// The largest file that is read.
-const LIMIT: u64 = 1 << 30;
+/// Appending a line syncs the file if the last sync is longer ago.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+/// The first bytes of a results file.
+pub(crate) const RESULTS_MAGIC: &[u8] = b"{\"head\":{\"results\":";
+/// The largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// The time by which files are flushed.
+/// A source of time, for intervals.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
-/// A results file that grows.
-pub struct Log {
+/// Appends records to a results file.
+pub struct ResultsWriter {
     path: PathBuf,
-    lines: Lines,
-    /// The sum of the last line.
+    lines: LineAppender,
+    /// The checksum of the last line.
     sum: u32,
     clock: Clock,
-    flushed: Instant,
-    /// The boards that were ready before.
-    ready: Vec<Ready>,
-    /// Whether results are of several boards.
-    is_of_many: bool,
+    last_sync: Instant,
+    /// The boards recorded so far.
+    ready: Vec<BoardReady>,
+    /// Whether the run is on a fleet.
+    has_many_boards: bool,
 }
 
-/// The whole lines of a file.
-struct Whole {
+/// The complete lines of a file.
+struct ParsedLines {
     records: Vec<Record>,
     length: u64,
     sum: u32,
 }
 
-impl Log {
-    /// Begins a file. One that is there is replaced only with `force`.
+impl ResultsWriter {
+    /// Creates a file. An existing file is replaced only with `force`.
     ///
     /// # Errors
-    /// There is something of this name, or the system refused.
+    /// Returns [`ResultsError`] if the path exists or the file can't be written.
     pub fn create(
-        disk: &dyn Disk,
+        file_system: &dyn FileSystem,
         path: &Path,
-        head: &Head,
+        head: &RunHeader,
         force: bool,
         clock: Clock,
     ) -> Result<Self, ResultsError> {
-        let failed = |error| ResultsError::of(path, error);
-        let file = match disk.look(path).map_err(failed)? {
-            Found::Nothing => disk.create(path).map_err(failed)?,
-            Found::File(_) if force => {
-                let mut file = disk.open(path).map_err(failed)?;
-                file.cut(0).map_err(failed)?;
+        let failed = |error| ResultsError::from_io(path, error);
+        let file = match file_system.path_kind(path).map_err(failed)? {
+            PathKind::Missing => file_system.create(path).map_err(failed)?,
+            PathKind::File(_) if force => {
+                let mut file = file_system.open(path).map_err(failed)?;
+                file.truncate(0).map_err(failed)?;
                 file
             }
-            Found::File(_) => return Err(ResultsError::Exists(path.to_owned())),
-            Found::Folder | Found::Other => return Err(ResultsError::NoFile(path.to_owned())),
+            PathKind::File(_) => return Err(ResultsError::Exists(path.to_owned())),
+            PathKind::Directory | PathKind::Other => {
+                return Err(ResultsError::NotAFile(path.to_owned()));
+            }
         };
-        let mut log = Self::over(path, Lines::new(file, 0), clock);
-        let begun = log.begin(head);
-        if let Err(error) = begun {
-            // A file without its head is recognised by nobody: it would only be in the way.
-            drop(log);
-            let _ = disk.remove(path);
+        let mut writer = Self::with_lines(path, LineAppender::new(file, 0), clock);
+        let written = writer.write_header(head);
+        if let Err(error) = written {
+            // A file without its header would not be recognised, and would block the next run.
+            drop(writer);
+            let _ = file_system.remove_file(path);
             return Err(error);
         }
-        Ok(log)
+        Ok(writer)
     }
 
-    /// Continues a file, or begins it. Returns the results in it. A last line that was torn off is
-    /// dropped: nothing else is changed before the file is recognised.
+    /// Opens a file to continue it, or creates it. Also returns the results in it. A torn last line
+    /// is removed; a file that is not of this run is not changed.
     ///
     /// # Errors
-    /// It is not a results file or is of another run, a line is damaged, or the system refused.
+    /// Returns [`ResultsError`] if the file is not a results file, is of another run or has a
+    /// damaged line, or if it can't be read or written.
     pub fn resume(
-        disk: &dyn Disk,
+        file_system: &dyn FileSystem,
         path: &Path,
-        head: &Head,
+        head: &RunHeader,
         clock: Clock,
     ) -> Result<(Self, Vec<CaseResult>), ResultsError> {
-        let failed = |error| ResultsError::of(path, error);
-        match disk.look(path).map_err(failed)? {
-            Found::Nothing => {
-                return Ok((Self::create(disk, path, head, false, clock)?, Vec::new()));
+        let failed = |error| ResultsError::from_io(path, error);
+        match file_system.path_kind(path).map_err(failed)? {
+            PathKind::Missing => {
+                return Ok((Self::create(file_system, path, head, false, clock)?, Vec::new()));
             }
-            Found::File(_) => {}
-            Found::Folder | Found::Other => return Err(ResultsError::NoFile(path.to_owned())),
+            PathKind::File(_) => {}
+            PathKind::Directory | PathKind::Other => {
+                return Err(ResultsError::NotAFile(path.to_owned()));
+            }
         }
-        let mut file = disk.open(path).map_err(failed)?;
-        // The file is open for writing, but read and compared as a whole first: one of another run,
-        // or of another program, must be left as it is, its torn end included.
-        let bytes = file.read_all(LIMIT).map_err(failed)?;
-        let Whole { records, length, sum } = whole_lines(path, &bytes)?;
-        if let Some(Record::Head(there)) = records.first() {
-            same_run(path, there, head)?;
+        let mut file = file_system.open(path).map_err(failed)?;
+        // The file is read and compared before anything is written: a file of another run or of
+        // another program must not be changed, not even its torn end.
+        let bytes = file.read_all(MAX_FILE_BYTES).map_err(failed)?;
+        let ParsedLines { records, length, sum } = parse_lines(path, &bytes)?;
+        if let Some(Record::Head(found)) = records.first() {
+            check_same_run(path, found, head)?;
         }
         let is_torn = bytes.len() as u64 > length;
         drop(bytes);
         if is_torn {
-            file.cut(length).map_err(failed)?;
+            file.truncate(length).map_err(failed)?;
         }
-        let mut log = Self { sum, ..Self::over(path, Lines::new(file, length), clock) };
-        // The run ended within its first line, which has just been cut off.
+        let mut writer =
+            Self { sum, ..Self::with_lines(path, LineAppender::new(file, length), clock) };
+        // The earlier run ended within its first line, which was just removed.
         if records.is_empty() {
-            log.begin(head)?;
+            writer.write_header(head)?;
         }
-        Ok(log.take_over(records))
+        Ok(writer.into_results(records))
     }
 
-    fn over(path: &Path, lines: Lines, clock: Clock) -> Self {
-        let flushed = clock();
+    fn with_lines(path: &Path, lines: LineAppender, clock: Clock) -> Self {
+        let last_sync = clock();
         Self {
             path: path.to_owned(),
             lines,
             sum: 0,
             clock,
-            flushed,
+            last_sync,
             ready: Vec::new(),
-            is_of_many: false,
+            has_many_boards: false,
         }
     }
 
-    fn begin(&mut self, head: &Head) -> Result<(), ResultsError> {
-        self.is_of_many = !head.boards.is_empty();
+    fn write_header(&mut self, head: &RunHeader) -> Result<(), ResultsError> {
+        self.has_many_boards = !head.boards.is_empty();
         self.write(&Record::Head(head.clone()))?;
-        self.flush()
+        self.sync()
     }
 
-    /// Takes what earlier runs left: the results, and the board that they are of.
-    fn take_over(mut self, records: Vec<Record>) -> (Self, Vec<CaseResult>) {
+    /// Takes over the boards and returns the results of the earlier runs.
+    fn into_results(mut self, records: Vec<Record>) -> (Self, Vec<CaseResult>) {
         let mut results = Vec::new();
         for record in records {
             match record {
                 Record::Ready(ready) => self.ready.push(ready),
                 Record::Case(result) => results.push(*result),
-                Record::Head(head) => self.is_of_many = !head.boards.is_empty(),
-                Record::Passed(_) | Record::End(_) => {}
+                Record::Head(head) => self.has_many_boards = !head.boards.is_empty(),
+                Record::Progress(_) | Record::End(_) => {}
             }
         }
         (self, results)
     }
 
-    /// Adds the board to which the cases are put.
+    /// Records the board on which the cases run.
     ///
     /// # Errors
-    /// Results so far are of another application, or the file can't be written.
-    pub fn ready(&mut self, ready: Ready) -> Result<(), ResultsError> {
-        // One of several boards has the application that it had before.
-        let is_same = |before: &&Ready| !self.is_of_many || before.board == ready.board;
+    /// Returns [`ResultsError::OtherRun`] if earlier results are of another application, or the
+    /// error if the file can't be written.
+    pub fn write_board(&mut self, ready: BoardReady) -> Result<(), ResultsError> {
+        // In a fleet each board must have the application that it had before.
+        let is_same = |before: &&BoardReady| !self.has_many_boards || before.board == ready.board;
         if let Some(before) = self.ready.iter().rev().find(is_same)
             && before.application != ready.application
         {
-            let there = before.application.shown();
-            let here = ready.application.shown();
-            return Err(ResultsError::OtherRun(self.path.clone(), "the application", there, here));
+            let found = before.application.escaped();
+            let expected = ready.application.escaped();
+            return Err(ResultsError::OtherRun(
+                self.path.clone(),
+                "the application",
+                found,
+                expected,
+            ));
         }
         self.write(&Record::Ready(ready))
     }
 
-    /// Adds how a case ended.
+    /// Appends the result of a case.
     ///
     /// # Errors
-    /// The file can't be written.
-    pub fn case(&mut self, result: &CaseResult) -> Result<(), ResultsError> {
+    /// Returns an error if the file can't be written.
+    pub fn write_result(&mut self, result: &CaseResult) -> Result<(), ResultsError> {
         self.write(&Record::Case(Box::new(result.clone())))
     }
 
-    /// Adds the counts of a soak run so far.
+    /// Appends the counts of a soak run so far.
     ///
     /// # Errors
-    /// The file can't be written.
-    pub fn passed(&mut self, counts: Counts) -> Result<(), ResultsError> {
-        self.write(&Record::Passed(counts))
+    /// Returns an error if the file can't be written.
+    pub fn write_progress(&mut self, counts: VerdictCounts) -> Result<(), ResultsError> {
+        self.write(&Record::Progress(counts))
     }
 
-    /// Adds the end, and returns when all of the file is on the disk.
+    /// Appends the end and syncs the file.
     ///
     /// # Errors
-    /// The file can't be written.
-    pub fn end(&mut self, end: &End) -> Result<(), ResultsError> {
+    /// Returns an error if the file can't be written.
+    pub fn write_end(&mut self, end: &RunEndRecord) -> Result<(), ResultsError> {
         self.write(&Record::End(end.clone()))?;
-        self.flush()
+        self.sync()
     }
 
-    /// Adds a line, whole or not at all.
+    /// Appends a line, completely or not at all.
     fn write(&mut self, record: &Record) -> Result<(), ResultsError> {
-        let (line, sum) = seal(record, self.sum).map_err(|error| self.failed(error.into()))?;
-        self.lines.add(&line).map_err(|error| self.failed(error))?;
+        let (line, sum) =
+            encode_line(record, self.sum).map_err(|error| self.failed(error.into()))?;
+        self.lines.append(&line).map_err(|error| self.failed(error))?;
         self.sum = sum;
-        let is_due = (self.clock)().saturating_duration_since(self.flushed) >= FLUSH;
-        if is_due { self.flush() } else { Ok(()) }
+        let is_due = (self.clock)().saturating_duration_since(self.last_sync) >= SYNC_INTERVAL;
+        if is_due { self.sync() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<(), ResultsError> {
-        self.flushed = (self.clock)();
-        self.lines.flush().map_err(|error| self.failed(error))
+    fn sync(&mut self) -> Result<(), ResultsError> {
+        self.last_sync = (self.clock)();
+        self.lines.sync().map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: std::io::Error) -> ResultsError {
@@ -211,60 +224,63 @@ impl Log {
     }
 }
 
-/// Reads the whole lines of a file that nobody is going to continue.
+/// Parses the complete lines of a results file.
 ///
 /// # Errors
-/// It is not a results file, or a line is damaged.
+/// Returns [`ResultsError`] if it is not a results file or a line is damaged.
 pub(crate) fn read_records(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, ResultsError> {
-    Ok(whole_lines(path, bytes)?.records)
+    Ok(parse_lines(path, bytes)?.records)
 }
 
-/// Reads the whole lines of a results file. A last line without a line break was being written when
-/// the run ended, and is left out; a power cut can leave zeros in its place.
-fn whole_lines(path: &Path, bytes: &[u8]) -> Result<Whole, ResultsError> {
-    if !is_marked(bytes, MARK) {
-        return Err(ResultsError::NotOurs(path.to_owned()));
+/// Parses the complete lines of a results file. A last line without a line break, or the zeros that
+/// a power cut can leave in its place, is ignored.
+fn parse_lines(path: &Path, bytes: &[u8]) -> Result<ParsedLines, ResultsError> {
+    if !has_magic(bytes, RESULTS_MAGIC) {
+        return Err(ResultsError::NotAResultsFile(path.to_owned()));
     }
-    let mut whole = Whole { records: Vec::new(), length: 0, sum: 0 };
+    let mut parsed = ParsedLines { records: Vec::new(), length: 0, sum: 0 };
     let mut rest = bytes;
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         let (line, after) = rest.split_at(end + 1);
-        let number = whole.records.len() + 1;
+        let number = parsed.records.len() + 1;
         let damaged = |error| ResultsError::Damaged(path.to_owned(), number, error);
         let text = String::from_utf8_lossy(&line[..end]);
         if number == 1 {
             check_format(path, &text)?;
         }
-        // Each checksum includes the line before, so that a line that was taken out or moved shows
-        // as well as a changed one. A damaged line is an error even at the end, as it has its line
-        // break.
-        let (record, sum) = open(&text, whole.sum).map_err(damaged)?;
-        whole.records.push(record);
-        whole.length += line.len() as u64;
-        whole.sum = sum;
+        // A checksum covers the lines before it, so that removed and moved lines are detected, too.
+        // A line with a line break was written completely, so damage is an error even at the end.
+        let (record, sum) = decode_line(&text, parsed.sum).map_err(damaged)?;
+        parsed.records.push(record);
+        parsed.length += line.len() as u64;
+        parsed.sum = sum;
         rest = after;
     }
-    Ok(whole)
+    Ok(parsed)
 }
 
-/// Tells a file of another version from a damaged one.
+/// Distinguishes a file of another format version from a damaged one.
 fn check_format(path: &Path, head: &str) -> Result<(), ResultsError> {
     let value: serde_json::Value = serde_json::from_str(head).unwrap_or_default();
     match value["head"]["results"].as_u64() {
-        Some(there) if there != u64::from(super::FORMAT) => {
-            let there = there.to_string();
-            let here = super::FORMAT.to_string();
-            Err(ResultsError::OtherRun(path.to_owned(), "the format", there, here))
+        Some(found) if found != u64::from(super::RESULTS_FORMAT) => {
+            let found = found.to_string();
+            let expected = super::RESULTS_FORMAT.to_string();
+            Err(ResultsError::OtherRun(path.to_owned(), "the format", found, expected))
         }
         _ => Ok(()),
     }
 }
 
-/// Checks that two heads are of one run; the program may be another.
-fn same_run(path: &Path, there: &Head, here: &Head) -> Result<(), ResultsError> {
+/// Checks that two headers are of one run; the program may differ.
+fn check_same_run(
+    path: &Path,
+    found: &RunHeader,
+    expected: &RunHeader,
+) -> Result<(), ResultsError> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let named = |boards: &[String]| (!boards.is_empty()).then(|| boards.join(", "));
-    let facts = |head: &Head| {
+    let facts = |head: &RunHeader| {
         [
             ("the format", head.results.to_string()),
             ("the board's profile", head.profile.clone()),
@@ -278,14 +294,11 @@ fn same_run(path: &Path, there: &Head, here: &Head) -> Result<(), ResultsError> 
             ("the list of boards", or_none(named(&head.boards))),
         ]
     };
-    for ((what, there), (_, here)) in facts(there).into_iter().zip(facts(here)) {
-        if there != here {
-            let there = there.shown();
-            return Err(ResultsError::OtherRun(path.to_owned(), what, there, here));
+    for ((what, found), (_, expected)) in facts(found).into_iter().zip(facts(expected)) {
+        if found != expected {
+            let found = found.escaped();
+            return Err(ResultsError::OtherRun(path.to_owned(), what, found, expected));
         }
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

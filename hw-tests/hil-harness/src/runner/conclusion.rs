@@ -1,30 +1,30 @@
-//! The conclusion of a run: one home for what the summary, every report and the exit code agree on.
+//! The conclusion of a run, from which summary, reports and exit code follow.
 
 use std::fmt;
 
-use cli_support::exit::{INCOMPLETE, INTERRUPTED, RIG, WRONG};
+use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED};
 use serde::{Deserialize, Serialize};
 
-use super::result::Counts;
-use super::{NOT_ANSWERED, RunEnd};
+use super::result::VerdictCounts;
+use super::{NO_REPLY_VERDICTS, RunEnd};
 
-/// The conclusion of a run. A failure of the rig is not a failed test: only a wrong answer is
+/// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
     /// Every case passed.
     Pass,
-    /// At least one case has a wrong answer.
+    /// At least one case failed.
     Fail,
-    /// No answer is wrong, but not every case has a right one.
+    /// No case failed, but not every case passed.
     Incomplete,
 }
 
 impl Conclusion {
-    /// Returns the conclusion of these verdicts. `is_broken_off` if not all cases had their turn.
+    /// Returns the conclusion of these verdicts. `is_broken_off` is set if the run ended early.
     #[must_use]
-    pub fn of(counts: Counts, is_broken_off: bool) -> Self {
+    pub fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
             () if is_broken_off || counts.pass < counts.cases => Self::Incomplete,
@@ -32,9 +32,9 @@ impl Conclusion {
         }
     }
 
-    /// The word that summary and reports begin with.
+    /// Returns the word with which summary and reports begin.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "PASS",
             Self::Fail => "FAIL",
@@ -45,42 +45,42 @@ impl Conclusion {
 
 impl fmt::Display for Conclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
 /// Returns the exit code of a run: 0 exactly if it is a pass, 1 exactly if it is a fail. The other
-/// codes give the reason why it is incomplete, the gravest first.
+/// codes give the most severe reason why it is incomplete.
 #[must_use]
-pub fn exit_code(counts: Counts, ended: &RunEnd) -> u8 {
+pub fn exit_code(counts: VerdictCounts, ended: &RunEnd) -> u8 {
     let is_broken_off = *ended != RunEnd::Complete;
-    match (Conclusion::of(counts, is_broken_off), ended) {
-        (Conclusion::Fail, _) => WRONG,
+    match (Conclusion::from_counts(counts, is_broken_off), ended) {
+        (Conclusion::Fail, _) => FAILED,
         (Conclusion::Pass, _) => 0,
         (Conclusion::Incomplete, RunEnd::Interrupted) => INTERRUPTED,
-        (Conclusion::Incomplete, RunEnd::BoardLost(_) | RunEnd::FileFailed(_)) => RIG,
-        (Conclusion::Incomplete, _) if unanswered(counts) > 0 => RIG,
+        (Conclusion::Incomplete, RunEnd::BoardLost(_) | RunEnd::FileFailed(_)) => ENVIRONMENT,
+        (Conclusion::Incomplete, _) if unanswered(counts) > 0 => ENVIRONMENT,
         (Conclusion::Incomplete, _) => INCOMPLETE,
     }
 }
 
-/// Cases that had their turn and no answer.
-fn unanswered(counts: Counts) -> u64 {
-    NOT_ANSWERED.iter().map(|verdict| counts.with(*verdict)).sum()
+/// Returns the number of cases that were sent but got no valid reply.
+fn unanswered(counts: VerdictCounts) -> u64 {
+    NO_REPLY_VERDICTS.iter().map(|verdict| counts.get(*verdict)).sum()
 }
 
-/// Returns the verdicts that keep a run from being a pass, with their numbers; empty if there are
-/// none.
+/// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
+/// are none.
 #[must_use]
-pub fn shortfall(counts: Counts) -> String {
+pub fn incomplete_counts(counts: VerdictCounts) -> String {
     let missing = [
-        (unanswered(counts), "without an answer"),
+        (unanswered(counts), "without a valid reply"),
         (counts.flaky, "flaky"),
         (counts.skipped, "skipped"),
         (counts.not_run, "not run"),
     ];
     let shown = missing.iter().filter(|(count, _)| *count > 0);
-    shown.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    shown.map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -88,17 +88,18 @@ mod tests {
     use super::super::result::Verdict;
     use super::*;
 
-    /// Two cases: one passed, the other has this verdict.
-    fn with(verdict: Verdict) -> Counts {
-        let mut counts = serde_json::to_value(Counts::default()).expect("JSON");
+    /// Counts of two cases: one passed, the other has this verdict.
+    fn with(verdict: Verdict) -> VerdictCounts {
+        let mut counts = serde_json::to_value(VerdictCounts::default()).expect("JSON");
         counts["cases"] = 2.into();
-        for one in ["pass", verdict.word()] {
+        for one in ["pass", verdict.as_str()] {
             counts[one] = (counts[one].as_u64().unwrap_or_default() + 1).into();
         }
         serde_json::from_value(counts).expect("counts")
     }
 
-    /// The table of docs/REPORTS.md: what ended the run, and for each verdict word and exit code.
+    /// The table of docs/REPORTS.md: for each end of a run and each verdict, the conclusion and the
+    /// exit code.
     fn rows() -> Vec<(RunEnd, [(&'static str, u8); 7])> {
         let complete = [
             ("PASS", 0),
@@ -126,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_wrong_answer_is_a_fail_and_the_exit_code_agrees_with_the_word() {
+    fn only_a_failed_case_is_a_fail_and_the_exit_code_agrees_with_the_word() {
         for (ended, row) in rows() {
             let is_broken_off = ended != RunEnd::Complete;
             for (verdict, (word, code)) in Verdict::ALL.into_iter().zip(row) {
                 let counts = with(verdict);
-                let shown = Conclusion::of(counts, is_broken_off).word();
+                let shown = Conclusion::from_counts(counts, is_broken_off).as_str();
                 assert_eq!(shown, word, "{verdict}, {ended:?}");
                 assert_eq!(exit_code(counts, &ended), code, "{verdict}, {ended:?}");
             }
@@ -139,24 +140,24 @@ mod tests {
     }
 
     #[test]
-    fn a_fail_outweighs_whatever_else_the_cases_have() {
+    fn a_fail_outweighs_all_other_verdicts() {
         let mut counts = with(Verdict::Fail);
         for verdict in Verdict::ALL {
             counts += with(verdict);
         }
         for (ended, _) in rows() {
-            assert_eq!(exit_code(counts, &ended), WRONG, "{ended:?}");
+            assert_eq!(exit_code(counts, &ended), FAILED, "{ended:?}");
         }
     }
 
     #[test]
-    fn what_keeps_a_run_from_passing_is_counted() {
+    fn verdicts_that_make_a_run_incomplete_are_counted() {
         let mut counts = with(Verdict::Timeout);
         counts += with(Verdict::Error);
         counts += with(Verdict::Flaky);
-        assert_eq!(shortfall(counts), "2 without an answer, 1 flaky");
-        assert_eq!(shortfall(with(Verdict::Pass)), "");
-        assert_eq!(shortfall(with(Verdict::Skipped)), "1 skipped");
-        assert_eq!(shortfall(with(Verdict::NotRun)), "1 not run");
+        assert_eq!(incomplete_counts(counts), "2 without a valid reply, 1 flaky");
+        assert_eq!(incomplete_counts(with(Verdict::Pass)), "");
+        assert_eq!(incomplete_counts(with(Verdict::Skipped)), "1 skipped");
+        assert_eq!(incomplete_counts(with(Verdict::NotRun)), "1 not run");
     }
 }

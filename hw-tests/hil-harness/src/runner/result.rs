@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Difference;
 use crate::residues::SquareEntry;
-use sargon_corpus::{Case, Subject};
+use sargon_corpus::{Case, CaseInput};
 
-/// The end of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Board, reference and documents agree.
     Pass,
-    /// They differ.
+    /// They differ. Failures are never retried.
     Fail,
-    /// The board did not answer in time.
+    /// No reply within the timeout.
     Timeout,
-    /// The board refused, its answer made no sense, or the line spoilt it each time.
+    /// The board refused the request, sent an invalid reply, or every retry was corrupted.
     Error,
-    /// The case passed, but not each time, or only after the board had to be started again.
+    /// Passed, but not on every repetition, or only after a restart of the board.
     Flaky,
-    /// The board's application can't answer it.
+    /// The application on the board does not implement the request.
     Skipped,
-    /// The run ended before the case's turn.
+    /// The run ended before this case.
     NotRun,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 7] = [
         Self::Pass,
         Self::Fail,
@@ -42,9 +42,9 @@ impl Verdict {
         Self::NotRun,
     ];
 
-    /// The verdict in a word.
+    /// Returns the name of the verdict, as in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
@@ -59,97 +59,100 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
-/// The end of a case on one of several boards.
+/// The verdict of a case on one of several boards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndThere {
-    /// The board.
+pub struct BoardVerdict {
+    /// Name of the board.
     pub board: String,
-    /// The verdict there.
+    /// The verdict on this board.
     pub verdict: Verdict,
-    /// Its reason, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    /// The reason, of a verdict other than pass and fail.
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
-/// The side at fault where a case did not pass.
+/// The side at fault for a case that did not pass on several boards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
-    /// These boards: another board passes.
+pub enum FaultSide {
+    /// These boards; another board passes the case.
     Boards(Vec<String>),
-    /// The code, or what all boards share: so many boards end in the same way.
+    /// The code, or something that the boards share: this many boards have the same outcome.
     Code(usize),
-    /// Not known, and why not.
+    /// Unknown, and why.
     Unknown(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FaultSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Boards(names) => write!(f, "the board: {} only", names.join(", ")),
             Self::Code(boards) => {
-                write!(f, "the code, or what the boards share: {boards} boards end in the same way")
+                write!(
+                    f,
+                    "the code, or something that the boards share: same outcome on {boards} boards"
+                )
             }
-            Self::Unknown(why) => write!(f, "not known: {why}"),
+            Self::Unknown(why) => write!(f, "unknown: {why}"),
         }
     }
 }
 
-/// A case and how it ended.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The case's name.
+    /// Name of the case.
     pub id: String,
-    /// Its tags.
+    /// Tags of the case.
     pub tags: Vec<String>,
-    /// The position, where it is one.
+    /// The position; `None` for an attackers array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fen: Option<String>,
-    /// Its verdict.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whether it ended so in the run that is the baseline, too.
+    /// Whether the baseline has the same failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
-    /// Reason for a verdict other than pass and fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-    /// The board that gave the answer, in a run on several.
+    /// The reason, of a verdict other than pass and fail.
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The board whose reply was judged, in a run on several boards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
-    /// The ends on all boards that had it, where these are more than one or not a pass.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ends: Vec<EndThere>,
-    /// The side at fault, as far as the ends on several boards show it.
+    /// The verdicts on all boards that ran it, if more than one did or it did not pass.
+    #[serde(rename = "ends", default, skip_serializing_if = "Vec::is_empty")]
+    pub board_verdicts: Vec<BoardVerdict>,
+    /// The side at fault, if several boards ran it and it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
-    /// In what board and reference, or reference and document, differ.
+    pub fault: Option<FaultSide>,
+    /// Differences between board and reference, or reference and document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
-    /// The occupied squares, by board and reference.
+    /// The occupied squares, with the values of board and reference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub squares: Vec<SquareEntry>,
-    /// The number of times it was put to the board: more than once when it was to be repeated, or
-    /// when the board was lost.
+    /// How often it was sent: more than once with `--repeat`, or if the board was lost.
     pub attempts: u32,
-    /// The number of times the line made it necessary to ask again, over all attempts, and why.
-    pub repeats: RetryCounts,
-    /// From the first sending to the answer in microseconds, over all attempts, by the clock of the
-    /// line. Up to the board's window of cases are under way at a time, so that these times
-    /// overlap.
-    pub took_us: u64,
+    /// Retries because of line errors, over all attempts, by cause.
+    #[serde(rename = "repeats")]
+    pub retries: RetryCounts,
+    /// Microseconds from the first transmission to the reply, over all attempts, by the clock of
+    /// the line. Several cases are in flight at a time, so these times overlap.
+    #[serde(rename = "took_us")]
+    pub elapsed_us: u64,
 }
 
 impl CaseResult {
-    /// The result of a case that has told nothing yet.
+    /// Creates a result without details.
     #[must_use]
     pub fn new(case: &Case, verdict: Verdict) -> Self {
         let fen = match &case.subject {
-            Subject::Position { fen, .. } => Some(fen.clone()),
-            Subject::Array { .. } => None,
+            CaseInput::Position { fen, .. } => Some(fen.clone()),
+            CaseInput::Array { .. } => None,
         };
         Self {
             id: case.id.clone(),
@@ -157,41 +160,41 @@ impl CaseResult {
             fen,
             verdict,
             known: false,
-            why: None,
+            reason: None,
             board: None,
-            ends: Vec::new(),
+            board_verdicts: Vec::new(),
             fault: None,
             differences: Vec::new(),
             squares: Vec::new(),
             attempts: 0,
-            repeats: RetryCounts::default(),
-            took_us: 0,
+            retries: RetryCounts::default(),
+            elapsed_us: 0,
         }
     }
 
-    /// Whether the board gave an answer that was judged.
+    /// Returns `true` if a reply of the board was judged.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
     }
 
-    /// Squares on which the board met this, one of [`firmware_wire::status`].
+    /// Returns the squares with this bit, one of [`firmware_wire::status`], in their status.
     pub fn flagged(&self, bit: u8) -> impl Iterator<Item = &str> {
         self.squares.iter().filter(move |at| at.status & bit != 0).map(|at| at.square.as_str())
     }
 
-    /// The same with a reason.
+    /// Creates a result with a reason and without other details.
     #[must_use]
-    pub fn because(case: &Case, verdict: Verdict, why: impl Into<String>) -> Self {
-        Self { why: Some(why.into()), ..Self::new(case, verdict) }
+    pub fn with_reason(case: &Case, verdict: Verdict, why: impl Into<String>) -> Self {
+        Self { reason: Some(why.into()), ..Self::new(case, verdict) }
     }
 }
 
-/// Counts of verdicts.
+/// Numbers of cases by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Counts {
-    /// Cases.
+pub struct VerdictCounts {
+    /// All cases.
     pub cases: u64,
     /// Squares compared in them.
     pub squares: u64,
@@ -199,64 +202,64 @@ pub struct Counts {
     pub pass: u64,
     /// Cases that failed.
     pub fail: u64,
-    /// Cases without an answer in time.
+    /// Cases without a reply within the timeout.
     pub timeout: u64,
-    /// Cases with an answer that was none.
+    /// Cases with an invalid or refused reply.
     pub error: u64,
-    /// Cases that passed, but not each time or not at once.
+    /// Cases that passed only sometimes, or only on a retry.
     pub flaky: u64,
-    /// Cases that the board can't answer.
+    /// Cases that the application does not implement.
     pub skipped: u64,
-    /// Cases that had no turn.
+    /// Cases that did not run.
     pub not_run: u64,
 }
 
-impl Counts {
-    /// Counts some cases.
+impl VerdictCounts {
+    /// Counts these results.
     #[must_use]
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+    pub fn from_results<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut counts = Self::default();
         results.into_iter().for_each(|result| counts.add(result));
         counts
     }
 
-    /// Counts one case more.
+    /// Adds a result.
     pub fn add(&mut self, result: &CaseResult) {
         self.add_as(result, result.verdict);
     }
 
-    /// Counts some cases, of which those that are known from the baseline are taken for passes.
+    /// Counts these results; failures that the baseline already has count as passes.
     #[must_use]
-    pub fn of_news<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+    pub fn excluding_known<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut counts = Self::default();
-        results.into_iter().for_each(|result| counts.add_news(result));
+        results.into_iter().for_each(|result| counts.add_excluding_known(result));
         counts
     }
 
-    /// Counts one case more; one that is known from the baseline is taken for a pass.
-    pub fn add_news(&mut self, result: &CaseResult) {
+    /// Adds a result; a failure that the baseline already has counts as a pass.
+    pub fn add_excluding_known(&mut self, result: &CaseResult) {
         self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
     }
 
     fn add_as(&mut self, result: &CaseResult, verdict: Verdict) {
         self.cases += 1;
         self.squares += result.squares.len() as u64;
-        *self.place(verdict) += 1;
+        *self.count_mut(verdict) += 1;
     }
 
     /// Returns the number of cases with this verdict.
     #[must_use]
-    pub fn with(mut self, verdict: Verdict) -> u64 {
-        *self.place(verdict)
+    pub fn get(mut self, verdict: Verdict) -> u64 {
+        *self.count_mut(verdict)
     }
 
-    /// Whether every case has exactly one verdict.
+    /// Returns `true` if the verdicts add up to the number of cases.
     #[must_use]
     pub fn is_consistent(&self) -> bool {
-        self.cases == Verdict::ALL.map(|verdict| self.with(verdict)).iter().sum::<u64>()
+        self.cases == Verdict::ALL.map(|verdict| self.get(verdict)).iter().sum::<u64>()
     }
 
-    fn place(&mut self, verdict: Verdict) -> &mut u64 {
+    fn count_mut(&mut self, verdict: Verdict) -> &mut u64 {
         match verdict {
             Verdict::Pass => &mut self.pass,
             Verdict::Fail => &mut self.fail,
@@ -269,12 +272,12 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for VerdictCounts {
     fn add_assign(&mut self, other: Self) {
         self.cases += other.cases;
         self.squares += other.squares;
         for verdict in Verdict::ALL {
-            *self.place(verdict) += other.with(verdict);
+            *self.count_mut(verdict) += other.get(verdict);
         }
     }
 }
@@ -282,47 +285,47 @@ impl AddAssign for Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::residues::exchange;
-    use sargon_corpus::shipped;
-    use sargon_reference::{AttackersArray, Colour, Kind, Piece};
+    use crate::residues::exchange_entry;
+    use sargon_corpus::builtin_corpus;
+    use sargon_reference::{AttackersArray, Colour, Piece, PieceKind};
 
     fn case() -> Case {
-        shipped().expect("the corpus").remove(0)
+        builtin_corpus().expect("the corpus").remove(0)
     }
 
     #[test]
-    fn squares_are_told_by_the_status_that_they_have_met() {
-        let piece = Piece { colour: Colour::White, kind: Kind::Pawn };
+    fn squares_are_selected_by_the_bits_of_their_status() {
+        let piece = Piece { colour: Colour::White, kind: PieceKind::Pawn };
         let square = |(name, status): (&str, u8)| SquareEntry {
             square: name.to_owned(),
-            ..exchange(piece, &AttackersArray::from_bytes(&[0; 14]), 0, (0, status))
+            ..exchange_entry(piece, &AttackersArray::from_bytes(&[0; 14]), 0, (0, status))
         };
         let squares = [("a1", 0), ("b1", 1), ("c1", 2), ("d1", 3)].map(square).to_vec();
         let result = CaseResult { squares, ..CaseResult::new(&case(), Verdict::Pass) };
         assert_eq!(result.flagged(1).collect::<Vec<_>>(), ["b1", "d1"]);
         assert_eq!(result.flagged(2).collect::<Vec<_>>(), ["c1", "d1"]);
-        assert_eq!(Counts::of([&result, &result]).squares, 8);
+        assert_eq!(VerdictCounts::from_results([&result, &result]).squares, 8);
     }
 
     #[test]
     fn counts_add_up_and_every_case_has_one_verdict() {
-        let mut counts = Counts::default();
+        let mut counts = VerdictCounts::default();
         for (times, verdict) in (1..).zip(Verdict::ALL) {
             (0..times).for_each(|_| counts.add(&CaseResult::new(&case(), verdict)));
         }
-        assert_eq!(Verdict::ALL.map(|verdict| counts.with(verdict)), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(Verdict::ALL.map(|verdict| counts.get(verdict)), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(counts.cases, 28);
         assert!(counts.is_consistent());
-        let mut twice = Counts { squares: 3, ..counts };
-        twice += Counts { squares: 4, ..counts };
-        assert_eq!(Verdict::ALL.map(|verdict| twice.with(verdict)), [2, 4, 6, 8, 10, 12, 14]);
+        let mut twice = VerdictCounts { squares: 3, ..counts };
+        twice += VerdictCounts { squares: 4, ..counts };
+        assert_eq!(Verdict::ALL.map(|verdict| twice.get(verdict)), [2, 4, 6, 8, 10, 12, 14]);
         assert_eq!((twice.cases, twice.squares), (56, 7));
         twice.cases += 1;
         assert!(!twice.is_consistent());
     }
 
     #[test]
-    fn a_judged_answer_is_one_whatever_came_of_it() {
+    fn a_judged_reply_is_an_answer_whatever_the_verdict() {
         let answered = Verdict::ALL.map(|verdict| CaseResult::new(&case(), verdict).is_answered());
         let expected = Verdict::ALL
             .map(|verdict| ["pass", "fail", "flaky"].contains(&verdict.to_string().as_str()));

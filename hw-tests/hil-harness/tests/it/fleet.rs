@@ -1,4 +1,4 @@
-//! Runs on several boards at once: each case exactly one verdict, and the side at fault is told.
+//! Runs on several boards: each case has exactly one verdict, and the faulty side is reported.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use cli_support::exit::Failure;
+use cli_support::exit::CommandError;
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
-use hil_harness::board::{Board, BoardError, Choice};
-use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
-use hil_harness::disk::SystemDisk;
-use hil_harness::fleet::Member;
-use hil_harness::live::{LiveBoard, Plan, Programs, SetupError};
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, BoardError, BoardKind};
+use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::{BoardConfig, LiveBoard, Programs, SetupError};
 use hil_harness::report::Report;
-use hil_harness::runner::{Fault, RunEnd, Verdict};
+use hil_harness::runner::{FaultSide, RunEnd, Verdict};
 use rcflash_transport::{ControlLine, Transport};
-use sargon_corpus::{Case, shipped};
+use sargon_corpus::{Case, builtin_corpus};
 
-fn profile() -> Profile {
-    Profile::named("rc2014-classic").expect("it ships")
+fn profile() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
 fn cases(count: usize) -> Vec<Case> {
-    shipped()
+    builtin_corpus()
         .expect("the corpus")
         .into_iter()
         .filter(|case| case.id.contains("play"))
@@ -33,15 +33,15 @@ fn cases(count: usize) -> Vec<Case> {
         .collect()
 }
 
-/// A board within this program, with the evaluator or with one that lies.
-fn member(name: &str, application: Option<Vec<u8>>) -> Member {
-    let plan = Plan {
-        board: Choice::Direct { rom: None },
+/// An in-process board, with the evaluator or with another application.
+fn member(name: &str, application: Option<Vec<u8>>) -> FleetBoard {
+    let plan = BoardConfig {
+        board: BoardKind::InProcess { rom: None },
         application: application.map(|bytes| (built().address, bytes)),
-        reconnect: Duration::from_millis(1),
-        ..Plan::simulated(profile())
+        reconnect_timeout: Duration::from_millis(1),
+        ..BoardConfig::simulated(profile())
     };
-    Member { name: name.to_owned(), plan: Ok(plan) }
+    FleetBoard { name: name.to_owned(), plan: Ok(plan) }
 }
 
 fn built() -> firmware::build::BuiltImage {
@@ -49,7 +49,7 @@ fn built() -> firmware::build::BuiltImage {
 }
 
 /// The evaluator with another value for a piece: the rook is the fifth of the table.
-fn lying(points: u8) -> Vec<u8> {
+fn wrong_application(points: u8) -> Vec<u8> {
     let image = built();
     let symbol = |name| image.program.symbol(name).expect("a symbol of the table page");
     let rook = usize::from(symbol("TBASE") - image.address + symbol("PVALUE") + 4);
@@ -58,7 +58,7 @@ fn lying(points: u8) -> Vec<u8> {
     bytes
 }
 
-/// A board whose line fails for ever after so many reads.
+/// A board whose line fails permanently after so many reads.
 struct Unplugged {
     board: Box<dyn Board>,
     left: Arc<AtomicU64>,
@@ -89,12 +89,12 @@ impl Transport for Line {
         self.line.now()
     }
 
-    fn set_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        self.line.set_line(line, on)
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.line.set_control_line(line, on)
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
-        self.line.obey_rts(obey)
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.set_flow_control(obey)
     }
 
     fn discard_unsent(&mut self) -> io::Result<()> {
@@ -114,56 +114,57 @@ impl Transport for Line {
     }
 }
 
-/// Whether the run is over for a board.
-fn is_over(plan: &Plan) -> bool {
-    plan.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+/// Returns `true` if the run is over for a board.
+fn is_over(plan: &BoardConfig) -> bool {
+    plan.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
-/// Makes a board ready; one whose profile is called so is unplugged after so many reads.
-fn prepare(plan: &Plan) -> Result<LiveBoard, SetupError> {
+/// Prepares a board. The nanoseconds of its reconnect timeout are the number of reads after which it
+/// is unplugged.
+fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
     let programs = Arc::new(Programs::build(plan)?);
-    let reads = plan.reconnect.subsec_nanos();
-    LiveBoard::prepare_with(plan, programs, &SystemDisk, |board| match reads {
+    let reads = plan.reconnect_timeout.subsec_nanos();
+    LiveBoard::prepare_with(plan, programs, &OsFileSystem, |board| match reads {
         1_000_000 => board,
         reads => Box::new(Unplugged { board, left: Arc::new(AtomicU64::new(reads.into())) }),
     })
 }
 
-/// A member that is unplugged after so many reads.
-fn unplugged(name: &str, reads: u32) -> Member {
+/// A board that is unplugged after so many reads.
+fn unplugged(name: &str, reads: u32) -> FleetBoard {
     let mut member = member(name, None);
     if let Ok(plan) = &mut member.plan {
-        plan.reconnect = Duration::from_nanos(reads.into());
+        plan.reconnect_timeout = Duration::from_nanos(reads.into());
     }
     member
 }
 
-struct Nobody;
-impl Observer for Nobody {}
+struct NullObserver;
+impl Observer for NullObserver {}
 
 /// A run on these boards, and its report.
-fn run(members: &[Member], settings: Settings) -> (Result<Done, Failure>, Report) {
+fn run(members: &[FleetBoard], settings: RunConfig) -> (Result<FinishedRun, CommandError>, Report) {
     run_prepared(members, settings, &prepare)
 }
 
-/// A run on a good board and on one that is unplugged after so many reads. The good one is made
-/// ready only after that, so that it does not put all cases before.
+/// A run on a good board and on one that is unplugged after so many reads. The good one is prepared
+/// only after that, so that it does not run all cases first.
 fn run_with_a_loss(
     reads: u32,
     reconnect: Duration,
     cases: &[Case],
-) -> (Result<Done, Failure>, Report) {
+) -> (Result<FinishedRun, CommandError>, Report) {
     let left = Arc::new(AtomicU64::new(reads.into()));
     let mut gone = member("gone", None);
     if let Ok(plan) = &mut gone.plan {
-        plan.reconnect = reconnect;
+        plan.reconnect_timeout = reconnect;
     }
     run_prepared(&[member("good", None), gone], of(cases.to_vec()), &|plan| {
-        if plan.reconnect == reconnect {
+        if plan.reconnect_timeout == reconnect {
             let programs = Arc::new(Programs::build(plan)?);
             let left = Arc::clone(&left);
             let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
-            return LiveBoard::prepare_with(plan, programs, &SystemDisk, wrap);
+            return LiveBoard::prepare_with(plan, programs, &OsFileSystem, wrap);
         }
         while left.load(Ordering::Relaxed) > 0 && !is_over(plan) {
             std::thread::yield_now();
@@ -172,30 +173,30 @@ fn run_with_a_loss(
     })
 }
 
-/// The same, with this way to make a board ready.
+/// A run with this function to prepare boards.
 fn run_prepared(
-    members: &[Member],
-    settings: Settings,
-    prepare: &(dyn Fn(&Plan) -> Result<LiveBoard, SetupError> + Sync),
-) -> (Result<Done, Failure>, Report) {
+    members: &[FleetBoard],
+    settings: RunConfig,
+    prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+) -> (Result<FinishedRun, CommandError>, Report) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let report = folder.path().to_owned();
     let boards = members.iter().map(|member| member.name.clone()).collect();
-    let settings = Settings { boards, repeat: 1, report: Some(report), ..settings };
-    let here = Surroundings {
-        disk: &SystemDisk,
+    let settings = RunConfig { boards, repeat: 1, report: Some(report), ..settings };
+    let here = RunContext {
+        file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
         stop: Arc::new(AtomicBool::new(false)),
         prepare,
-        observer: &mut Nobody,
+        observer: &mut NullObserver,
     };
-    let done = campaign::run_many(&settings, members, here);
+    let done = campaign::run_on_fleet(&settings, members, here);
     let text = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
     (done, serde_json::from_str(&text).expect("it is one"))
 }
 
-fn of(cases: Vec<Case>) -> Settings {
-    Settings { cases, behaviour: "mended".to_owned(), ..Settings::default() }
+fn of(cases: Vec<Case>) -> RunConfig {
+    RunConfig { cases, behaviour: "mended".to_owned(), ..RunConfig::default() }
 }
 
 /// Checks that each case has one verdict; the names of those with this one.
@@ -212,7 +213,7 @@ fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
 }
 
 #[test]
-fn one_run_is_spread_over_boards_and_one_report_tells_what_each_did() {
+fn a_run_is_distributed_over_boards_and_one_report_has_what_each_did() {
     let cases = cases(120);
     let members = ["a", "b", "c"].map(|name| member(name, None));
     // None puts all cases before the others are ready.
@@ -235,40 +236,41 @@ fn one_run_is_spread_over_boards_and_one_report_tells_what_each_did() {
 }
 
 #[test]
-fn a_board_that_lies_is_told_from_code_that_is_wrong() {
+fn a_faulty_board_is_distinguished_from_wrong_code() {
     let cases = cases(200);
-    let members = [member("good", None), member("liar", Some(lying(4))), member("fine", None)];
+    let members =
+        [member("good", None), member("liar", Some(wrong_application(4))), member("fine", None)];
     let (done, report) = run(&members, of(cases.clone()));
     let done = done.expect("it ends");
     let failed = with(&report, &cases, Verdict::Fail);
     assert!(!failed.is_empty() && done.exit_code() == 1, "{:?}", report.boards);
-    let liar = Some(Fault::Boards(vec!["liar".to_owned()]));
+    let liar = Some(FaultSide::Boards(vec!["liar".to_owned()]));
     for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
         assert_eq!((&case.fault, case.board.as_deref()), (&liar, Some("liar")), "{case:?}");
-        assert_eq!(case.ends.len(), 2, "one board more");
+        assert_eq!(case.board_verdicts.len(), 2, "one board more");
     }
     let row = &report.boards[1];
     assert_eq!(row.at_fault as usize, failed.len());
-    assert!(row.ended.starts_with("set aside") || row.at_fault < 3, "{row:?}");
+    assert!(row.ended.starts_with("quarantined") || row.at_fault < 3, "{row:?}");
     assert!(with(&report, &cases, Verdict::NotRun).is_empty());
 }
 
 #[test]
-fn code_that_is_wrong_on_every_board_is_at_fault_and_no_board_is() {
+fn code_that_is_wrong_on_every_board_is_at_fault() {
     let cases = cases(100);
-    let members = ["a", "b", "c"].map(|name| member(name, Some(lying(4))));
+    let members = ["a", "b", "c"].map(|name| member(name, Some(wrong_application(4))));
     let (done, report) = run(&members, of(cases.clone()));
     assert_eq!(done.expect("it ends").exit_code(), 1);
     let failed = with(&report, &cases, Verdict::Fail);
     assert!(failed.len() > 3, "{failed:?}");
     for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
-        assert_eq!(case.fault, Some(Fault::Code(2)), "{case:?}");
+        assert_eq!(case.fault, Some(FaultSide::Code(2)), "{case:?}");
     }
     assert!(report.boards.iter().all(|row| row.at_fault == 0 && row.ended == "complete"));
 }
 
 #[test]
-fn what_an_unplugged_board_had_under_way_is_done_by_others() {
+fn cases_in_flight_on_an_unplugged_board_are_run_by_others() {
     let cases = cases(150);
     for reads in [2, 150, 200] {
         let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), &cases);
@@ -280,7 +282,7 @@ fn what_an_unplugged_board_had_under_way_is_done_by_others() {
 }
 
 #[test]
-fn a_board_that_is_looked_for_in_vain_does_not_hold_the_run_up_and_is_told_as_lost() {
+fn a_board_that_does_not_come_back_does_not_delay_the_run_and_is_reported_as_lost() {
     let cases = cases(60);
     let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), &cases);
     assert_eq!(done.expect("it ends").exit_code(), 0);
@@ -289,16 +291,16 @@ fn a_board_that_is_looked_for_in_vain_does_not_hold_the_run_up_and_is_told_as_lo
 }
 
 #[test]
-fn a_board_that_was_not_needed_any_more_has_no_trouble() {
+fn a_board_that_is_no_longer_needed_has_no_problem() {
     let cases = cases(20);
     let mut late = member("late", None);
-    let patience = Duration::from_millis(2001); // by which it is told from the other
+    let patience = Duration::from_millis(2001); // unlike any other timeout
     if let Ok(plan) = &mut late.plan {
-        plan.reconnect = patience;
+        plan.reconnect_timeout = patience;
     }
     let members = [member("good", None), late];
     let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
-        while plan.reconnect == patience && !is_over(plan) {
+        while plan.reconnect_timeout == patience && !is_over(plan) {
             std::thread::yield_now();
         }
         prepare(plan)
@@ -314,9 +316,9 @@ fn a_run_without_a_board_left_has_cases_that_are_not_run() {
     let members = [unplugged("one", 200), unplugged("two", 200)];
     let (done, report) = run(&members, of(cases.clone()));
     let done = done.expect("it ends");
-    assert_eq!((done.exit_code(), done.course.ended == RunEnd::Complete), (3, false));
+    assert_eq!((done.exit_code(), done.summary.ended == RunEnd::Complete), (3, false));
     assert!(!with(&report, &cases, Verdict::NotRun).is_empty());
-    assert!(report.incomplete.is_some_and(|why| why.contains("no board is left")));
+    assert!(report.incomplete.is_some_and(|why| why.contains("no working board is left")));
     let (done, report) = run(&[unplugged("one", 2), unplugged("two", 2)], of(cases.clone()));
     let failure = done.expect_err("none is ready");
     assert_eq!(failure.code, 3);
@@ -325,13 +327,13 @@ fn a_run_without_a_board_left_has_cases_that_are_not_run() {
 }
 
 /// A results file of a run that ended with its first failure, and the boards for the rest.
-fn broken_off(file: &Path) -> Settings {
-    let settings = Settings { fail_fast: true, results: Some(file.to_owned()), ..of(cases(150)) };
-    let liars = ["a", "b"].map(|name| member(name, Some(lying(4))));
+fn broken_off(file: &Path) -> RunConfig {
+    let settings = RunConfig { fail_fast: true, results: Some(file.to_owned()), ..of(cases(150)) };
+    let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
     let (done, report) = run(&liars, settings.clone());
     assert_eq!(done.expect("it ends").exit_code(), 1);
     assert!(report.counts.not_run > 0, "{:?}", report.counts);
-    Settings { fail_fast: false, resume: true, ..settings }
+    RunConfig { fail_fast: false, resume: true, ..settings }
 }
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -344,7 +346,7 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 fn a_run_is_resumed_by_the_same_boards_and_refused_to_others() {
     let (_folder, file) = scratch();
     let rest = broken_off(&file);
-    let liars = ["a", "b"].map(|name| member(name, Some(lying(4))));
+    let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
     let (done, report) = run(&liars, rest.clone());
     let done = done.expect("it ends");
     assert_eq!(done.exit_code(), 1);

@@ -2,9 +2,12 @@
 
 #[path = "../../../board-debugger/tests/it/board.rs"]
 mod board;
+mod corrupted;
 mod distance;
 mod fleet;
 mod prizes;
+mod recording;
+mod report_files;
+mod results_file;
 mod simulation;
-mod spoilt;
 mod throughput;

@@ -1,16 +1,16 @@
-//! Prizes, and second-order attacks: the article's figures, and board against host.
+//! Prizes and second-order attacks: the article's figures, and board compared with host.
 
 use crate::board;
 
 use board::Board;
 use firmware_wire::{PointsReply, Reply, Request};
 use hil_harness::compare::compare_points;
-use sargon_analysis::{Group, Prizes, relations};
+use sargon_analysis::{Prizes, RelationGroup, relations};
 use sargon_corpus::encode;
-use sargon_corpus::{Subject, shipped};
-use sargon_reference::{Colour, Position, Square, Verdict, examine, parse_fen};
+use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_reference::{Colour, Position, Square, SquareResult, evaluate, parse_fen};
 
-/// BYTE, September 1978, Figure 5, set up anew from its text: a knight on c7 forks king and rook.
+/// BYTE, September 1978, Figure 5, set up from its text: a knight on c7 forks king and rook.
 const FIGURE_5: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
 /// The boxed example, likewise: the knight on d5 attacks a rook and a bishop.
 const BOX: &str = "6k1/8/1b6/3N4/5r2/8/8/7K b - -";
@@ -20,7 +20,7 @@ fn position(fen: &str) -> Position {
 }
 
 fn gather(position: &Position, moved: Option<Square>) -> Prizes {
-    let (_, verdicts) = examine(position);
+    let (_, verdicts) = evaluate(position);
     let residues = verdicts.iter().map(|v| (v.square, v.piece, v.outcome.residue));
     Prizes::gather(position.to_move.other(), moved, residues)
 }
@@ -29,7 +29,7 @@ fn gather(position: &Position, moved: Option<Square>) -> Prizes {
 fn figure_5s_useless_fork_pays_only_as_long_as_the_forking_piece_is_not_looked_at() {
     let position = position(FIGURE_5);
     let blind = gather(&position, None);
-    // Three quarters of the rook's value; the knight's taken off still leaves an illusion of gain.
+    // Three quarters of the rook's value; minus the knight's value it still looks like a gain.
     assert_eq!(f64::from(blind.article().won) / 4.0, 0.75 * 5.0);
     assert_eq!(blind.lost, 3);
     assert_eq!(blind.article().balance(), 0.75);
@@ -75,7 +75,7 @@ fn article_and_program_differ_when_another_piece_is_lost_before_the_one_that_mov
 }
 
 /// The relation of the first piece in `fen`'s only line of three, as group and type.
-fn only(fen: &str) -> (Group, &'static str, bool) {
+fn only(fen: &str) -> (RelationGroup, &'static str, bool) {
     let found = relations(&position(fen));
     assert_eq!(found.len(), 1, "{fen}: {found:?}");
     (found[0].group, found[0].kind(), found[0].is_pin())
@@ -83,7 +83,7 @@ fn only(fen: &str) -> (Group, &'static str, bool) {
 
 #[test]
 fn all_eight_relations_of_table_4_are_told_apart() {
-    use Group::{Discovered, Transparent};
+    use RelationGroup::{Discovered, Transparent};
     // A rook on a1 acts along the first rank; the second piece is one that does not move along it.
     assert_eq!(only("8/8/8/8/8/8/8/R2n3N w - -"), (Discovered, "W1 -> B1 -> W2", false));
     assert_eq!(only("8/8/8/8/8/8/8/R2N3N w - -"), (Discovered, "W1 -> W2 -> W3", false));
@@ -101,7 +101,7 @@ fn all_eight_relations_of_table_4_are_told_apart() {
 
 #[test]
 fn figure_1s_bishop_acts_through_the_queen_and_a_bishop_pins_the_knight() {
-    // The text of the article on Figure 1, in words; the position is set up anew from it.
+    // As the article describes Figure 1, from which the position is set up.
     let found = relations(&position("2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - -"));
     let texts: Vec<_> = found.iter().map(ToString::to_string).collect();
     let through = "Bg1 defends Qf2. Qf2 attacks pd4. Bg1 attacks pd4 through Qf2.";
@@ -116,18 +116,18 @@ fn on_board(board: &mut Board, position: &Position, moved: Option<Square>) -> Po
         mover: encode::colour(position.to_move.other()),
         moved: moved.map_or(0, encode::square),
     };
-    match board.ask(&request) {
+    match board.request(&request) {
         Reply::Points(found) => found,
         other => panic!("{other:?}"),
     }
 }
 
-/// The squares to take for the last move's: none, one that is lost, or the last own one.
+/// Chooses the square of the last move: none, one with a loss, or the last own one.
 fn moved(position: &Position, turn: usize) -> Option<Square> {
-    let (_, verdicts) = examine(position);
+    let (_, verdicts) = evaluate(position);
     let mover = position.to_move.other();
     let mut own = verdicts.iter().filter(|verdict| verdict.piece.colour == mover);
-    let lost = |verdict: &&Verdict| verdict.outcome.residue > 0;
+    let lost = |verdict: &&SquareResult| verdict.outcome.residue > 0;
     match turn % 4 {
         0 => None,
         1 => own.clone().find(lost).map(|verdict| verdict.square),
@@ -139,10 +139,10 @@ fn moved(position: &Position, turn: usize) -> Option<Square> {
 #[test]
 fn the_board_finds_the_prizes_that_the_host_finds() {
     let mut board = Board::application();
-    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     let mut dangers = [0; 3];
     for (turn, case) in cases.iter().enumerate() {
-        let Subject::Position { fen, position, .. } = &case.subject else { continue };
+        let CaseInput::Position { fen, position, .. } = &case.subject else { continue };
         let moved = moved(position, turn);
         let expected = gather(position, moved);
         let seen = on_board(&mut board, position, moved);
@@ -150,5 +150,5 @@ fn the_board_finds_the_prizes_that_the_host_finds() {
         assert!(differences.is_empty(), "{fen} {moved:?}: {differences:?}");
         dangers[usize::from(expected.article_danger) + usize::from(expected.book_danger)] += 1;
     }
-    assert!(dangers.iter().all(|count| *count > 20), "{dangers:?}: not every kind was tried");
+    assert!(dangers.iter().all(|count| *count > 20), "{dangers:?}: not every kind occurs");
 }

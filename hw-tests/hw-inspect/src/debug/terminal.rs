@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use board_debugger::view::{KeyAction, View};
 use board_debugger::{Debugger, ExecCommand};
-use board_simulator::{Line, PtyLine};
+use board_simulator::{PtyLine, SerialLine};
 use cli_support::exit::INTERRUPTED;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::cursor::MoveTo;
@@ -14,16 +14,16 @@ use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
 use ratatui::widgets::Clear;
 
-/// The time between two pictures of a running board, and the rest of an idle one.
-const FRAME: Duration = Duration::from_millis(50);
-/// The time between two looks for keys while the board runs.
+/// The refresh interval of the screen.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
+/// How often keys are polled while the board runs.
 const KEY_POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// The time a motion may take before the screen says that something runs.
+/// The time that a command may take before the screen shows that the board is running.
 const RUNNING_NOTICE_DELAY: Duration = Duration::from_millis(200);
-/// Speed of the pseudo-terminal, whatever the board's: a debugged board does not run at its own.
+/// Baud rate of the pseudo-terminal. The board's own rate has no meaning while it is debugged.
 const BAUD: u32 = 115_200;
 
-/// Draws and takes keys until one ends it; returns the exit code.
+/// Runs the user interface until a key quits it; returns the exit code.
 pub(super) fn show(
     terminal: &mut DefaultTerminal,
     view: &mut View,
@@ -31,17 +31,17 @@ pub(super) fn show(
 ) -> io::Result<u8> {
     loop {
         terminal.draw(|frame| view.draw(frame))?;
-        console.pass_on(view.debugger());
+        console.forward_output(view.debugger());
         let Some(key) = pressed(event::read()?) else { continue };
         if is_interrupt(&key) {
             return Ok(INTERRUPTED);
         }
-        let goes_on = match view.press(key.code) {
+        let goes_on = match view.handle_key(key.code) {
             KeyAction::Move(ExecCommand::Continue) => run_on(terminal, view, console)?,
             KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
                 run_on(terminal, view, console)?
             }
-            wish => perform(terminal, view, &wish)?,
+            wish => perform_action(terminal, view, &wish)?,
         };
         if !goes_on {
             return Ok(0);
@@ -64,7 +64,11 @@ fn is_interrupt(key: &KeyEvent) -> bool {
 
 /// Does what a key asked for, and lets Ctrl-C, Esc and `q` stop it; returns whether the session
 /// goes on.
-fn perform(terminal: &mut DefaultTerminal, view: &mut View, wish: &KeyAction) -> io::Result<bool> {
+fn perform_action(
+    terminal: &mut DefaultTerminal,
+    view: &mut View,
+    wish: &KeyAction,
+) -> io::Result<bool> {
     let size = terminal.size()?;
     let mut watcher = Watcher::new(Some((size.width, size.height)));
     let goes_on = view.execute(wish, &mut |_| watcher.stops());
@@ -87,9 +91,9 @@ fn run_on(
         let began = Instant::now();
         let mut watcher = Watcher::new(None);
         watcher.takes_text = view.shows_console();
-        let halt = view.run_on(&mut |debugger| {
+        let halt = view.continue_running(&mut |debugger| {
             console.pump(debugger);
-            watcher.stops() || began.elapsed() >= FRAME
+            watcher.stops() || began.elapsed() >= REFRESH_INTERVAL
         });
         let mut is_idle = false;
         if let Some(halt) = halt {
@@ -98,20 +102,20 @@ fn run_on(
             is_idle = halt == board_debugger::HaltReason::Idle
                 && (view.shows_console() || console.is_shared());
             if !is_idle {
-                view.halted(halt);
+                view.show_halt(halt);
                 return Ok(true);
             }
         }
         view.send(&std::mem::take(&mut watcher.text));
         view.with_debugger(|debugger| console.pump(debugger));
         terminal.draw(|frame| view.draw(frame))?;
-        if is_idle && !event::poll(FRAME)? {
+        if is_idle && !event::poll(REFRESH_INTERVAL)? {
             continue;
         }
         watcher.poll_keys();
         view.send(&std::mem::take(&mut watcher.text));
         if watcher.has_stopped {
-            view.halted(board_debugger::HaltReason::Paused);
+            view.show_halt(board_debugger::HaltReason::Paused);
             return Ok(!watcher.quits);
         }
     }
@@ -163,16 +167,16 @@ impl Watcher {
         while event::poll(Duration::ZERO).unwrap_or(false) {
             let Ok(event) = event::read() else { return };
             if let Some(key) = pressed(event) {
-                self.take(&key);
+                self.handle_key(&key);
             }
         }
     }
 
-    fn take(&mut self, key: &KeyEvent) {
+    fn handle_key(&mut self, key: &KeyEvent) {
         if is_interrupt(key) || key.code == KeyCode::Esc {
             self.has_stopped = true;
         } else if self.takes_text {
-            self.text.extend(typed(key.code));
+            self.text.extend(key_bytes(key.code));
         } else if key.code == KeyCode::Char('q') {
             self.has_stopped = true;
             self.quits = true;
@@ -199,7 +203,7 @@ impl Watcher {
 }
 
 /// The bytes that a key sends over a line.
-fn typed(key: KeyCode) -> Vec<u8> {
+fn key_bytes(key: KeyCode) -> Vec<u8> {
     match key {
         KeyCode::Char(character) => character.to_string().into_bytes(),
         KeyCode::Enter => vec![b'\r'],
@@ -237,7 +241,7 @@ impl ConsoleSink {
     }
 
     /// Passes on what the board has sent.
-    fn pass_on(&mut self, debugger: &Debugger) {
+    fn forward_output(&mut self, debugger: &Debugger) {
         let Some(line) = &mut self.line else { return };
         // After a way back the board has sent less, and will send the same again: it is passed on
         // once.
@@ -254,7 +258,7 @@ impl ConsoleSink {
         if debugger.is_searching() {
             return;
         }
-        self.pass_on(debugger);
+        self.forward_output(debugger);
         let Some(line) = &mut self.line else { return };
         let arrived: Vec<u8> = std::iter::from_fn(|| line.receive()).collect();
         if !arrived.is_empty() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use board_debugger::{DebugKernel, KernelError};
-use firmware_wire::{ErrorCode, HeldState};
+use firmware_wire::{ErrorCode, StoppedState};
 use hil_harness::board::Board;
 use rcflash_link::kernel::{Kernel, ResumeError};
 use rcflash_link::{Link, LinkError};
@@ -38,7 +38,7 @@ impl LinkKernel {
 }
 
 impl DebugKernel for LinkKernel {
-    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<HeldState, KernelError> {
+    fn start(&mut self, loaded: u16, image: &[u8]) -> Result<StoppedState, KernelError> {
         match &mut self.state {
             LinkState::Link(link) => {
                 let (kernel, held) = Kernel::start(link, loaded, image).map_err(line)?;
@@ -52,7 +52,7 @@ impl DebugKernel for LinkKernel {
         }
     }
 
-    fn leave(&mut self) -> Result<(), KernelError> {
+    fn return_to_monitor(&mut self) -> Result<(), KernelError> {
         self.kernel()?.reset().map_err(failed)
     }
 
@@ -67,7 +67,7 @@ impl DebugKernel for LinkKernel {
         self.kernel().map(Kernel::take_program_output).unwrap_or_default()
     }
 
-    fn set(&mut self, state: &HeldState) -> Result<(), KernelError> {
+    fn set_registers(&mut self, state: &StoppedState) -> Result<(), KernelError> {
         self.kernel()?.set_state(state).map_err(failed)
     }
 
@@ -79,22 +79,22 @@ impl DebugKernel for LinkKernel {
         self.kernel()?.write(address, bytes).map_err(failed)
     }
 
-    fn go(&mut self, number: u8, places: &[u16]) -> Result<(), KernelError> {
+    fn resume(&mut self, number: u8, places: &[u16]) -> Result<(), KernelError> {
         self.kernel()?.resume(number, places).map_err(|error| match error {
             ResumeError::NoRam(at) => KernelError::NotWritable(at),
             ResumeError::Link(error) => failed(error),
         })
     }
 
-    fn pause(&mut self) -> Result<(), KernelError> {
+    fn wait_until_receiving(&mut self) -> Result<(), KernelError> {
         self.kernel()?.wait_until_running().map_err(failed)
     }
 
-    fn wait(&mut self, timeout: Duration) -> Result<Option<HeldState>, KernelError> {
+    fn wait(&mut self, timeout: Duration) -> Result<Option<StoppedState>, KernelError> {
         self.kernel()?.wait(timeout).map_err(failed)
     }
 
-    fn break_in(&mut self) -> Result<Option<HeldState>, KernelError> {
+    fn break_in(&mut self) -> Result<Option<StoppedState>, KernelError> {
         self.kernel()?.interrupt().map_err(failed)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assert_cmd::cargo::CommandCargoExt;
 
 use crate::hw_tests;
-use crate::screen::Screen;
+use crate::screen::TerminalSession;
 
 /// Counts down in memory, says `ok` on the 68B50's line, and echoes what comes.
 const PROGRAM: &str = "\
@@ -261,7 +261,7 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     let bench = Bench::new();
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", "--console", "pty"]).arg(bench.path("prog.asm"));
-    let mut screen = Screen::of(command);
+    let mut screen = TerminalSession::spawn(command);
     screen.expect("; Enter begins");
     let said = screen.seen.clone();
     let path = said.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
@@ -279,5 +279,5 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     screen.press(b"\x1b");
     screen.expect("stopped");
     screen.press(b"q");
-    assert_eq!(screen.ends().0, Some(0));
+    assert_eq!(screen.wait_for_exit().0, Some(0));
 }

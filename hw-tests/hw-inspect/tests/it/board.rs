@@ -7,7 +7,7 @@ use std::path::Path;
 use board_simulator::{BoardServer, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use serde_json::json;
 
 use crate::dap::Client;
@@ -39,7 +39,7 @@ fn session(text: &str, more: &[&str]) -> (Option<i32>, String, String) {
 
 /// A board that listens on a TCP port.
 fn server(board: &str) -> (BoardServer, String) {
-    let profile = Profile::named(board).expect("it ships");
+    let profile = BoardProfile::named(board).expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let address = (Ipv4Addr::LOCALHOST, 0).into();
     let options = ServerOptions::default();
@@ -97,11 +97,11 @@ fn an_exchange_without_end_is_stopped_looked_at_and_begun_again() {
 #[test]
 fn what_a_board_can_not_do_is_refused_with_the_reason() {
     for (line, reason) in [
-        ("break 0100H", "0100H keeps no RST: it is ROM"),
+        ("break 0100H", "0100H is not writable (ROM"),
         ("break 0F100H", "F100H belongs to the debug kernel"),
-        ("watch M3", "can't watch memory"),
-        ("watch port 81H", "can't watch memory, ports"),
-        ("back\nset HL = 1", "this is the history of the board's twin"),
+        ("watch M3", "does not support watchpoints"),
+        ("watch port 81H", "does not support watchpoints"),
+        ("back\nset HL = 1", "the history of the simulated twin is read-only"),
     ] {
         let (code, said, problem) = session(&format!("step 2\n{line}\n"), &["--kernel"]);
         assert_eq!(code, Some(2), "{line}: {said}");
@@ -120,7 +120,7 @@ fn back_goes_a_twin_that_says_so_and_forward_it_comes_to_the_board() {
     assert_eq!(shown[9..16], third, "two steps back of five: {said}");
     assert!(shown[8].ends_with("on the twin"), "{said}");
     assert!(said.contains("M3"), "{said}");
-    assert!(said.contains("this is the board again"), "{said}");
+    assert!(said.contains("the twin has caught up"), "{said}");
     let registers = &shown[1..8];
     assert_eq!(&shown[shown.len() - 8..shown.len() - 1], registers, "the present: {said}");
     assert!(!shown[shown.len() - 1].contains("twin"), "{said}");
@@ -152,7 +152,7 @@ fn gdb_has_a_board_as_it_has_the_simulated_one() {
         assert_eq!(there, here, "{packet}");
     }
     let refused = board.ask("Z0,100,1");
-    assert!(refused.starts_with("E.0100H keeps no RST"), "{refused}");
+    assert!(refused.starts_with("E.0100H is not writable"), "{refused}");
     let refused = board.ask("Z2,c200,1");
     assert!(refused.starts_with("E.the kernel on a board can't watch"), "{refused}");
     assert_eq!(board.ask("bs"), "S05");

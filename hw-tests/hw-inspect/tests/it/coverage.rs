@@ -4,7 +4,7 @@ use board_debugger::Machine;
 use board_debugger::profiling::{Coverage, FileCoverage, StepCounter};
 use firmware::ProgramKind;
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 
 use crate::hw_tests;
@@ -16,7 +16,7 @@ fn figures(coverage: &Coverage, file: &str) -> FileCoverage {
 
 #[test]
 fn a_line_has_run_when_the_board_had_a_reason() {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let machine = Machine::new(&profile, ProgramKind::Application, &Evaluator::default());
     let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
     let mut meter = StepCounter::new(&machine.code());

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use assert_cmd::cargo::CommandCargoExt;
-use sargon_reference::{Square, examine, parse_fen};
+use sargon_reference::{Square, evaluate, parse_fen};
 use serde_json::{Value, json};
 
 use crate::debugger::FIGURE_1;
@@ -163,7 +163,7 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
     );
     assert!(frames.len() > 1, "it was called: {frames:?}");
     let square = Square::named("e5").expect("a square");
-    let (_, verdicts) = examine(&parse_fen(FIGURE_1).expect("a position"));
+    let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let verdict = verdicts.iter().find(|one| one.square == square).expect("e5");
     let white = u64::from(verdict.array.to_bytes()[0]);
     assert_eq!(client.variable("Attackers array", "White: count"), white);

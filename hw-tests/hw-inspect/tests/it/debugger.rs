@@ -1,16 +1,16 @@
 //! The debugger: forward and back, what it stops at, and the registers by the article's names.
 
 use board_debugger::{
-    Breakpoint, Condition, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason, HitCondition,
-    REGISTERS, WatchHit, WatchTarget, WatchTrigger, Watchpoint, open_at_exchange, register,
-    set_register, xchng_register_roles,
+    Breakpoint, Debugger, EntryOutcome, ExecCommand, Expression, FLAGS, HaltReason, HitCondition,
+    REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, open_at_exchange,
+    register_value, set_register, xchng_register_roles,
 };
-use board_simulator::{Access, AccessKind, Registers};
-use firmware::code::CodeMap;
+use board_simulator::{AccessKind, BusAccess, Registers};
+use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
-use sargon_reference::{Square, examine, parse_fen};
+use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
 pub(crate) const FIGURE_1: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
@@ -21,7 +21,7 @@ fn square(name: &str) -> Square {
 
 /// At XCHNG for e5, where a pawn is attacked by a knight and a rook with a queen behind.
 fn at_e5(behaviour: Behaviour) -> Debugger {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let position = parse_fen(FIGURE_1).expect("a position");
     let evaluator = Evaluator { behaviour, own: None };
     let session =
@@ -37,7 +37,7 @@ pub(crate) fn run(debugger: &mut Debugger, motion: ExecCommand) -> HaltReason {
 }
 
 fn mended() -> Debugger {
-    at_e5(Behaviour::Mended)
+    at_e5(Behaviour::Corrected)
 }
 
 fn break_at(debugger: &mut Debugger, label: &str) -> u16 {
@@ -47,9 +47,9 @@ fn break_at(debugger: &mut Debugger, label: &str) -> u16 {
 }
 
 /// The watchpoint and the access of a halt.
-fn touched(halt: HaltReason) -> (u32, Access) {
+fn touched(halt: HaltReason) -> (u32, BusAccess) {
     match halt {
-        HaltReason::Watchpoint(WatchHit { id, event: WatchTrigger::Access(access) }) => {
+        HaltReason::Watchpoint(WatchHit { id, trigger: WatchTrigger::Access(access) }) => {
             (id, access)
         }
         other => panic!("not watched: {other:?}"),
@@ -87,7 +87,7 @@ fn conditions_choose_among_passages_forward_and_back() {
     let mut debugger = mended();
     let xchng = break_at(&mut debugger, "XCHNG");
     // The squares come in the order a1, b1 .. h8: what is behind e5 is what is still to come.
-    let (_, verdicts) = examine(&parse_fen(FIGURE_1).expect("a position"));
+    let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let mut squares: Vec<u8> = verdicts.iter().map(|one| encode::square(one.square)).collect();
     squares.sort_unstable();
     let at =
@@ -104,7 +104,7 @@ fn conditions_choose_among_passages_forward_and_back() {
     assert_eq!(run(&mut debugger, ExecCommand::ReverseContinue), HaltReason::HistoryStart);
     debugger.stops.remove_breakpoints_at(xchng);
     let last = format!("[M3] == {} && HL != 0", squares[squares.len() - 1]);
-    let condition = Condition::parse(&last, debugger.code()).expect("a condition");
+    let condition = Expression::parse(&last, debugger.code()).expect("a condition");
     debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
@@ -128,7 +128,7 @@ fn memory_and_ports_are_watched_in_both_directions() {
     debugger.stops.remove_watchpoint(id);
     // The 68B50's data register.
     debugger.stops.add_watchpoint(Watchpoint {
-        what: WatchTarget::Ports,
+        target: WatchTarget::Ports,
         first: 0x81,
         count: 1,
         reads: false,
@@ -170,12 +170,12 @@ fn steps_go_over_calls_out_of_routines_and_by_lines() {
 #[test]
 fn table_2_names_the_registers_as_the_reference_has_the_values() {
     let position = parse_fen(FIGURE_1).expect("a position");
-    let (_, verdicts) = examine(&position);
+    let (_, verdicts) = evaluate(&position);
     let verdict = verdicts.iter().find(|one| one.square == square("e5")).expect("e5");
     let own = verdict.piece.colour;
     let attackers = verdict.array.in_order(own.other());
     let defenders = verdict.array.in_order(own);
-    for behaviour in [Behaviour::Mended, Behaviour::AsIn1978] {
+    for behaviour in [Behaviour::Corrected, Behaviour::Original] {
         let mut debugger = at_e5(behaviour);
         assert!(
             xchng_register_roles(&debugger.registers(), debugger.code()).is_empty(),
@@ -213,7 +213,7 @@ fn what_is_changed_by_hand_ends_the_known_past() {
     );
     assert_eq!(debugger.dump(array, 14), [0; 14]);
     assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Step);
-    let residue = register(&debugger.registers(), "E").expect("E");
+    let residue = register_value(&debugger.registers(), "E").expect("E");
     assert_eq!(residue, 0, "nobody attacks");
 }
 
@@ -233,11 +233,11 @@ fn conditions_are_read_as_they_are_meant() {
         ("HL >= 8003H && HL != 8003H", 0),
         ("0FFH", 255),
     ] {
-        let condition = Condition::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
+        let condition = Expression::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(condition.value(&registers, &read), expected, "{text}");
     }
     for text in ["", "A ==", "NOSUCH == 1", "[HL", "A = 1", "99999", &"(".repeat(100)] {
-        assert!(Condition::parse(text, &code).is_err(), "{text}");
+        assert!(Expression::parse(text, &code).is_err(), "{text}");
     }
 }
 
@@ -269,7 +269,7 @@ fn a_register_is_watched_in_both_directions() {
     let before = debugger.registers().hl;
     debugger.stops.add_watchpoint(Watchpoint::register("HL").expect("a register"));
     let HaltReason::Watchpoint(WatchHit {
-        event: WatchTrigger::Register { name, before: from, after },
+        trigger: WatchTrigger::Register { name, before: from, after },
         ..
     }) = run(&mut debugger, ExecCommand::Continue)
     else {
@@ -292,7 +292,7 @@ fn who_wrote_a_byte_is_found_past_writes_of_the_same_value() {
         HaltReason::Watchpoint(_)
     ));
     assert_eq!(debugger.peek(array), count - 1, "before the last one was filed");
-    let place = debugger.code().name_of(debugger.registers().pc);
+    let place = debugger.code().address_name(debugger.registers().pc);
     assert!(
         place.starts_with("ATKSAV")
             || debugger
@@ -310,7 +310,7 @@ fn open_calls_are_known_and_lead_to_the_request() {
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
     let calls = debugger.calls();
     let names: Vec<String> =
-        calls.iter().map(|call| debugger.code().name_of(call.routine)).collect();
+        calls.iter().map(|call| debugger.code().address_name(call.routine)).collect();
     assert!(calls[0].was_seen && names.contains(&"ATTACK".to_owned()), "{names:?}");
     let site = debugger.code().line_at(calls[0].site).expect("a line");
     assert!(&*site.place.file == "attack.asm", "{site:?}");
@@ -319,17 +319,21 @@ fn open_calls_are_known_and_lead_to_the_request() {
 #[test]
 fn every_register_and_flag_is_set_by_name() {
     let mut registers = Registers::default();
-    for (number, name) in REGISTERS.into_iter().enumerate() {
+    for (number, name) in REGISTER_NAMES.into_iter().enumerate() {
         let value = number as u16 + 1;
         assert!(set_register(&mut registers, name, value), "{name}");
-        assert_eq!(register(&registers, name), Some(value), "{name}");
+        assert_eq!(register_value(&registers, name), Some(value), "{name}");
     }
     assert!(!set_register(&mut registers, "A", 0x100), "a byte holds no more");
     assert!(!set_register(&mut registers, "NOSUCH", 1));
     for (name, mask) in FLAGS {
         registers.af &= 0xFF00;
         assert!(set_register(&mut registers, name, 1));
-        assert_eq!((registers.af & 0xFF, register(&registers, name)), (mask, Some(1)), "{name}");
+        assert_eq!(
+            (registers.af & 0xFF, register_value(&registers, name)),
+            (mask, Some(1)),
+            "{name}"
+        );
     }
 }
 

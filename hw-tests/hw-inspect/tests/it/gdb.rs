@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use crate::debugger::FIGURE_1;
 
@@ -110,7 +110,7 @@ pub(crate) fn packed(packet: &str) -> Vec<u8> {
 }
 
 fn symbol(name: &str) -> u16 {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"))
 }

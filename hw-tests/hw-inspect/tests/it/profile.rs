@@ -2,10 +2,10 @@
 //! clock, and the command.
 
 use board_debugger::Machine;
-use board_debugger::profiling::{StepCounter, lines, routines, svg};
-use firmware::code::CodeMap;
+use board_debugger::profiling::{StepCounter, flame_graph_svg, line_times, routine_times};
+use firmware::code_map::CodeMap;
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::parse_fen;
@@ -19,7 +19,7 @@ const PATIENCE: u64 = 20_000_000;
 
 /// A board that was measured while it examined Figure 1, and the T-states that passed.
 fn measured() -> (StepCounter, CodeMap, u64) {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let machine = Machine::with_application(&profile, &Evaluator::default());
     let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
     let position = parse_fen(FIGURE_1).expect("a position");
@@ -27,7 +27,7 @@ fn measured() -> (StepCounter, CodeMap, u64) {
     let mut meter = StepCounter::new(&machine.code());
     let began = machine.board.clock() - machine.board.halted_time();
     assert!(meter.run(&mut machine.board, PATIENCE), "it comes to rest");
-    assert_eq!(machine.replies().len(), 3, "20 pieces, 13 a frame, and the end");
+    assert_eq!(machine.take_replies().len(), 3, "20 pieces, 13 a frame, and the end");
     let passed = machine.board.clock() - machine.board.halted_time() - began;
     (meter, machine.code(), passed)
 }
@@ -36,8 +36,8 @@ fn measured() -> (StepCounter, CodeMap, u64) {
 fn every_t_state_is_counted_once() {
     let (meter, code, passed) = measured();
     assert_eq!(meter.calls().total(0), passed);
-    let by_line: u64 = lines(&meter, &code).iter().map(|line| line.t_states).sum();
-    let by_routine: u64 = routines(&meter, &code).iter().map(|one| one.own).sum();
+    let by_line: u64 = line_times(&meter, &code).iter().map(|line| line.t_states).sum();
+    let by_routine: u64 = routine_times(&meter, &code).iter().map(|one| one.own).sum();
     assert_eq!(by_line, by_routine);
     // The rest is the acceptance of interrupts, which is no instruction, and the jump that they
     // land on.
@@ -63,7 +63,7 @@ fn instructions_take_what_the_table_says() {
                 count.t_states,
                 expected,
                 "{} {}",
-                code.name_of(address),
+                code.address_name(address),
                 decoded.form.mnemonic
             );
             looked_at += u64::from(count.runs > 0);
@@ -75,7 +75,7 @@ fn instructions_take_what_the_table_says() {
 #[test]
 fn calls_are_those_that_the_position_asks_for() {
     let (meter, code, _) = measured();
-    let all = routines(&meter, &code);
+    let all = routine_times(&meter, &code);
     let of =
         |name: &str| all.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("no {name}"));
     let pieces = FIGURE_1
@@ -92,7 +92,7 @@ fn calls_are_those_that_the_position_asks_for() {
 #[test]
 fn the_flame_graph_is_well_formed_and_each_bar_lies_in_its_callers() {
     let (meter, code, _) = measured();
-    let picture = svg(meter.calls(), &code, "<Figure 1>");
+    let picture = flame_graph_svg(meter.calls(), &code, "<Figure 1>");
     assert!(picture.contains("&lt;Figure 1&gt;") && !picture.contains("<Figure"));
     for tag in ["g", "title", "svg", "text"] {
         let opened = picture.matches(&format!("<{tag}>")).count()
@@ -140,7 +140,7 @@ fn the_command_prints_tables_listings_and_pictures() {
 #[test]
 fn routines_that_are_jumped_to_or_run_into_count_for_those_before_them() {
     let (meter, code, _) = measured();
-    let all = routines(&meter, &code);
+    let all = routine_times(&meter, &code);
     for one in &all {
         assert!(one.total >= one.own, "with callees is less than its own: {one:?}");
     }
@@ -148,7 +148,7 @@ fn routines_that_are_jumped_to_or_run_into_count_for_those_before_them() {
     let atksav = all.iter().find(|one| one.name == "ATKSAV").expect("it ran");
     let entry = code.symbol("ATKSAV").expect("a label");
     assert_eq!(atksav.calls, meter.at(entry).runs);
-    let picture = svg(meter.calls(), &code, "Figure 1");
+    let picture = flame_graph_svg(meter.calls(), &code, "Figure 1");
     assert!(picture.contains("<title>ATKSAV:"), "it is in the flame graph");
 }
 

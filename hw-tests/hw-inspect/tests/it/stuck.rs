@@ -10,14 +10,14 @@ use std::time::Duration;
 use assert_cmd::cargo::CommandCargoExt;
 use board_debugger::{Debugger, EntryOutcome, ExecCommand, HaltReason, open_at_exchange};
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use sargon_reference::{Square, parse_fen};
 use serde_json::json;
 
 use crate::dap::Client;
 use crate::debugger::FIGURE_1;
 use crate::gdb::Server;
-use crate::screen::Screen;
+use crate::screen::TerminalSession;
 
 /// Longer than anything here takes on a busy machine; a frozen debugger takes for ever.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -41,7 +41,7 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 
 /// A board that hangs, on its way to e5.
 fn hanging(folder: &Path) -> Debugger {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { own: Some(folder.to_owned()), ..Evaluator::default() };
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
@@ -99,7 +99,7 @@ fn a_call_that_never_returns_is_left_while_it_is_stepped_over() {
         let program = "\t.LOC .PROG.\nSTART:\tCALL HANG\n\tHLT\nHANG:\tJMPR HANG\n\t.END START\n";
         let file = folder.path().join("call.asm");
         std::fs::write(&file, program).expect("written");
-        let profile = Profile::named("rc2014-classic").expect("it ships");
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let file = board_debugger::ProgramFile { path: file, ..Default::default() };
         let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
         let mut debugger = board_debugger::open_program(&profile, program)
@@ -115,7 +115,7 @@ fn a_call_that_never_returns_is_left_while_it_is_stepped_over() {
                 ExecCommand::StepLine => assert_eq!(halt, HaltReason::Step),
                 _ => assert_eq!(halt, HaltReason::Paused, "{motion:?}"),
             }
-            assert_eq!(debugger.code().name_of(debugger.registers().pc), "HANG");
+            assert_eq!(debugger.code().address_name(debugger.registers().pc), "HANG");
         }
     });
 }
@@ -139,7 +139,7 @@ fn a_terminal_stops_a_hanging_program_by_a_key_and_goes_back() {
     let folder = folder();
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", FIGURE_1, "e5", "--within", "0.5", "--sargon-dir"]).arg(folder.path());
-    let mut screen = Screen::of(command);
+    let mut screen = TerminalSession::spawn(command);
     screen.expect("xchng.asm:4");
     screen.seen.clear();
     screen.press(b"c");
@@ -155,7 +155,7 @@ fn a_terminal_stops_a_hanging_program_by_a_key_and_goes_back() {
     screen.expect("stopped");
     screen.press(b"c");
     screen.press(b"q");
-    assert_eq!(screen.ends().0, Some(0), "q stops it and ends");
+    assert_eq!(screen.wait_for_exit().0, Some(0), "q stops it and ends");
 }
 
 #[test]

@@ -6,20 +6,20 @@ use assert_cmd::cargo::CommandCargoExt;
 use board_debugger::open_at_exchange;
 use board_debugger::view::View;
 use firmware::evaluator::Evaluator;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use ratatui::crossterm::event::KeyCode;
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;
-use crate::screen::Screen;
+use crate::screen::TerminalSession;
 
 /// Returns what the view draws, row by row.
 fn drawn(view: &View) -> Vec<String> {
-    view.text(110, 40).lines().map(str::to_owned).collect()
+    view.render_text(110, 40).lines().map(str::to_owned).collect()
 }
 
 fn view() -> View {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let position = parse_fen(FIGURE_1).expect("a position");
     let square = Square::named("e5").expect("a square");
     let evaluator = Evaluator::default();
@@ -30,7 +30,7 @@ fn view() -> View {
 /// Presses keys one after the other; returns whether the session goes on.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
-        let wish = view.press(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
+        let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
         view.execute(&wish, &mut |_| false)
     })
 }
@@ -54,7 +54,7 @@ fn source_registers_array_and_time_are_drawn() {
     assert!(row(&rows, "White  3").contains("White  3: N R Q"));
     assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
     // The smallest terminal that is promised shows all registers, and the way out.
-    let small: Vec<String> = view.text(80, 24).lines().map(str::to_owned).collect();
+    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
     for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
         row(&small, text);
     }
@@ -99,7 +99,7 @@ fn commands_are_typed_and_mistakes_are_shown() {
     press(&mut view, ":set HL = 1234H\n");
     assert_eq!(view.debugger().registers().hl, 0x1234);
     press(&mut view, ":nonsense\n");
-    row(&drawn(&view), "there is no command nonsense");
+    row(&drawn(&view), "unknown command 'nonsense'");
     press(&mut view, "/GUARD:");
     row(&drawn(&view), "/GUARD:_");
     press(&mut view, "\n");
@@ -108,7 +108,7 @@ fn commands_are_typed_and_mistakes_are_shown() {
     let guard = view.debugger().code().symbol("GUARD");
     assert_eq!(Some(view.debugger().registers().pc), guard, "run to the cursor");
     for _ in 0..2 {
-        view.press(KeyCode::Tab);
+        view.handle_key(KeyCode::Tab);
     }
     row(&drawn(&view), "Calls");
 }
@@ -118,7 +118,7 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
     let mut view = view();
     for keys in ["", "nnnnnnnn", ":calls\n", ":memory ATKLST\n", ":board\n", "?"] {
         press(&mut view, keys);
-        let text = view.text(80, 24);
+        let text = view.render_text(80, 24);
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 24);
         assert!(rows.iter().all(|row| row.chars().count() <= 80), "{text}");
@@ -126,13 +126,13 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
         assert!(text.contains("Registers") && text.contains("White  3: N R Q"), "{text}");
         assert!(text.contains("T-states"), "{text}");
     }
-    assert!(view.text(160, 50).contains("Console"), "more panes where there is room");
-    assert!(view.text(20, 6).lines().count() == 6, "a small terminal is no mistake");
+    assert!(view.render_text(160, 50).contains("Console"), "more panes where there is room");
+    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is no mistake");
 }
 
 /// Waits until the screen shows this anew.
 #[track_caller]
-fn expect(screen: &mut Screen, text: &str) {
+fn expect(screen: &mut TerminalSession, text: &str) {
     screen.expect(text);
     screen.seen.clear();
 }
@@ -141,22 +141,22 @@ fn expect(screen: &mut Screen, text: &str) {
 fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", FIGURE_1, "e5"]);
-    let mut screen = Screen::of(command);
+    let mut screen = TerminalSession::spawn(command);
     expect(&mut screen, "Attackers");
-    assert!(!screen.is_cooked());
+    assert!(!screen.is_in_cooked_mode());
     screen.press(b"sC");
     expect(&mut screen, "begins");
     screen.press(b":w ATKLST\r");
     expect(&mut screen, "watchpoint"); // of what is shown, only what changes is sent
     screen.press(b"q");
-    assert_eq!(screen.ends().0, Some(0));
+    assert_eq!(screen.wait_for_exit().0, Some(0));
 }
 
 #[test]
 fn without_a_terminal_the_first_screen_is_printed() {
     let (code, screen, said) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(screen, view().text(110, 40));
+    assert_eq!(screen, view().render_text(110, 40));
     let (code, _, said) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
     assert!(code == Some(4) && said.contains("a1"), "nothing stands there: {said}");
 }

@@ -8,7 +8,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 const BOARD: &str = "rc2014-zed";
 
@@ -16,7 +16,7 @@ const BOARD: &str = "rc2014-zed";
 /// pattern, and then lets a plain rerun finish. Tells how many kills came before the write had
 /// ended by itself.
 pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
-    let profile = Profile::named(BOARD).expect("it ships");
+    let profile = BoardProfile::named(BOARD).expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let server = BoardServer::start(board_spec(&profile), &monitor.bytes, ServerOptions::default())
         .expect("a pseudo-terminal");

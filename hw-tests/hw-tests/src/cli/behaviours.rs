@@ -1,35 +1,37 @@
-//! `hw-tests behaviours`: where the program of 1978 differs from the mended one, and which fault is
-//! behind it.
+//! `hw-tests behaviours`: squares where the 1978 program differs from the corrected one, and the
+//! bug behind it.
 
 use std::fmt::Write;
 
 use clap::Args;
-use cli_support::exit::Outcome;
-use sargon_analysis::behaviours::{Answer, Comparison, Counts, Fault, compare};
+use cli_support::exit::CommandResult;
+use sargon_analysis::behaviours::{
+    BehaviourDiff, BehaviourStats, OriginalBug, SquareOutcome, compare,
+};
 use serde::Serialize;
 
-use cli_support::output::{counted, print, print_total};
+use cli_support::output::{pluralize, print, print_totals};
 use sargon_corpus::args::PositionArgs;
 
 #[derive(Args)]
 pub(super) struct BehavioursArgs {
     #[command(flatten)]
     positions: PositionArgs,
-    /// One line of JSON a square, and a last one with the counts
+    /// Print JSON, one line per square, and a last one with the counts
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn behaviours(args: &BehavioursArgs) -> Outcome {
+pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
-    let mut counts = Counts::default();
-    positions.each(args.json, |named| {
+    let mut counts = BehaviourStats::default();
+    positions.for_each(args.json, |named| {
         let compared = compare(&named.position);
         counts.add(&compared);
-        let remarkable: Vec<_> = compared.iter().filter(|found| found.is_remarkable()).collect();
+        let remarkable: Vec<_> = compared.iter().filter(|found| found.is_notable()).collect();
         if args.json {
             for found in remarkable {
-                print(&named.json(&Entry::of(found))?)?;
+                print(&named.json(&SquareLine::of(found))?)?;
             }
         } else if !remarkable.is_empty() {
             print(&format!("{} {}\n", named.id, named.fen))?;
@@ -37,50 +39,54 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> Outcome {
         }
         Ok(())
     })?;
-    print_total(args.json, &counts, summary)?;
-    positions.conclude(Ok(0))
+    print_totals(args.json, &counts, summary)?;
+    positions.finish(Ok(0))
 }
 
 /// A square in `--json`.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct SquareLine<'a> {
     square: String,
     piece: char,
-    mended: Answer,
-    printed: Answer,
-    faults: &'a [Fault],
+    mended: SquareOutcome,
+    printed: SquareOutcome,
+    faults: &'a [OriginalBug],
 }
 
-impl<'a> Entry<'a> {
-    fn of(found: &'a Comparison) -> Self {
-        let Comparison { mended, printed, ref faults, .. } = *found;
+impl<'a> SquareLine<'a> {
+    fn of(found: &'a BehaviourDiff) -> Self {
+        let BehaviourDiff { corrected, original, bugs: ref faults, .. } = *found;
         let square = found.square.to_string();
-        Self { square, piece: found.piece.letter(), mended, printed, faults }
+        Self { square, piece: found.piece.letter(), mended: corrected, printed: original, faults }
     }
 }
 
-fn row(found: &Comparison) -> String {
-    let Comparison { square, piece, mended, printed, .. } = found;
-    let faults: Vec<_> = found.faults.iter().map(Fault::to_string).collect();
+fn row(found: &BehaviourDiff) -> String {
+    let BehaviourDiff { square, piece, corrected, original, .. } = found;
+    let faults: Vec<_> = found.bugs.iter().map(OriginalBug::to_string).collect();
     let mut text = format!(
         "    {square} {} mended {} 1978 {}  {}",
         piece.letter(),
-        mended.residue,
-        printed.residue,
+        corrected.residue,
+        original.residue,
         faults.join(" ")
     );
-    for (told, what) in [(mended.overflow, "overflow"), (mended.short, "short")] {
-        if told {
+    for (is_set, what) in [(corrected.overflow, "overflow"), (corrected.short, "short")] {
+        if is_set {
             let _ = write!(text, " (mended: {what})");
         }
     }
     text.trim_end().to_owned() + "\n"
 }
 
-fn summary(counts: &Counts) -> String {
-    let Counts { positions, squares, arrays, higher, lower, faults, overflow, short } = *counts;
-    let mut text =
-        format!("{}, {}\n", counted(positions, "position"), counted(squares, "occupied square"));
+fn summary(counts: &BehaviourStats) -> String {
+    let BehaviourStats { positions, squares, arrays, higher, lower, faults, overflow, short } =
+        *counts;
+    let mut text = format!(
+        "{}, {}\n",
+        pluralize(positions, "position"),
+        pluralize(squares, "occupied square")
+    );
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<44}{value:>8}");
     };
@@ -88,7 +94,7 @@ fn summary(counts: &Counts) -> String {
     line("residues differ", (higher + lower).to_string());
     line("  higher in 1978", higher.to_string());
     line("  lower in 1978", lower.to_string());
-    for (fault, count) in Fault::ALL.iter().zip(faults) {
+    for (fault, count) in OriginalBug::ALL.iter().zip(faults) {
         line(&format!("  {}", meaning(*fault)), count.to_string());
     }
     line("a piece found no room: mended", overflow[0].to_string());
@@ -98,11 +104,11 @@ fn summary(counts: &Counts) -> String {
     text
 }
 
-fn meaning(fault: Fault) -> &'static str {
+fn meaning(fault: OriginalBug) -> &'static str {
     match fault {
-        Fault::Flag => "flag: filed by the direction of the scan",
-        Fault::Overflow => "overflow: pushed out of a full slot",
-        Fault::Walk => "walk: gone beyond the section",
-        Fault::Pins => "pins: list changed by an earlier square",
+        OriginalBug::Flag => "flag: filed by the direction of the scan",
+        OriginalBug::Overflow => "overflow: pushed out of a full slot",
+        OriginalBug::Walk => "walk: gone beyond the section",
+        OriginalBug::Pins => "pins: list changed by an earlier square",
     }
 }

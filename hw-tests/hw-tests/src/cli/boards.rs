@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use board_simulator::Pace;
 use clap::Args;
-use cli_support::exit::{Failure, USAGE};
-use cli_support::text::{Show, tell};
+use cli_support::exit::{CommandError, USAGE};
+use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
-use hil_harness::board::Recording;
-use hil_harness::board::{Choice, heading};
-use hil_harness::live::{Host, Plan};
-use hil_harness::report::Options;
+use firmware::profile::BoardProfile;
+use hil_harness::board::RecordOptions;
+use hil_harness::board::{BoardKind, read_header};
+use hil_harness::live::{BoardConfig, HostMonitor};
+use hil_harness::report::FollowUpOptions;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
 
 use super::read_program;
@@ -101,11 +101,11 @@ pub(super) struct BoardArgs {
     #[arg(
         long,
         value_name = "scm|romwbw|basic|cpm",
-        value_parser = host,
+        value_parser = parse_monitor,
         conflicts_with_all = ["flash", "rom", "any_monitor", "faults"],
         help_heading = BOARD
     )]
-    via: Option<Host>,
+    via: Option<HostMonitor>,
     /// How long to wait for a disconnected port before giving up
     #[arg(
         long,
@@ -165,24 +165,25 @@ pub(super) struct BoardArgs {
 }
 
 /// Parses the name of a monitor.
-fn host(name: &str) -> Result<Host, String> {
-    let names = || Host::ALL.map(Host::name).join(", ");
-    Host::named(name).ok_or_else(|| format!("the monitors are {}", names()))
+fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
+    let names = || HostMonitor::ALL.map(HostMonitor::name).join(", ");
+    HostMonitor::from_name(name)
+        .ok_or_else(|| format!("invalid monitor '{name}': expected {}", names()))
 }
 
 impl BoardArgs {
     /// Returns the name of the board before it is connected.
     pub(super) fn display_name(&self) -> String {
         match (self.target(), &self.replay, &self.mame) {
-            (Some(port), _, _) => port.shown(),
-            (_, Some(file), _) => format!("replay of {}", file.shown()),
+            (Some(port), _, _) => port.escaped(),
+            (_, Some(file), _) => format!("replay of {}", file.escaped()),
             (_, _, Some(_)) => "MAME".to_owned(),
             _ => "simulated".to_owned(),
         }
     }
 
     /// Returns the options with which another command loads the same program on the same board.
-    pub(super) fn options(&self) -> Options {
+    pub(super) fn options(&self) -> FollowUpOptions {
         let mut built = Vec::new();
         let add = |options: &mut Vec<String>, name: &str, value: String| {
             options.extend([name.to_owned(), value]);
@@ -214,7 +215,7 @@ impl BoardArgs {
         }
         board.extend(self.flash.then(|| "--flash".to_owned()));
         let simulated = self.app.is_none().then_some(built);
-        Options { board, simulated }
+        FollowUpOptions { board, simulated }
     }
 
     /// Returns the path of the rig file, which --rig names if --port is given.
@@ -231,7 +232,7 @@ impl BoardArgs {
     /// Returns the profile that the rig file has for the port; a failure is reported by
     /// [`Self::plan`].
     fn rig_board(&self) -> Option<String> {
-        let rig = self.rigs().ok()?.find(self.target()?).ok()?;
+        let rig = self.rigs().ok()?.resolve(self.target()?).ok()?;
         Some(rig.board)
     }
 
@@ -241,9 +242,9 @@ impl BoardArgs {
 
     /// Returns the names of the boards of a run on several boards: those given by --rig, or those
     /// in the rig file with the tag `all`. Empty for a run on a single board.
-    pub(super) fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, Failure> {
+    pub(super) fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, CommandError> {
         let names = match all {
-            Some(tag) => self.rigs()?.tagged(tag)?,
+            Some(tag) => self.rigs()?.boards_tagged(tag)?,
             None if self.port.is_none() && self.rig.len() > 1 => self.rig.clone(),
             None => return Ok(Vec::new()),
         };
@@ -254,8 +255,8 @@ impl BoardArgs {
             *count += 1;
             let is_repeated = *count > 1;
             if is_repeated && !BUILTIN_RIGS.contains(&name.as_str()) {
-                let why = format!("board '{}' is given twice", name.shown());
-                return Err(Failure::new(USAGE, why));
+                let why = format!("board '{}' is given twice", name.escaped());
+                return Err(CommandError::new(USAGE, why));
             }
             numbered.push(if is_repeated { format!("{name} {count}") } else { name.clone() });
         }
@@ -264,7 +265,7 @@ impl BoardArgs {
     }
 
     /// Returns an error if an option is given that works with a single board only.
-    fn refuse_single_board_options(&self) -> Result<(), Failure> {
+    fn refuse_single_board_options(&self) -> Result<(), CommandError> {
         let given = [
             ("--record", self.record.is_some()),
             ("--replay", self.replay.is_some()),
@@ -278,35 +279,38 @@ impl BoardArgs {
             Some((name, _)) => {
                 let why =
                     format!("{name} works with a single board only; omit it, or give one board");
-                Err(Failure::new(USAGE, why))
+                Err(CommandError::new(USAGE, why))
             }
             None => Ok(()),
         }
     }
 
     /// Returns the configuration of one of several boards.
-    pub(super) fn config_for(&self, name: &str) -> Result<Plan, Failure> {
-        let way = name.split(' ').next().filter(|way| BUILTIN_RIGS.contains(way)).unwrap_or(name);
-        self.plan_for(Some(way))
+    pub(super) fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
+        let builtin = name.split(' ').next().filter(|rig| BUILTIN_RIGS.contains(rig));
+        self.plan_for(Some(builtin.unwrap_or(name)))
     }
 
-    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+    pub(super) fn plan(&self) -> Result<BoardConfig, CommandError> {
         if self.port.is_none() && self.rig.len() > 1 {
             let why =
                 "this command needs a single board; only `hw-tests run` accepts several --rig";
-            return Err(Failure::new(USAGE, why));
+            return Err(CommandError::new(USAGE, why));
         }
         if self.via.is_some() && self.target().is_none() {
-            return Err(Failure::new(USAGE, "--via is for a real board: name it by --port"));
+            return Err(CommandError::new(USAGE, "--via needs a real board: name it with --port"));
         }
         if self.rig.len() > 1 {
-            return Err(Failure::new(USAGE, "with --port, --rig is the rig file: give it once"));
+            return Err(CommandError::new(
+                USAGE,
+                "with --port, --rig is the rig file: give it once",
+            ));
         }
         if self.port.is_none() && !self.rig.is_empty() {
             let others = self.direct || self.mame.is_some() || self.replay.is_some();
             if others || self.real_time {
                 let why = "--rig already selects a board; omit --direct, --mame, --replay and --real-time";
-                return Err(Failure::new(USAGE, why));
+                return Err(CommandError::new(USAGE, why));
             }
         }
         self.plan_for(self.target())
@@ -314,22 +318,22 @@ impl BoardArgs {
 
     /// Returns the configuration of the board with this name, or of the one that the other options
     /// choose.
-    fn plan_for(&self, target: Option<&str>) -> Result<Plan, Failure> {
+    fn plan_for(&self, target: Option<&str>) -> Result<BoardConfig, CommandError> {
         let builtin = target.filter(|name| self.port.is_none() && BUILTIN_RIGS.contains(name));
         let real = target.filter(|_| builtin.is_none());
-        let rig = real.map(|name| self.rigs()?.find(name)).transpose()?;
+        let rig = real.map(|name| self.rigs()?.resolve(name)).transpose()?;
         let named = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
-        let profile = Profile::named(self.board.as_deref().unwrap_or(named))?;
+        let profile = BoardProfile::named(self.board.as_deref().unwrap_or(named))?;
         let rom = self.rom.as_deref().map(read).transpose()?;
         let application = self.app.as_deref().map(read_program).transpose()?;
         let is_paced = self.real_time || builtin == Some("real-time");
         let pace = if is_paced { Pace::RealTime } else { Pace::Free };
         let board = match (rig, &self.replay, &self.mame) {
-            (Some(rig), _, _) => Choice::Serial(rig),
-            (_, Some(file), _) => Choice::Replay(file.clone()),
-            (_, _, Some(machine)) => Choice::Mame { machine: machine.clone(), rom },
-            _ if self.direct || builtin == Some("direct") => Choice::Direct { rom },
-            _ => Choice::Simulated { rom, pace },
+            (Some(rig), _, _) => BoardKind::Serial(rig),
+            (_, Some(file), _) => BoardKind::Replay(file.clone()),
+            (_, _, Some(machine)) => BoardKind::Mame { machine: machine.clone(), rom },
+            _ if self.direct || builtin == Some("direct") => BoardKind::InProcess { rom },
+            _ => BoardKind::Simulated { rom, pace },
         };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let force = self.force;
@@ -338,23 +342,23 @@ impl BoardArgs {
         let full = self
             .replay
             .as_deref()
-            .is_some_and(|file| heading(file).is_ok_and(|heading| heading.full));
-        let recording = recording.map(|file| Recording { file, cases: Vec::new(), force });
-        Ok(Plan {
+            .is_some_and(|file| read_header(file).is_ok_and(|heading| heading.full));
+        let recording = recording.map(|file| RecordOptions { file, cases: Vec::new(), force });
+        Ok(BoardConfig {
             profile,
             board,
             evaluator,
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
-            host: self.via,
-            reconnect: Duration::from_secs(self.reconnect),
-            note: |text| tell(text),
+            stock_monitor: self.via,
+            reconnect_timeout: Duration::from_secs(self.reconnect),
+            on_notice: |text| eprint_message(text),
             recording,
-            faults: self.faults,
-            full,
-            watch_exchanges: false,
-            stop: None,
+            fault_seed: self.faults,
+            full_responses: full,
+            record_exchange_calls: false,
+            cancel: None,
         })
     }
 }

@@ -1,38 +1,39 @@
-//! `hw-tests captures`: the legal captures of a position, their values, and the order of a search.
+//! `hw-tests captures`: the legal captures of a position with their values, in search order.
 
 use std::fmt::Write;
 
 use chess_rules::see::{
-    ByDefinition, Capture, Definition, Exchange, Ordered, Statistics, Values, order_captures, soma,
+    OrderedCaptures, OrderingStats, PieceValues, SeeDefinition, SomaExchange, ValuedCapture,
+    ValuesByDefinition, order_captures, soma,
 };
-use chess_rules::{Color, Illegal, Square};
+use chess_rules::{Color, IllegalReason, Square};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome};
+use cli_support::exit::{CommandError, CommandResult};
 use serde::Serialize;
 
-use cli_support::output::{counted, print};
-use sargon_corpus::args::{Named, PositionArgs};
+use cli_support::output::{pluralize, print};
+use sargon_corpus::args::{NamedPosition, PositionArgs};
 
 #[derive(Args)]
 pub(super) struct CapturesArgs {
     #[command(flatten)]
     positions: PositionArgs,
-    /// The worth of pieces: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
+    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
     #[arg(long, value_name = "VALUES", default_value = "wiki")]
-    values: Values,
-    /// The definition by which captures are ordered and dropped
+    values: PieceValues,
+    /// Definition by which captures are ordered and pruned
     #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
-    by: Definition,
-    /// One line of JSON a position
+    by: SeeDefinition,
+    /// Print JSON, one line per position
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn captures(args: &CapturesArgs) -> Outcome {
+pub(super) fn captures(args: &CapturesArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
     let count = positions.count();
-    let mut total = Statistics::default();
-    positions.each(args.json, |named| {
+    let mut total = OrderingStats::default();
+    positions.for_each(args.json, |named| {
         let ordered = order_captures(&named.entry.position, args.values, args.by);
         total += ordered.statistics;
         if args.json {
@@ -46,36 +47,36 @@ pub(super) fn captures(args: &CapturesArgs) -> Outcome {
     if !args.json {
         print(&summary(count, total))?;
     }
-    positions.conclude(Ok(0))
+    positions.finish(Ok(0))
 }
 
 /// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
-struct Found {
-    captures: Vec<Entry>,
+struct CapturesLine {
+    captures: Vec<CaptureEntry>,
     illegal: Vec<IllegalEntry>,
-    statistics: Statistics,
+    statistics: OrderingStats,
     exchanges: Vec<ExchangeEntry>,
 }
 
 /// A legal capture.
 #[derive(Serialize)]
-struct Entry {
+struct CaptureEntry {
     uci: String,
     san: String,
     #[serde(flatten)]
-    value: ByDefinition,
+    value: ValuesByDefinition,
     dropped: bool,
 }
 
-/// A capture by the rules of its piece that is not legal.
+/// A pseudo-legal capture that is not legal.
 #[derive(Serialize)]
 struct IllegalEntry {
     uci: String,
     why: &'static str,
 }
 
-/// An exchange of the position's line.
+/// The exchange on a square.
 #[derive(Serialize)]
 struct ExchangeEntry {
     side: &'static str,
@@ -84,9 +85,13 @@ struct ExchangeEntry {
     gain: i32,
 }
 
-fn json(named: &Named, ordered: &Ordered, values: Values) -> Result<String, Failure> {
+fn json(
+    named: &NamedPosition,
+    ordered: &OrderedCaptures,
+    values: PieceValues,
+) -> Result<String, CommandError> {
     let position = &named.entry.position;
-    let entry = |capture: &Capture, dropped| Entry {
+    let entry = |capture: &ValuedCapture, dropped| CaptureEntry {
         uci: position.uci(capture.played),
         san: position.san(capture.played),
         value: capture.value,
@@ -95,13 +100,13 @@ fn json(named: &Named, ordered: &Ordered, values: Values) -> Result<String, Fail
     let kept = ordered.captures.iter().map(|capture| entry(capture, false));
     let dropped = ordered.dropped.iter().map(|capture| entry(capture, true));
     let illegal = position.illegal_captures().into_iter();
-    let exchange = |exchange: &Exchange| ExchangeEntry {
+    let exchange = |exchange: &SomaExchange| ExchangeEntry {
         side: name(exchange.side),
         square: exchange.square.to_string(),
         from: exchange.from.iter().map(Square::to_string).collect(),
         gain: exchange.gain,
     };
-    let found = Found {
+    let found = CapturesLine {
         captures: kept.chain(dropped).collect(),
         illegal: illegal
             .map(|(m, why)| IllegalEntry { uci: position.uci(m), why: reason(why) })
@@ -112,30 +117,30 @@ fn json(named: &Named, ordered: &Ordered, values: Values) -> Result<String, Fail
     named.json(&found)
 }
 
-fn reason(why: Illegal) -> &'static str {
+fn reason(why: IllegalReason) -> &'static str {
     match why {
-        Illegal::Pin => "pin",
-        Illegal::King => "king",
-        Illegal::Check => "check",
-        Illegal::EnPassant => "ep",
+        IllegalReason::Pin => "pin",
+        IllegalReason::King => "king",
+        IllegalReason::Check => "check",
+        IllegalReason::EnPassant => "ep",
     }
 }
 
-fn text(named: &Named, ordered: &Ordered, values: Values) -> String {
+fn text(named: &NamedPosition, ordered: &OrderedCaptures, values: PieceValues) -> String {
     let position = &named.entry.position;
     let mut text = String::new();
     if ordered.statistics.evaluated > 0 {
         let _ = writeln!(text, "  {:<10}{:>8}{:>12}{:>8}", "", "swap", "swap_promo", "legal");
     }
-    let mut row = |capture: &Capture, note| {
-        let ByDefinition { swap, swap_promo, legal } = capture.value;
+    let mut row = |capture: &ValuedCapture, note| {
+        let ValuesByDefinition { swap, swap_promo, legal } = capture.value;
         let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
         let san = position.san(capture.played);
         let _ = writeln!(text, "  {san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");
     };
     ordered.captures.iter().for_each(|capture| row(capture, ""));
     ordered.dropped.iter().for_each(|capture| row(capture, "  dropped"));
-    for Exchange { side, square, from, gain } in soma(position, values) {
+    for SomaExchange { side, square, from, gain } in soma(position, values) {
         let from: Vec<_> = from.iter().map(Square::to_string).collect();
         let from = from.join(" ");
         let side = name(side);
@@ -151,11 +156,11 @@ fn name(side: Color) -> &'static str {
     }
 }
 
-fn summary(positions: usize, statistics: Statistics) -> String {
-    let Statistics { evaluated, winning, equal, losing, pruned } = statistics;
+fn summary(positions: usize, statistics: OrderingStats) -> String {
+    let OrderingStats { evaluated, winning, equal, losing, pruned } = statistics;
     let share = |count: usize| 100.0 * count as f64 / evaluated.max(1) as f64;
     let mut text =
-        format!("captures evaluated {evaluated:>6} in {}\n", counted(positions, "position"));
+        format!("captures evaluated {evaluated:>6} in {}\n", pluralize(positions, "position"));
     for (what, count) in
         [("winning", winning), ("equal", equal), ("losing", losing), ("pruned", pruned)]
     {

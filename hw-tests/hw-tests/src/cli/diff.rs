@@ -7,117 +7,125 @@ use std::sync::atomic::AtomicBool;
 
 use board_simulator::Pace;
 use clap::Args;
-use cli_support::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE, WRONG};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, USAGE};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
-use hil_harness::board::Choice;
-use hil_harness::live::{LiveBoard, Plan};
-use hil_harness::pair::{Compared, compare};
-use hil_harness::runner::NO_ANSWER;
+use firmware::profile::BoardProfile;
+use hil_harness::board::BoardKind;
+use hil_harness::live::{BoardConfig, LiveBoard};
+use hil_harness::pair::{PairOutcome, compare_boards};
+use hil_harness::runner::NO_REPLY;
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
 
 use super::read_program;
 use super::select::SelectArgs;
 use cli_support::files::read_input as read;
-use cli_support::interrupt::interruption;
-use cli_support::output::{counted, print};
+use cli_support::interrupt::install_handler;
+use cli_support::output::{pluralize, print};
 
 #[derive(Args)]
 pub(super) struct DiffArgs {
-    /// A board, to be given twice: direct, simulated, real-time, mame, or a port; then, by commas,
-    /// profile=NAME, app=FILE, rom=FILE, behaviour=1978
+    /// Board, given twice: direct, simulated, real-time, mame, or a port
+    ///
+    /// Options follow after commas: profile=NAME, app=FILE, rom=FILE, behaviour=1978.
     #[arg(long, value_name = "BOARD", required = true)]
-    board: Vec<Side>,
+    board: Vec<BoardSide>,
     #[command(flatten)]
     select: SelectArgs,
 }
 
-/// One of the two boards, as it was asked for.
+/// Options of one of the two boards.
 #[derive(Debug, Clone, Default)]
-struct Side {
-    way: String,
+struct BoardSide {
+    source: String,
     profile: Option<String>,
     app: Option<PathBuf>,
     rom: Option<PathBuf>,
     behaviour: Behaviour,
 }
 
-impl FromStr for Side {
+impl FromStr for BoardSide {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split(',');
-        let way = words.next().filter(|way| !way.is_empty()).ok_or("a board has no name")?;
-        let mut side = Self { way: way.to_owned(), ..Self::default() };
+        let source = words.next().filter(|source| !source.is_empty());
+        let source = source
+            .ok_or("invalid board: expected direct, simulated, real-time, mame, or a port")?;
+        let mut side = Self { source: source.to_owned(), ..Self::default() };
         for word in words {
             match word.split_once('=') {
                 Some(("profile", name)) => side.profile = Some(name.to_owned()),
                 Some(("app", file)) => side.app = Some(file.into()),
                 Some(("rom", file)) => side.rom = Some(file.into()),
                 Some(("behaviour", name)) => {
-                    side.behaviour =
-                        name.parse().map_err(|_| format!("'{name}' is no behaviour"))?;
+                    side.behaviour = name.parse().map_err(|_| {
+                        format!("invalid behaviour '{name}': expected mended, 1978 or fast")
+                    })?;
                 }
-                _ => return Err(format!("'{word}' is not profile=, app=, rom= or behaviour=")),
+                _ => {
+                    let expected = "expected profile=, app=, rom= or behaviour=";
+                    return Err(format!("invalid option '{word}': {expected}"));
+                }
             }
         }
         Ok(side)
     }
 }
 
-impl Side {
-    fn plan(&self, stop: &Arc<AtomicBool>) -> Result<Plan, Failure> {
+impl BoardSide {
+    fn plan(&self, stop: &Arc<AtomicBool>) -> Result<BoardConfig, CommandError> {
         let rom = self.rom.as_deref().map(read).transpose()?;
         let mut profile = self.profile.as_deref().unwrap_or(DEFAULT_BOARD).to_owned();
-        let board = match self.way.as_str() {
-            "direct" => Choice::Direct { rom },
-            "simulated" => Choice::Simulated { rom, pace: Pace::Free },
-            "real-time" => Choice::Simulated { rom, pace: Pace::RealTime },
-            "mame" => Choice::Mame { machine: None, rom },
+        let board = match self.source.as_str() {
+            "direct" => BoardKind::InProcess { rom },
+            "simulated" => BoardKind::Simulated { rom, pace: Pace::Free },
+            "real-time" => BoardKind::Simulated { rom, pace: Pace::RealTime },
+            "mame" => BoardKind::Mame { machine: None, rom },
             port => {
-                let rig = RigFile::read(None)?.find(port)?;
+                let rig = RigFile::read(None)?.resolve(port)?;
                 profile = self.profile.clone().unwrap_or_else(|| rig.board.clone());
-                Choice::Serial(rig)
+                BoardKind::Serial(rig)
             }
         };
-        Ok(Plan {
+        Ok(BoardConfig {
             board,
             evaluator: Evaluator { behaviour: self.behaviour, own: None },
             application: self.app.as_deref().map(read_program).transpose()?,
-            stop: Some(Arc::clone(stop)),
-            ..Plan::simulated(Profile::named(&profile)?)
+            cancel: Some(Arc::clone(stop)),
+            ..BoardConfig::simulated(BoardProfile::named(&profile)?)
         })
     }
 }
 
-pub(super) fn diff(args: &DiffArgs) -> Outcome {
+pub(super) fn diff(args: &DiffArgs) -> CommandResult {
     let [a, b] = &args.board[..] else {
-        let why = "give --board twice, once for each of the two boards that are to be compared";
-        return Err(Failure::new(USAGE, why));
+        let why = "expected two boards to compare: give --board twice";
+        return Err(CommandError::new(USAGE, why));
     };
     let cases = args.select.cases(None)?;
-    let stop = interruption()?;
+    let stop = install_handler()?;
     let mut rigs = [LiveBoard::prepare(&a.plan(&stop)?)?, LiveBoard::prepare(&b.plan(&stop)?)?];
     for (name, rig) in ["A", "B"].iter().zip(&rigs) {
-        cli_support::tell!("{name}: {} on {}", rig.application, rig.board());
+        cli_support::eprint_message!("{name}: {} on {}", rig.application, rig.board());
     }
     let [a, b] = &mut rigs;
-    match compare([a, b], &cases, &stop) {
-        Compared::Alike { squares, timed } => {
-            let cases = counted(cases.len(), "case");
-            let squares = counted(squares, "square");
+    match compare_boards([a, b], &cases, &stop) {
+        PairOutcome::Agree { squares, timed } => {
+            let cases = pluralize(cases.len(), "case");
+            let squares = pluralize(squares, "square");
             print(&format!(
                 "PASS: A, B and the reference agree on {cases}, {squares}; T-states compared on {timed}\n"
             ))?;
             Ok(0)
         }
-        Compared::Different { case, fen, found } => {
-            print(&format!("FAIL: {case} {}\n    {found}\n", fen.unwrap_or_default()))?;
-            Ok(if found.what == NO_ANSWER { RIG } else { WRONG })
+        PairOutcome::Diverge { case, fen, divergence } => {
+            print(&format!("FAIL: {case} {}\n    {divergence}\n", fen.unwrap_or_default()))?;
+            Ok(if divergence.field == NO_REPLY { ENVIRONMENT } else { FAILED })
         }
-        Compared::Interrupted => Err(Failure::new(INTERRUPTED, "interrupted")),
-        Compared::Lost { board, case, why } => {
-            Err(Failure::new(RIG, format!("{board} is lost at {case}: {why}")))
-        }
+        PairOutcome::Interrupted => Err(CommandError::new(INTERRUPTED, "interrupted")),
+        PairOutcome::Lost { board, case, reason } => Err(CommandError::new(
+            ENVIRONMENT,
+            format!("lost the connection to {board} at {case}: {reason}"),
+        )),
     }
 }

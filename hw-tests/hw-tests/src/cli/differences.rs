@@ -1,20 +1,20 @@
-//! `hw-tests differences`: Sargon's residue beside minimax and the swap value, and why they differ.
+//! `hw-tests differences`: compares Sargon's residue with minimax and the swap value.
 
 use std::fmt::Write;
 
 use clap::Args;
-use cli_support::exit::Outcome;
-use sargon_analysis::{Comparison, Counts, Tally, compare};
+use cli_support::exit::CommandResult;
+use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
 use serde::Serialize;
 
-use cli_support::output::{counted, print, print_total};
-use sargon_corpus::args::{Named, PositionArgs};
+use cli_support::output::{pluralize, print, print_totals};
+use sargon_corpus::args::{NamedPosition, PositionArgs};
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {
     #[command(flatten)]
     positions: PositionArgs,
-    /// One line of JSON a position, and a last one with the counts
+    /// Print JSON, one line per position, and a last one with the counts
     #[arg(long)]
     json: bool,
     /// With more than one position: also print each square on which the evaluators differ
@@ -22,15 +22,15 @@ pub(super) struct DifferencesArgs {
     list: bool,
 }
 
-pub(super) fn differences(args: &DifferencesArgs) -> Outcome {
+pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
     let count = positions.count();
-    let mut counts = Counts::default();
-    positions.each(args.json, |named| {
-        let compared = compare(&named.position);
+    let mut counts = EvaluatorStats::default();
+    positions.for_each(args.json, |named| {
+        let compared = compare_evaluators(&named.position);
         counts.add(&compared);
         if args.json {
-            print(&named.json(&Found::of(&compared))?)
+            print(&named.json(&DifferencesLine::of(&compared))?)
         } else if count == 1 {
             print(&table(&compared))
         } else if args.list {
@@ -39,19 +39,19 @@ pub(super) fn differences(args: &DifferencesArgs) -> Outcome {
             Ok(())
         }
     })?;
-    print_total(args.json, &counts, summary)?;
-    positions.conclude(Ok(0))
+    print_totals(args.json, &counts, summary)?;
+    positions.finish(Ok(0))
 }
 
 /// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
-struct Found {
-    squares: Vec<Entry>,
+struct DifferencesLine {
+    squares: Vec<DifferenceEntry>,
 }
 
 /// An attacked piece.
 #[derive(Serialize)]
-struct Entry {
+struct DifferenceEntry {
     square: String,
     piece: char,
     residue: i32,
@@ -60,19 +60,19 @@ struct Entry {
     reason: String,
 }
 
-impl Found {
-    fn of(compared: &[Comparison]) -> Self {
-        let entry = |found: &Comparison| {
-            let Comparison { residue, minimax, swap, .. } = *found;
+impl DifferencesLine {
+    fn of(compared: &[EvaluatorDiff]) -> Self {
+        let entry = |found: &EvaluatorDiff| {
+            let EvaluatorDiff { residue, minimax, swap, .. } = *found;
             let square = found.square.to_string();
             let piece = found.piece.letter();
-            Entry { square, piece, residue, minimax, swap, reason: found.reason() }
+            DifferenceEntry { square, piece, residue, minimax, swap, reason: found.reason() }
         };
         Self { squares: compared.iter().map(entry).collect() }
     }
 }
 
-fn table(compared: &[Comparison]) -> String {
+fn table(compared: &[EvaluatorDiff]) -> String {
     let mut text =
         "square piece  residue  minimax     swap  why residue and swap differ\n".to_owned();
     for found in compared {
@@ -81,17 +81,17 @@ fn table(compared: &[Comparison]) -> String {
     text
 }
 
-fn row(found: &Comparison) -> String {
-    let Comparison { square, residue, minimax, swap, .. } = found;
+fn row(found: &EvaluatorDiff) -> String {
+    let EvaluatorDiff { square, residue, minimax, swap, .. } = found;
     let piece = found.piece.letter();
     let row =
         format!("{square:<6} {piece:<5} {residue:>8} {minimax:>8} {swap:>8}  {}", found.reason());
     row.trim_end().to_owned() + "\n"
 }
 
-/// The squares of a position on which not all three agree.
-fn listing(named: &Named, compared: &[Comparison]) -> String {
-    let differs = |c: &&Comparison| c.residue != c.minimax || c.residue != c.swap;
+/// Lists the squares of a position on which the three values differ.
+fn listing(named: &NamedPosition, compared: &[EvaluatorDiff]) -> String {
+    let differs = |c: &&EvaluatorDiff| c.residue != c.minimax || c.residue != c.swap;
     let rows: Vec<_> = compared.iter().filter(differs).map(row).collect();
     if rows.is_empty() {
         String::new()
@@ -100,19 +100,19 @@ fn listing(named: &Named, compared: &[Comparison]) -> String {
     }
 }
 
-fn summary(counts: &Counts) -> String {
-    let Counts { positions, attacked, equal, minimax, swap, ref reasons } = *counts;
+fn summary(counts: &EvaluatorStats) -> String {
+    let EvaluatorStats { positions, attacked, equal, minimax, swap, ref reasons } = *counts;
     let mut text = format!(
         "{}, {}, {equal} without a difference\n\n{:<34}{:>8}{:>8}{:>8}\n",
-        counted(positions, "position"),
-        counted(attacked, "attacked piece"),
+        pluralize(positions, "position"),
+        pluralize(attacked, "attacked piece"),
         "residue against",
         "squares",
         "higher",
         "lower"
     );
-    let mut line = |name: &str, tally: Tally| {
-        let (sum, Tally { higher, lower }) = (tally.sum(), tally);
+    let mut line = |name: &str, tally: HigherLower| {
+        let (sum, HigherLower { higher, lower }) = (tally.sum(), tally);
         let _ = writeln!(text, "{name:<34}{sum:>8}{higher:>8}{lower:>8}");
     };
     line("minimax (the stop rule)", minimax);

@@ -1,8 +1,8 @@
 //! `hw-tests doctor`.
 
 use clap::Args;
-use cli_support::exit::{Outcome, RIG};
-use hil_harness::doctor::{Finding, State, examine};
+use cli_support::exit::{CommandResult, ENVIRONMENT};
+use hil_harness::doctor::{CheckResult, CheckStatus, check_rig};
 
 use super::BoardArgs;
 use cli_support::output::print;
@@ -13,25 +13,25 @@ pub(super) struct DoctorArgs {
     board: BoardArgs,
 }
 
-pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
+pub(super) fn doctor(args: &DoctorArgs) -> CommandResult {
     let plan = args.board.plan()?;
     let mut bad = false;
     let mut printed = Ok(());
-    examine(&plan, &mut |finding| {
-        bad |= finding.state == State::Bad;
+    check_rig(&plan, &mut |finding| {
+        bad |= finding.status == CheckStatus::Bad;
         if printed.is_ok() {
             printed = print(&line(&finding));
         }
     });
     printed?;
-    Ok(if bad { RIG } else { 0 })
+    Ok(if bad { ENVIRONMENT } else { 0 })
 }
 
-fn line(Finding { what, state, told }: &Finding) -> String {
-    let word = match state {
-        State::Good => "ok",
-        State::Bad => "BAD",
-        State::Unknown => "-",
+fn line(CheckResult { name, status, message }: &CheckResult) -> String {
+    let word = match status {
+        CheckStatus::Good => "ok",
+        CheckStatus::Bad => "BAD",
+        CheckStatus::Unknown => "-",
     };
-    format!("{word:<4}{what:<13}{told}\n")
+    format!("{word:<4}{name:<13}{message}\n")
 }

@@ -5,45 +5,48 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use cli_support::exit::{Failure, INTERRUPTED, NOTHING, Outcome, RIG, USAGE, WRONG};
+use cli_support::exit::{
+    CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, NOTHING_SELECTED, USAGE,
+};
 use firmware_wire::capability;
 use hil_harness::exhaust::{
-    Arrays, CheckEnd, Goal, STRETCH, Space, Totals, check, finding, summary,
+    ArraySpace, CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
+    mismatch_text, summary_text,
 };
 use hil_harness::live::LiveBoard;
-use hil_harness::report::line_quality;
+use hil_harness::report::line_statistics_text;
 use indicatif::{ProgressBar, ProgressStyle};
 use sargon_reference::Colour;
 
 use super::BoardArgs;
-use cli_support::interrupt::interruption;
+use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 
 #[derive(Args)]
 pub(super) struct ExhaustArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// Which attackers arrays
+    /// Space of attackers arrays
     #[arg(long, value_enum, default_value = "core")]
     space: SpaceName,
-    /// Only these arrays, by their numbers from 0 on: from A up to, but not including, B
+    /// Only the arrays numbered A to B, B excluded, counted from 0
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     range: Option<Range<u32>>,
-    /// CRC-32 of the arrays before the range, to go on where an earlier check ended
+    /// CRC-32 of the arrays before the range, to continue an earlier check
     #[arg(long, value_name = "HEX", value_parser = parse_crc, default_value = "0")]
     crc: u32,
-    /// Whose pieces are attacked
+    /// Side whose pieces are attacked
     #[arg(long, value_enum, default_value = "black")]
     owner: Owner,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum SpaceName {
-    /// Up to one bishop and one queen a side: 857,304 arrays
+    /// Up to one bishop and one queen per side: 857,304 arrays
     Core,
-    /// Up to two bishops and one queen: 2,117,016
+    /// Up to two bishops and one queen per side: 2,117,016 arrays
     TwoBishops,
-    /// Up to two bishops and two queens: 3,429,216
+    /// Up to two bishops and two queens per side: 3,429,216 arrays
     TwoQueens,
 }
 
@@ -53,70 +56,71 @@ enum Owner {
     Black,
 }
 
-pub(super) fn exhaust(args: &ExhaustArgs) -> Outcome {
+pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
-    let interrupted = interruption()?;
+    let interrupted = install_handler()?;
     let mut boards = prepare(args, &goal)?;
     let began = Instant::now();
     let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);
     let (totals, ended) =
-        check(&mut boards, &goal, &interrupted, |done| bar.set_position(done.into()));
+        check_arrays(&mut boards, &goal, &interrupted, |done| bar.set_position(done.into()));
     bar.finish_and_clear();
     let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
-    print(&summary(&goal, &totals, there, began.elapsed()))?;
-    print(&line_quality(boards.iter().map(LiveBoard::stats).sum()))?;
+    print(&summary_text(&goal, &totals, there, began.elapsed()))?;
+    print(&line_statistics_text(boards.iter().map(LiveBoard::stats).sum()))?;
     conclude(&goal, &totals, ended)
 }
 
-/// Makes the board ready; of those that are simulated at no speed of their own as many as this
-/// computer has processors, if there is work for them.
-fn prepare(args: &ExhaustArgs, goal: &Goal) -> Result<Vec<LiveBoard>, Failure> {
+/// Prepares the board. A simulated one without pacing is prepared once per processor of this
+/// computer, up to the number of chunks.
+fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<LiveBoard>, CommandError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let stretches = goal.range.len().div_ceil(STRETCH.into());
-    let boards = LiveBoard::prepare_several(&args.board.plan()?, processors.min(stretches))?;
+    let stretches = goal.range.len().div_ceil(CHUNK_ARRAYS.into());
+    let boards = LiveBoard::prepare_pool(&args.board.plan()?, processors.min(stretches))?;
     if let Some(rig) = boards.first() {
         if rig.application.capabilities & capability::EXHAUST == 0 {
-            let message = format!("{} does not count through arrays", rig.application);
-            return Err(Failure::new(RIG, message));
+            let message = format!("{} does not support EXHAUST", rig.application);
+            return Err(CommandError::new(ENVIRONMENT, message));
         }
         let times =
             if boards.len() > 1 { format!(" ({} times)", boards.len()) } else { String::new() };
-        cli_support::tell!("{} on {}{times}", rig.application, rig.board());
+        cli_support::eprint_message!("{} on {}{times}", rig.application, rig.board());
     }
     Ok(boards)
 }
 
-/// The time of all boards by their own clocks, where these can be read.
+/// Returns the sum of the boards' own clocks; `None` if one has none.
 fn board_time(boards: &[LiveBoard]) -> Option<Duration> {
     boards.iter().map(LiveBoard::board_time).sum()
 }
 
-/// Reports the end of the check; the exit code follows.
-fn conclude(goal: &Goal, totals: &Totals, ended: CheckEnd) -> Outcome {
+/// Prints how the check ended, and returns the exit code.
+fn conclude(goal: &ExhaustPlan, totals: &ExhaustTotals, ended: ExhaustEnd) -> CommandResult {
     let next = goal.range.start + totals.arrays;
-    let resume = format!("go on with --range {next}..{} --crc {:08X}", goal.range.end, totals.crc);
+    let resume =
+        format!("continue with --range {next}..{} --crc {:08X}", goal.range.end, totals.crc);
     match ended {
-        CheckEnd::Complete => {
+        ExhaustEnd::Complete => {
             print("PASS: board and reference agree\n")?;
             Ok(0)
         }
-        CheckEnd::Interrupted => {
+        ExhaustEnd::Interrupted => {
             print(&format!("INCOMPLETE: interrupted; {resume}\n"))?;
             Ok(INTERRUPTED)
         }
-        CheckEnd::Differs(found) => {
-            print(&format!("FAIL: board and reference differ\n{}", finding(goal, &found)))?;
-            Ok(WRONG)
+        ExhaustEnd::Differs(found) => {
+            print(&format!("FAIL: board and reference differ\n{}", mismatch_text(goal, &found)))?;
+            Ok(FAILED)
         }
-        CheckEnd::BoardLost(error) => {
-            print(&format!("INCOMPLETE: the board is lost; {resume}\n"))?;
-            Err(Failure::new(RIG, error))
+        ExhaustEnd::BoardLost(error) => {
+            print(&format!("INCOMPLETE: lost the connection to the board; {resume}\n"))?;
+            Err(CommandError::new(ENVIRONMENT, error))
         }
     }
 }
 
-fn goal(args: &ExhaustArgs) -> Result<Goal, Failure> {
+fn goal(args: &ExhaustArgs) -> Result<ExhaustPlan, CommandError> {
     let space = match args.space {
         SpaceName::Core => Space::Core,
         SpaceName::TwoBishops => Space::TwoBishops,
@@ -126,31 +130,38 @@ fn goal(args: &ExhaustArgs) -> Result<Goal, Failure> {
         Owner::White => Colour::White,
         Owner::Black => Colour::Black,
     };
-    let arrays = Arrays::new(space, owner);
+    let arrays = ArraySpace::new(space, owner);
     let count = arrays.count();
     let range = args.range.clone().unwrap_or(0..count);
     if range.end > count {
-        return Err(Failure::new(USAGE, format!("the space {space} ends at {count}")));
+        return Err(CommandError::new(
+            USAGE,
+            format!("invalid range: the space {space} ends at {count}"),
+        ));
     }
     if range.is_empty() {
-        return Err(Failure::new(NOTHING, "the range is empty; it goes from A up to B"));
+        return Err(CommandError::new(
+            NOTHING_SELECTED,
+            "the range A..B is empty; B must be greater than A",
+        ));
     }
-    Ok(Goal { arrays, range, crc: args.crc })
+    Ok(ExhaustPlan { arrays, range, crc: args.crc })
 }
 
 fn parse_range(text: &str) -> Result<Range<u32>, String> {
     let numbers = text.split_once("..").map(|(first, end)| (first.parse(), end.parse()));
     match numbers {
         Some((Ok(first), Ok(end))) => Ok(first..end),
-        _ => Err("a range is two numbers such as 1000..2000".to_owned()),
+        _ => Err(format!("invalid range '{text}': expected two numbers, as in 1000..2000")),
     }
 }
 
 fn parse_crc(text: &str) -> Result<u32, String> {
-    u32::from_str_radix(text, 16).map_err(|_| "a CRC-32 has up to 8 hexadecimal digits".to_owned())
+    u32::from_str_radix(text, 16)
+        .map_err(|_| format!("invalid CRC-32 '{text}': expected up to 8 hexadecimal digits"))
 }
 
-/// Draws on a terminal only.
+/// Returns a progress bar, which draws on a terminal only.
 fn progress_bar(arrays: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} arrays, {eta} left");
     ProgressBar::new(arrays).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

@@ -1,4 +1,4 @@
-//! `hw-tests explain`: how the residue of one square comes about, on host and board.
+//! `hw-tests explain`: the exchange that yields the residue of a square, on host and board.
 
 mod follow;
 mod show;
@@ -6,37 +6,42 @@ mod show;
 use std::fmt::Display;
 
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, Outcome, RIG, USAGE, WRONG};
+use cli_support::exit::{
+    CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE,
+};
 use firmware_wire::StepRecord;
-use hil_harness::live::{LiveBoard, Plan};
-use sargon_analysis::{revalued, trace};
+use hil_harness::live::{BoardConfig, LiveBoard};
+use sargon_analysis::{exchange_steps, with_values};
 use sargon_corpus::encode;
 use sargon_reference::{
-    AttackersArray, Colour, Examination, Kind, Piece, Pin, Position, Square, Verdict, examine_as,
+    AttackersArray, Colour, Evaluation, Piece, PieceKind, Pin, Position, Square, SquareResult,
+    evaluate_as,
 };
 
 use super::BoardArgs;
 use cli_support::output::print;
-use follow::Followed;
+use follow::ObservedCalls;
+use sargon_corpus::args::parse_square;
 use sargon_corpus::args::position;
-use sargon_corpus::args::square_name;
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// The position, in FEN with 4 or 6 fields
+    /// Position, in FEN with 4 or 6 fields
     #[arg(value_name = "FEN")]
     fen: String,
-    /// The square, such as e4
-    #[arg(value_name = "SQUARE", value_parser = square_name)]
+    /// Square, such as e4
+    #[arg(value_name = "SQUARE", value_parser = parse_square)]
     square: Square,
-    /// The worth of pieces, each 1 to 15: P,N,B,R,Q,K. A third knight on one side goes for a bishop
+    /// Piece values P,N,B,R,Q,K, each 1 to 15
+    ///
+    /// The array stores a third knight of a side as a bishop.
     #[arg(long, value_name = "VALUES", default_value = "1,3,3,5,9,10")]
     values: PointValues,
 }
 
-/// The worth of each kind of piece, in numbers that the attackers array can hold.
+/// The value of each kind of piece, in numbers that fit the attackers array.
 #[derive(Clone, Copy)]
 struct PointValues([u8; 6]);
 
@@ -48,102 +53,109 @@ impl std::str::FromStr for PointValues {
             .map(|number| number.trim().parse::<u8>().ok().filter(|value| (1..=15).contains(value)))
             .collect();
         let six = numbers.and_then(|numbers| numbers.try_into().ok());
-        six.map(Self).ok_or_else(|| "six numbers from 1 to 15 with commas between".to_owned())
+        six.map(Self).ok_or_else(|| {
+            format!(
+                "invalid values '{text}': expected six numbers from 1 to 15, as in 1,3,3,5,9,10"
+            )
+        })
     }
 }
 
 impl PointValues {
-    fn of(self, kind: Kind) -> u8 {
+    fn of(self, kind: PieceKind) -> u8 {
         self.0[kind as usize]
     }
 }
 
-/// The battle for a square, by host and board.
-struct Battle {
+/// The exchange on a square, by host and board.
+struct Explanation {
     position: Position,
     square: Square,
     piece: Piece,
     values: PointValues,
     pins: Vec<Pin>,
-    host: Findings,
-    board: Findings,
+    host: ExchangeSteps,
+    board: ExchangeSteps,
     /// XCHNG's own residue on the board, for the same values.
     xchng: u8,
-    /// XCHNG itself, where the board can be looked into.
-    followed: Option<Followed>,
+    /// Calls of NEXTAD by XCHNG, if the board can be observed.
+    followed: Option<ObservedCalls>,
 }
 
-/// The findings of host or board.
-struct Findings {
-    /// With Sargon's values.
+/// The array and the steps of the exchange, by host or board.
+struct ExchangeSteps {
+    /// The attackers array, with Sargon's values.
     array: AttackersArray,
     steps: Vec<StepRecord>,
 }
 
-impl Findings {
+impl ExchangeSteps {
     fn residue(&self) -> u8 {
         self.steps.last().map_or(0, |step| step.residue)
     }
 }
 
-pub(super) fn explain(args: &ExplainArgs) -> Outcome {
+pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     let position = position(&args.fen)?;
     if position.on(args.square).is_none() {
-        return Err(empty(args.square));
+        return Err(empty_square(args.square));
     }
-    let plan = Plan { watch_exchanges: true, ..args.board.plan()? };
+    let plan = BoardConfig { record_exchange_calls: true, ..args.board.plan()? };
     let mut rig = LiveBoard::prepare(&plan)?;
-    let battle = Battle::fight(&mut rig, position, args.square, args.values)?;
-    print(&show::battle(&battle))?;
+    let battle = Explanation::run_exchange(&mut rig, position, args.square, args.values)?;
+    print(&show::explanation(&battle))?;
     let board = &battle.board;
     if battle.host.array != board.array || battle.host.steps != board.steps {
-        return Err(Failure::new(WRONG, "host and board differ"));
+        return Err(CommandError::new(FAILED, "host and board differ"));
     }
     if battle.xchng != battle.host.residue() {
-        return Err(Failure::new(WRONG, battle.wrong_residue()));
+        return Err(CommandError::new(FAILED, battle.wrong_residue()));
     }
     Ok(0)
 }
 
-impl Battle {
-    fn fight(
+impl Explanation {
+    fn run_exchange(
         rig: &mut LiveBoard,
         position: Position,
         square: Square,
         values: PointValues,
-    ) -> Result<Self, Failure> {
-        let Examination { pins, verdicts, .. } = examine_as(&position, rig.behaviour());
-        let verdict = verdicts.into_iter().find(|verdict| verdict.square == square);
-        let Some(Verdict { piece, array, .. }) = verdict else {
-            return Err(empty(square));
+    ) -> Result<Self, CommandError> {
+        let Evaluation { pins, squares, .. } = evaluate_as(&position, rig.behaviour());
+        let result = squares.into_iter().find(|result| result.square == square);
+        let Some(SquareResult { piece, array, .. }) = result else {
+            return Err(empty_square(square));
         };
-        if promises_too_much(&array) {
-            let problem = "as in 1978, the array promises more pieces than it holds, and the exchange runs \
-                           on into other memory: that can't be explained";
-            return Err(Failure::new(USAGE, format!("{square}: {problem}")));
+        if has_excess_count(&array) {
+            let problem = "a count of the array exceeds its entries, as in 1978, so the \
+                           exchange reads other memory and can't be explained";
+            return Err(CommandError::new(USAGE, format!("{square}: {problem}")));
         }
-        // The exchange comes before the position: one that never ends is seen by itself then.
-        let mut played = Played::ask(rig, piece, &array, values)?;
-        let seen = rig.position(&position).map_err(|error| stuck(rig, &error))?;
+        // The exchange first: if it never ends, no other request hides that.
+        let mut played = BoardExchange::ask(rig, piece, &array, values)?;
+        let seen = rig.request_position(&position).map_err(|error| board_error(rig, &error))?;
         let record = seen.squares.iter().find(|record| record.square == encode::square(square));
         let Some(record) = record else {
-            return Err(Failure::new(WRONG, format!("the board takes {square} for empty")));
+            return Err(CommandError::new(
+                FAILED,
+                format!("the board reports no piece on {square}"),
+            ));
         };
         let there = AttackersArray::from_bytes(&record.array);
         if there != array {
-            played = Played::ask(rig, piece, &there, values)?;
+            played = BoardExchange::ask(rig, piece, &there, values)?;
         }
-        let host = Findings { array, steps: host_steps(piece, &array, values) };
-        let board = Findings { array: there, steps: played.steps };
-        let Played { xchng, followed, .. } = played;
+        let host = ExchangeSteps { array, steps: host_steps(piece, &array, values) };
+        let board = ExchangeSteps { array: there, steps: played.steps };
+        let BoardExchange { xchng, followed, .. } = played;
         Ok(Self { position, square, piece, values, pins, host, board, xchng, followed })
     }
 
-    /// Describes XCHNG's residue, which is wrong, and where it goes wrong.
+    /// Describes the wrong residue of XCHNG, and its first wrong step.
     fn wrong_residue(&self) -> String {
         let wrong = self.xchng;
         let right = self.host.residue();
-        let first = match self.followed.as_ref().and_then(Followed::first_difference) {
+        let first = match self.followed.as_ref().and_then(ObservedCalls::first_difference) {
             Some(row) => format!(": it first differs in row {} of XCHNG's own steps", row + 1),
             None => String::new(),
         };
@@ -151,54 +163,54 @@ impl Battle {
     }
 }
 
-/// An exchange that the board has played out.
-struct Played {
+/// An exchange that the board has resolved.
+struct BoardExchange {
     xchng: u8,
     steps: Vec<StepRecord>,
-    followed: Option<Followed>,
+    followed: Option<ObservedCalls>,
 }
 
-impl Played {
-    /// Has the board play an exchange out. If it does not come to an end, what was seen of it is
-    /// printed.
+impl BoardExchange {
+    /// Requests an exchange from the board. If it does not end, prints the observed calls.
     fn ask(
         rig: &mut LiveBoard,
         piece: Piece,
         array: &AttackersArray,
         values: PointValues,
-    ) -> Result<Self, Failure> {
-        let worth = revalued(array, |kind| values.of(kind));
+    ) -> Result<Self, CommandError> {
+        let worth = with_values(array, |kind| values.of(kind));
         let stake = values.of(piece.kind);
-        let answer = rig.steps(piece, stake, &worth);
-        let followed = rig.take_followed().map(|seen| Followed::new(piece, stake, &worth, seen));
+        let answer = rig.request_trace(piece, stake, &worth);
+        let followed =
+            rig.take_observed_exchange().map(|seen| ObservedCalls::new(piece, stake, &worth, seen));
         match answer {
             Ok((xchng, _, steps)) => Ok(Self { xchng, steps, followed }),
             Err(error) => {
                 print(&followed.as_ref().map_or(String::new(), follow::text))?;
-                Err(stuck(rig, &error))
+                Err(board_error(rig, &error))
             }
         }
     }
 }
 
-fn empty(square: Square) -> Failure {
-    Failure::new(NOTHING, format!("{square} is empty: nothing can be lost there"))
+fn empty_square(square: Square) -> CommandError {
+    CommandError::new(NOTHING_SELECTED, format!("no piece on {square}"))
 }
 
-/// Returns the failure of a board that did not answer, with the place where its program is.
-fn stuck(rig: &mut LiveBoard, error: &dyn Display) -> Failure {
-    Failure::new(RIG, format!("{error}; {}", rig.whereabouts()))
+/// Returns the error for a board that did not reply, with its program counter.
+fn board_error(rig: &mut LiveBoard, error: &dyn Display) -> CommandError {
+    CommandError::new(ENVIRONMENT, format!("{error}; {}", rig.describe_program_counter()))
 }
 
-/// Whether a count is higher than the entries of its section.
-fn promises_too_much(array: &AttackersArray) -> bool {
+/// Returns `true` if a count is higher than the entries of its section.
+fn has_excess_count(array: &AttackersArray) -> bool {
     let is_short = |colour| array.in_order(colour).len() < usize::from(array.count(colour));
     is_short(Colour::White) || is_short(Colour::Black)
 }
 
 fn host_steps(piece: Piece, array: &AttackersArray, values: PointValues) -> Vec<StepRecord> {
-    let array = revalued(array, |kind| values.of(kind));
+    let array = with_values(array, |kind| values.of(kind));
     let [attackers, defenders] =
         [piece.colour.other(), piece.colour].map(|colour| array.in_order(colour));
-    trace(values.of(piece.kind), &attackers, &defenders).iter().map(encode::step).collect()
+    exchange_steps(values.of(piece.kind), &attackers, &defenders).iter().map(encode::step).collect()
 }

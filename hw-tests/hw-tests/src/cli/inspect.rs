@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use cli_support::exit::{BUG, Failure, Outcome, RIG};
-use cli_support::text::Show;
+use cli_support::exit::{BUG, CommandError, CommandResult, ENVIRONMENT};
+use cli_support::text::Escape;
 
 /// Name of the program and of its package.
 const PROGRAM: &str = "hw-inspect";
@@ -25,8 +25,9 @@ impl PassthroughArgs {
     ///
     /// # Errors
     /// Returns exit code 3 if `hw-inspect` is missing and cannot be built.
-    pub(super) fn exec_hw_inspect(&self, command: &str) -> Outcome {
-        let ours = std::env::current_exe().map_err(|error| Failure::new(RIG, error))?;
+    pub(super) fn exec_hw_inspect(&self, command: &str) -> CommandResult {
+        let ours =
+            std::env::current_exe().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
         let theirs = ours.with_file_name(PROGRAM).with_extension(std::env::consts::EXE_EXTENSION);
         if let Some(cargo) = builder() {
             build(&cargo, &ours)?;
@@ -35,14 +36,15 @@ impl PassthroughArgs {
             let problem = format!(
                 "{} is missing, which runs this command; \
                  build it with `cargo build --release -p {PROGRAM}`",
-                theirs.shown()
+                theirs.escaped()
             );
-            return Err(Failure::new(RIG, problem));
+            return Err(CommandError::new(ENVIRONMENT, problem));
         }
         let mut process = Command::new(&theirs);
         process.arg(command).args(&self.arguments);
-        replace_process(process)
-            .map_err(|error| Failure::new(RIG, format!("cannot start {}: {error}", theirs.shown())))
+        replace_process(process).map_err(|error| {
+            CommandError::new(ENVIRONMENT, format!("cannot start {}: {error}", theirs.escaped()))
+        })
     }
 }
 
@@ -54,7 +56,7 @@ fn builder() -> Option<PathBuf> {
 }
 
 /// Builds `hw-inspect` into the folder of this program.
-fn build(cargo: &Path, ours: &Path) -> Result<(), Failure> {
+fn build(cargo: &Path, ours: &Path) -> Result<(), CommandError> {
     let mut process = Command::new(cargo);
     process.args(["build", "--quiet", "--package", PROGRAM]);
     // The folder is TARGET/PROFILE; the folder of the profile "dev" is called "debug".
@@ -70,17 +72,17 @@ fn build(cargo: &Path, ours: &Path) -> Result<(), Failure> {
     }
     match process.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new(
-            RIG,
+        Ok(_) => Err(CommandError::new(
+            ENVIRONMENT,
             format!("cargo failed to build {PROGRAM}; see its messages above"),
         )),
-        Err(error) => Err(Failure::new(RIG, format!("cannot start cargo: {error}"))),
+        Err(error) => Err(CommandError::new(ENVIRONMENT, format!("cannot start cargo: {error}"))),
     }
 }
 
 /// Replaces this process. Where the system can't, runs `process` to its end and returns its exit
 /// code.
 fn replace_process(process: Command) -> std::io::Result<u8> {
-    let code = host_platform::process::replace_by(process)?;
+    let code = host_platform::process::replace_process(process)?;
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(BUG))
 }

@@ -1,7 +1,7 @@
-//! `hw-tests positions`: how lines of positions are read.
+//! `hw-tests positions`: shows how position files are parsed.
 
 use clap::Args;
-use cli_support::exit::Outcome;
+use cli_support::exit::CommandResult;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::PositionArgs;
 
@@ -10,20 +10,20 @@ use sargon_corpus::args::PositionArgs;
 pub(super) struct ListArgs {
     #[command(flatten)]
     positions: PositionArgs,
-    /// One line of JSON a position: FEN, operations, moves, suite, notes
+    /// Print JSON, one line per position: FEN, operations, moves, suite, notes
     #[arg(long)]
     json: bool,
 }
 
-/// Shows how lines of positions are read.
-pub(super) fn list(args: &ListArgs) -> Outcome {
+/// Prints each parsed position.
+pub(super) fn list(args: &ListArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
-    positions.each(args.json, |named| {
+    positions.for_each(args.json, |named| {
         if args.json {
             return print(&json_line(&named.head())?);
         }
         let note = named.entry.warning().map_or_else(String::new, |note| format!("  ({note})"));
         print(&format!("{}  {}{note}\n", named.fen, named.id))
     })?;
-    positions.conclude(Ok(0))
+    positions.finish(Ok(0))
 }

@@ -1,21 +1,21 @@
-//! `hw-tests prizes`: what the program makes of the residues of a position, on host and board.
+//! `hw-tests prizes`: how the residues of a position are used, on host and board.
 
 use std::fmt::Write;
 
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, RIG, USAGE, WRONG};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
 use cli_support::text;
 use firmware_wire::{PointsReply, danger};
 use hil_harness::compare::compare_points;
 use hil_harness::live::LiveBoard;
-use sargon_analysis::{Account, Prizes};
-use sargon_reference::{Behaviour, Colour, Position, Square, examine_as};
+use sargon_analysis::{Prizes, ScoreAdjustment};
+use sargon_reference::{Behaviour, Colour, Position, Square, evaluate_as};
 use serde::Serialize;
 
 use super::BoardArgs;
-use cli_support::output::{counted, print};
-use sargon_corpus::args::square_name;
-use sargon_corpus::args::{Named, PositionArgs};
+use cli_support::output::{pluralize, print};
+use sargon_corpus::args::parse_square;
+use sargon_corpus::args::{NamedPosition, PositionArgs};
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {
@@ -23,24 +23,24 @@ pub(super) struct PrizesArgs {
     positions: PositionArgs,
     #[command(flatten)]
     board: BoardArgs,
-    /// The square that the last move went to; with one position only
-    #[arg(long, value_name = "SQUARE", value_parser = square_name)]
+    /// Target square of the last move; with a single position only
+    #[arg(long, value_name = "SQUARE", value_parser = parse_square)]
     moved: Option<Square>,
-    /// One line of JSON a position
+    /// Print JSON, one line per position
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn prizes(args: &PrizesArgs) -> Outcome {
+pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
     let count = positions.count();
     if args.moved.is_some() && count > 1 {
-        return Err(Failure::new(USAGE, "--moved is for a single position"));
+        return Err(CommandError::new(USAGE, "--moved works with a single position only"));
     }
     let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
     let mut wrong = 0;
-    positions.each(args.json, |named| {
-        let found = Found::of(&mut rig, named, args.moved)?;
+    positions.for_each(args.json, |named| {
+        let found = PositionPrizes::of(&mut rig, named, args.moved)?;
         let differences = compare_points(&found.host, &found.board);
         wrong += usize::from(!differences.is_empty());
         if args.json {
@@ -49,21 +49,21 @@ pub(super) fn prizes(args: &PrizesArgs) -> Outcome {
             print(&found.table())?;
         }
         for difference in &differences {
-            text::tell(format!("{} {}: {difference}", named.id, named.fen));
+            text::eprint_message(format!("{} {}: {difference}", named.id, named.fen));
         }
         Ok(())
     })?;
     if !args.json && count > 1 {
-        print(&format!("{} compared, {wrong} differ\n", counted(count, "position")))?;
+        print(&format!("{} compared, {wrong} differ\n", pluralize(count, "position")))?;
     }
-    positions.conclude(match wrong {
+    positions.finish(match wrong {
         0 => Ok(0),
-        _ => Err(Failure::new(WRONG, "board and host differ, as reported above")),
+        _ => Err(CommandError::new(FAILED, "board and host differ, as reported above")),
     })
 }
 
-/// The findings of host and board on a position.
-struct Found {
+/// The results of host and board for a position.
+struct PositionPrizes {
     mover: Colour,
     moved: Option<Square>,
     host: Prizes,
@@ -72,15 +72,15 @@ struct Found {
 
 /// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
-struct Line {
+struct PrizesLine {
     moved: Option<String>,
-    host: Column,
-    board: Column,
+    host: PrizeColumn,
+    board: PrizeColumn,
 }
 
-/// One side's word, in points.
+/// The results of host or board, in points.
 #[derive(Serialize)]
-struct Column {
+struct PrizeColumn {
     lost: u8,
     prizes: [u8; 2],
     article_danger: bool,
@@ -91,17 +91,23 @@ struct Column {
     book_won: f64,
 }
 
-impl Found {
-    fn of(rig: &mut LiveBoard, named: &Named, moved: Option<Square>) -> Result<Self, Failure> {
+impl PositionPrizes {
+    fn of(
+        rig: &mut LiveBoard,
+        named: &NamedPosition,
+        moved: Option<Square>,
+    ) -> Result<Self, CommandError> {
         let position = &named.position;
         let mover = position.to_move.other();
-        let board = rig.points(position, mover, moved).map_err(|e| Failure::new(RIG, e))?;
+        let board = rig
+            .request_points(position, mover, moved)
+            .map_err(|e| CommandError::new(ENVIRONMENT, e))?;
         let host = host(position, rig.behaviour(), mover, moved);
         Ok(Self { mover, moved, host, board })
     }
 
-    fn columns(&self) -> [Column; 2] {
-        let account = |[lost, won]: [u8; 2], parts| Account { lost, won, parts };
+    fn columns(&self) -> [PrizeColumn; 2] {
+        let account = |[lost, won]: [u8; 2], parts| ScoreAdjustment { lost, won, parts };
         let Prizes { lost, first, second, article_danger, book_danger } = self.host;
         let host = column(
             lost,
@@ -117,10 +123,10 @@ impl Found {
         [host, column(board.lost, board.prizes, dangers, article, book)]
     }
 
-    fn line(&self) -> Line {
+    fn line(&self) -> PrizesLine {
         let [host, board] = self.columns();
         let moved = self.moved.map(|square| square.to_string());
-        Line { moved, host, board }
+        PrizesLine { moved, host, board }
     }
 
     fn table(&self) -> String {
@@ -132,7 +138,7 @@ impl Found {
         };
         let _ = writeln!(text, "{:<38}{:>8}{:>8}", "points", "host", "board");
         let columns = self.columns();
-        let mut row = |name: &str, value: fn(&Column) -> String| {
+        let mut row = |name: &str, value: fn(&PrizeColumn) -> String| {
             let [host, board] = columns.each_ref().map(value);
             let _ = writeln!(text, "{name:<38}{host:>8}{board:>8}");
         };
@@ -152,7 +158,7 @@ impl Found {
 }
 
 fn host(position: &Position, behaviour: Behaviour, mover: Colour, moved: Option<Square>) -> Prizes {
-    let verdicts = examine_as(position, behaviour).verdicts;
+    let verdicts = evaluate_as(position, behaviour).squares;
     let residues = verdicts.into_iter().map(|v| (v.square, v.piece, v.outcome.residue));
     Prizes::gather(mover, moved, residues)
 }
@@ -161,11 +167,11 @@ fn column(
     lost: u8,
     prizes: [u8; 2],
     [article_danger, book_danger]: [bool; 2],
-    article: Account,
-    book: Account,
-) -> Column {
-    let points = |count: u8, account: Account| f64::from(count) / f64::from(account.parts);
-    Column {
+    article: ScoreAdjustment,
+    book: ScoreAdjustment,
+) -> PrizeColumn {
+    let points = |count: u8, account: ScoreAdjustment| f64::from(count) / f64::from(account.parts);
+    PrizeColumn {
         lost,
         prizes,
         article_danger,

@@ -4,33 +4,33 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::Args;
-use cli_support::exit::Outcome;
-use sargon_analysis::{Group, Relation, relations};
+use cli_support::exit::CommandResult;
+use sargon_analysis::{Relation, RelationGroup, relations};
 use serde::Serialize;
 
-use cli_support::output::{counted, print};
+use cli_support::output::{pluralize, print};
 use sargon_corpus::args::PositionArgs;
 
 #[derive(Args)]
 pub(super) struct RelationsArgs {
     #[command(flatten)]
     positions: PositionArgs,
-    /// One line of JSON a position
+    /// Print JSON, one line per position
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn relations_of(args: &RelationsArgs) -> Outcome {
+pub(super) fn relations_of(args: &RelationsArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
     let count = positions.count();
     let mut counts = BTreeMap::new();
-    positions.each(args.json, |named| {
+    positions.for_each(args.json, |named| {
         let found = relations(&named.position);
         for relation in &found {
             *counts.entry((relation.group, relation.kind())).or_insert(0) += 1;
         }
         if args.json {
-            print(&named.json(&Found::of(&found))?)
+            print(&named.json(&RelationsLine::of(&found))?)
         } else if count == 1 {
             print(&table(&found))
         } else {
@@ -40,18 +40,18 @@ pub(super) fn relations_of(args: &RelationsArgs) -> Outcome {
     if !args.json {
         print(&summary(count, &counts))?;
     }
-    positions.conclude(Ok(0))
+    positions.finish(Ok(0))
 }
 
 /// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
-struct Found {
-    relations: Vec<Entry>,
+struct RelationsLine {
+    relations: Vec<RelationEntry>,
 }
 
 /// A relation.
 #[derive(Serialize)]
-struct Entry {
+struct RelationEntry {
     group: &'static str,
     kind: &'static str,
     pin: bool,
@@ -59,9 +59,9 @@ struct Entry {
     text: String,
 }
 
-impl Found {
+impl RelationsLine {
     fn of(found: &[Relation]) -> Self {
-        let entry = |relation: &Relation| Entry {
+        let entry = |relation: &Relation| RelationEntry {
             group: name(relation.group),
             kind: relation.kind(),
             pin: relation.is_pin(),
@@ -73,10 +73,10 @@ impl Found {
     }
 }
 
-fn name(group: Group) -> &'static str {
+fn name(group: RelationGroup) -> &'static str {
     match group {
-        Group::Discovered => "discovered",
-        Group::Transparent => "transparent",
+        RelationGroup::Discovered => "discovered",
+        RelationGroup::Transparent => "transparent",
     }
 }
 
@@ -90,11 +90,11 @@ fn table(found: &[Relation]) -> String {
     text
 }
 
-/// Counts of each of the eight types.
-fn summary(positions: usize, counts: &BTreeMap<(Group, &str), usize>) -> String {
+/// Returns the counts of the eight types.
+fn summary(positions: usize, counts: &BTreeMap<(RelationGroup, &str), usize>) -> String {
     let total = counts.values().sum();
-    let relations = counted(total, "relation");
-    let positions = counted(positions, "position");
+    let relations = pluralize(total, "relation");
+    let positions = pluralize(positions, "position");
     let mut text = format!("{relations} in {positions}\n");
     for ((group, kind), count) in counts {
         let _ = writeln!(text, "  {:<12}{kind:<16}{count:>7}", name(*group));

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use cli_support::exit::{Failure, INCOMPLETE, Outcome, USAGE};
-use cli_support::text::tell;
+use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
+use cli_support::text::eprint_message;
 use firmware_wire::status;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Done, Observer, Settings, Surroundings};
-use hil_harness::disk::SystemDisk;
-use hil_harness::fleet::Member;
-use hil_harness::live::{LiveBoard, Plan};
+use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::{BoardConfig, LiveBoard};
 use hil_harness::report;
-use hil_harness::runner::Earlier;
+use hil_harness::runner::Baseline;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::Case;
 
 use super::boards::BoardArgs;
 use super::select::SelectArgs;
-use cli_support::interrupt::interruption;
+use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 
 /// Heading of the help.
@@ -37,7 +37,7 @@ pub(super) struct RunArgs {
     #[arg(
         long,
         value_name = "tag=TAG",
-        value_parser = tag,
+        value_parser = parse_tag,
         conflicts_with_all = ["rig", "port"],
         help_heading = "Board",
         hide_short_help = true
@@ -90,7 +90,7 @@ pub(super) struct RunArgs {
     #[arg(
         long = "for",
         value_name = "TIME",
-        value_parser = duration,
+        value_parser = parse_duration,
         conflicts_with = "resume",
         help_heading = EXECUTION
     )]
@@ -100,7 +100,7 @@ pub(super) struct RunArgs {
     count: Option<u64>,
 }
 
-pub(super) fn run(args: &RunArgs) -> Outcome {
+pub(super) fn run(args: &RunArgs) -> CommandResult {
     let cases = args.select.cases(args.board.replay.as_deref())?;
     if args.list {
         let line = |case: &Case| format!("{} {}\n", case.id, case.tags.join(" "));
@@ -108,29 +108,32 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         return Ok(0);
     }
     let fleet_names = args.board.fleet_names(args.all.as_deref())?;
-    let here = Surroundings {
-        disk: &SystemDisk,
+    let here = RunContext {
+        file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
-        stop: interruption()?,
+        stop: install_handler()?,
         prepare: &LiveBoard::prepare,
         observer: &mut TerminalObserver(ProgressBar::hidden()),
     };
-    let full = |plan: Plan| Plan { full: plan.full || args.full, ..plan };
-    let settings = Settings { boards: fleet_names, ..args.settings(cases)? };
+    let full = |plan: BoardConfig| BoardConfig {
+        full_responses: plan.full_responses || args.full,
+        ..plan
+    };
+    let settings = RunConfig { boards: fleet_names, ..args.settings(cases)? };
     let done = if settings.boards.is_empty() {
         campaign::run(&settings, args.board.plan().map(full), here)?
     } else {
         args.refuse_soak()?;
         let plan = |name: &String| args.board.config_for(name).map(full);
-        let member = |name: &String| Member { name: name.clone(), plan: plan(name) };
+        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
         let members: Vec<_> = settings.boards.iter().map(member).collect();
-        campaign::run_many(&settings, &members, here)?
+        campaign::run_on_fleet(&settings, &members, here)?
     };
     conclude(&done)
 }
 
 /// Parses `tag=TAG`.
-fn tag(text: &str) -> Result<String, String> {
+fn parse_tag(text: &str) -> Result<String, String> {
     match text.strip_prefix("tag=") {
         Some(tag) if !tag.is_empty() => Ok(tag.to_owned()),
         _ => Err(format!("invalid tag '{text}': expected tag=TAG, as in tag=classic")),
@@ -138,9 +141,9 @@ fn tag(text: &str) -> Result<String, String> {
 }
 
 impl RunArgs {
-    fn settings(&self, cases: Vec<Case>) -> Result<Settings, Failure> {
+    fn settings(&self, cases: Vec<Case>) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
-        Ok(Settings {
+        Ok(RunConfig {
             cases,
             profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
             behaviour: self.board.behaviour.to_string(),
@@ -151,34 +154,34 @@ impl RunArgs {
             fail_fast: self.fail_fast,
             time: self.time,
             count: self.count,
-            baseline: self.earlier()?,
+            baseline: self.read_baseline()?,
             results: self.results.clone(),
             resume: self.resume,
             force: self.board.force,
             report: self.report_dir.clone(),
             arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
-            inspect: self.board.options(),
+            follow_up: self.board.options(),
             board: self.board.display_name(),
             boards: Vec::new(),
         })
     }
 
     /// Returns an error if a soak run was requested on several boards.
-    fn refuse_soak(&self) -> Result<(), Failure> {
+    fn refuse_soak(&self) -> Result<(), CommandError> {
         if self.time.is_some() || self.count.is_some() {
             let why = "--for and --count need a single board; --repeat works with several";
-            return Err(Failure::new(USAGE, why));
+            return Err(CommandError::new(USAGE, why));
         }
         Ok(())
     }
 
     /// Reads the baseline.
-    fn earlier(&self) -> Result<Option<Arc<Earlier>>, Failure> {
+    fn read_baseline(&self) -> Result<Option<Arc<Baseline>>, CommandError> {
         let Some(path) = &self.baseline else { return Ok(None) };
         if self.results.as_ref().is_some_and(|results| same_file(results, path)) {
             let why =
                 "--baseline and --results name the same file; a run cannot be its own baseline";
-            return Err(Failure::new(USAGE, why));
+            return Err(CommandError::new(USAGE, why));
         }
         let baseline = baseline::read(path, &self.board.behaviour.to_string())?;
         Ok(Some(Arc::new(baseline)))
@@ -195,39 +198,56 @@ fn same_file(a: &Path, b: &Path) -> bool {
 struct TerminalObserver(ProgressBar);
 
 impl Observer for TerminalObserver {
-    fn ready(&mut self, rig: &LiveBoard) {
-        tell(format!("{} on {}", rig.application, rig.board()));
-        if !rig.own.is_empty() {
-            let own = rig.own.join(", ");
-            tell(format!("with routines of your own: {own}{}", unjudged_status_bits(rig)));
+    fn on_ready(&mut self, rig: &LiveBoard) {
+        eprint_message(format!("{} on {}", rig.application, rig.board()));
+        if !rig.overrides.is_empty() {
+            let own = rig.overrides.join(", ");
+            eprint_message(format!(
+                "with routines of your own: {own}{}",
+                unjudged_status_bits(rig)
+            ));
         }
     }
 
-    fn board(&mut self, text: &str) {
-        tell(text);
+    fn on_board_message(&mut self, text: &str) {
+        eprint_message(text);
     }
 
-    fn round(&mut self, cases: usize) {
+    fn on_iteration_start(&mut self, cases: usize) {
         self.0 = progress_bar(cases);
     }
 
-    fn judged(&mut self, count: usize) {
+    fn on_progress(&mut self, count: usize) {
         self.0.set_position(count as u64);
     }
 
-    fn round_ended(&mut self) {
+    fn on_iteration_end(&mut self) {
         self.0.finish_and_clear();
     }
 }
 
 /// Prints the summary of a run and returns its exit code.
-fn conclude(done: &Done) -> Outcome {
-    let Done { overview, course, stats, limit, faults, took, boards, report_failure } = done;
+fn conclude(done: &FinishedRun) -> CommandResult {
+    let FinishedRun {
+        totals: overview,
+        summary: course,
+        stats,
+        limit,
+        faults,
+        took,
+        boards,
+        report_failure,
+    } = done;
     print(&overview.table())?;
     print(&overview.flags())?;
-    print(&overview.troubles())?;
+    print(&overview.problems_text())?;
     print(&report::boards_table(boards))?;
-    print(&report::summary([overview.counts(), overview.news()], course, *stats, *took))?;
+    print(&report::summary_text(
+        [overview.counts(), overview.counts_with_known_passing()],
+        course,
+        *stats,
+        *took,
+    ))?;
     print(&overview.comparison())?;
     if let Some(load) = limit {
         print(&format!("limit: {load}\n"))?;
@@ -236,14 +256,14 @@ fn conclude(done: &Done) -> Outcome {
     if let Some(faults) = faults {
         print(&format!("faults: {faults}\n"))?;
         if !matches!(code, 0 | INCOMPLETE) {
-            tell(format!("to reproduce: {}", command_line()));
+            eprint_message(format!("to reproduce: {}", command_line()));
         }
     }
-    if let Some(inspection) = overview.inspection() {
-        print(&report::advice(inspection))?;
+    if let Some(inspection) = overview.follow_up() {
+        print(&report::follow_up_text(inspection))?;
     }
     if let Some(failure) = report_failure {
-        tell(format!("hw-tests: {failure}"));
+        eprint_message(format!("hw-tests: {failure}"));
     }
     Ok(code)
 }
@@ -256,7 +276,7 @@ fn command_line() -> String {
 }
 
 /// Parses a number with a unit: seconds, minutes, hours or days.
-fn duration(text: &str) -> Result<Duration, String> {
+fn parse_duration(text: &str) -> Result<Duration, String> {
     let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
     let found = units.iter().find_map(|(unit, seconds)| {
         text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
@@ -268,7 +288,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Lists the status bits that are not judged because the user's routines need not set them.
 fn unjudged_status_bits(rig: &LiveBoard) -> String {
-    let judged = rig.standard().status;
+    let judged = rig.criteria().status_mask;
     let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
     let left: Vec<_> =
         bits.iter().filter(|(bit, _)| judged & bit == 0).map(|(_, name)| *name).collect();

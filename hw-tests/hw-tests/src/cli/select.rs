@@ -1,12 +1,12 @@
 //! Options that select cases.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, RIG};
-use hil_harness::board::heading;
+use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
+use hil_harness::board::read_header;
 use sargon_corpus::{self as corpus, Case, Selection, Shard};
 
 use cli_support::files::read_input as read;
@@ -36,12 +36,13 @@ pub(super) struct SelectArgs {
 
 impl SelectArgs {
     /// Returns the selected cases; of a transcript, by default those that it contains.
-    pub(super) fn cases(&self, replay: Option<&Path>) -> Result<Vec<Case>, Failure> {
+    pub(super) fn cases(&self, replay: Option<&Path>) -> Result<Vec<Case>, CommandError> {
         let mut cases = self.corpus()?;
         if let Some(file) = replay
             && self.is_unrestricted()
         {
-            let recorded = heading(file).map_err(|error| Failure::new(RIG, error))?.cases;
+            let recorded =
+                read_header(file).map_err(|error| CommandError::new(ENVIRONMENT, error))?.cases;
             cases.retain(|case| recorded.contains(&case.id));
         }
         let selection = Selection {
@@ -54,7 +55,7 @@ impl SelectArgs {
         let cases = selection.of(cases);
         if cases.is_empty() {
             let why = "no case is selected; list names and tags with `hw-tests run --list`";
-            return Err(Failure::new(NOTHING, why));
+            return Err(CommandError::new(NOTHING_SELECTED, why));
         }
         Ok(cases)
     }
@@ -63,19 +64,21 @@ impl SelectArgs {
         self.names.is_empty() && self.tag.is_empty() && self.filter.is_empty()
     }
 
-    fn corpus(&self) -> Result<Vec<Case>, Failure> {
+    fn corpus(&self) -> Result<Vec<Case>, CommandError> {
         if self.corpus.is_empty() {
-            return corpus::shipped().map_err(|error| Failure::new(RIG, error));
+            return corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error));
         }
         let mut cases = Vec::new();
         for path in &self.corpus {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
-            let parsed = corpus::parse_positions(&path.shown().to_string(), &text);
-            cases.extend(parsed.map_err(|error| Failure::new(RIG, error))?);
+            let parsed = corpus::parse_positions(&path.escaped().to_string(), &text);
+            cases.extend(parsed.map_err(|error| CommandError::new(ENVIRONMENT, error))?);
         }
         let mut names = BTreeSet::new();
         match cases.iter().find(|case| !names.insert(&case.id)) {
-            Some(case) => Err(Failure::new(RIG, format!("two cases are called {}", case.id))),
+            Some(case) => {
+                Err(CommandError::new(ENVIRONMENT, format!("two cases are called {}", case.id)))
+            }
             None => Ok(cases),
         }
     }

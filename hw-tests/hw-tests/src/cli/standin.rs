@@ -1,6 +1,6 @@
 //! `hw-tests standin`.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use board_simulator::monitors::{
     Romwbw2, Scm, ScmRelease,
 };
 use clap::{Args, ValueEnum};
-use cli_support::exit::{Failure, INTERRUPTED, Outcome, RIG, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
 
-use cli_support::interrupt::interruption;
+use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 
-/// The time between two looks for Ctrl-C.
-const TICK: Duration = Duration::from_millis(50);
+/// How often Ctrl-C is checked.
+const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Whose part is played.
+/// The monitor to emulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum MonitorKind {
     /// The Small Computer Monitor 1.3.0
     Scm,
     /// The Small Computer Monitor 1.0.0
@@ -32,7 +32,7 @@ enum Part {
     Romwbw29,
     /// Searle's ROM BASIC 4.7b
     Basic,
-    /// Searle's ROM BASIC 4.7b at its question for a cold or a warm start
+    /// Searle's ROM BASIC 4.7b at its prompt for a cold or a warm start
     BasicQuestion,
     /// feilipu's ROM BASIC 4.7c
     FeilipuBasic,
@@ -44,57 +44,59 @@ enum Part {
 
 #[derive(Args)]
 pub(super) struct StandInArgs {
-    /// Whose part it plays
+    /// Monitor to emulate
     #[arg(value_enum)]
-    part: Part,
-    /// The host does not obey RTS, so that a slow monitor loses characters
+    part: MonitorKind,
+    /// Ignore RTS, so that a slow monitor loses characters
     #[arg(long)]
     ignore_rts: bool,
-    /// Hand characters over as FTDI's USB adapters do: 62 at a time, or what there is after 16 ms
+    /// Deliver characters in packets as FTDI USB adapters do: 62 at a time, or after 16 ms
     #[arg(long)]
     usb: bool,
-    /// Lose one of N characters on the way to it, at random
+    /// Lose one in N characters of the host, at random
     #[arg(long, value_name = "N")]
     loses: Option<u32>,
-    /// Change one of N characters on the way to it, at random
+    /// Corrupt one in N characters of the host, at random
     #[arg(long, value_name = "N")]
     changes: Option<u32>,
-    /// Say nothing more after N characters
+    /// Stop replying after N characters
     #[arg(long, value_name = "N")]
     dies_after: Option<u64>,
-    /// Say nothing at all
+    /// Never reply
     #[arg(long)]
     silent: bool,
-    /// Say nothing sensible, without end
+    /// Send noise without end
     #[arg(long)]
     noise: bool,
-    /// Memory that keeps what it holds, two addresses in hexadecimal
-    #[arg(long, value_name = "HEX-HEX", value_parser = range)]
+    /// Write-protected memory: first and last address in hexadecimal
+    #[arg(long, value_name = "HEX-HEX", value_parser = parse_range)]
     read_only: Option<RangeInclusive<u16>>,
-    /// Chooses when characters are lost or changed
+    /// Seed of lost and corrupted characters
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 }
 
-fn range(text: &str) -> Result<RangeInclusive<u16>, String> {
+fn parse_range(text: &str) -> Result<RangeInclusive<u16>, String> {
     let hex = |text: &str| u16::from_str_radix(text, 16).ok();
     let ends = text.split_once('-').and_then(|(first, last)| Some((hex(first)?, hex(last)?)));
-    let (first, last) = ends.ok_or("two addresses, such as 9000-90FF")?;
+    let (first, last) = ends.ok_or_else(|| {
+        format!("invalid range '{text}': expected two addresses, as in 9000-90FF")
+    })?;
     Ok(first..=last)
 }
 
 impl StandInArgs {
     fn peer(&self) -> Box<dyn MonitorModel> {
         match self.part {
-            Part::Scm => Box::<Scm>::default(),
-            Part::Scm10 => Box::new(Scm::new(ScmRelease::R1)),
-            Part::Romwbw => Box::<Romwbw>::default(),
-            Part::Romwbw29 => Box::<Romwbw2>::default(),
-            Part::Basic => Box::<Basic>::default(),
-            Part::BasicQuestion => Box::new(Basic::default().asking_how_to_start()),
-            Part::CpmMonitor => Box::<CpmMonitor>::default(),
-            Part::FeilipuBasic => Box::new(Basic::feilipu()),
-            Part::Cpm => Box::<Cpm>::default(),
+            MonitorKind::Scm => Box::<Scm>::default(),
+            MonitorKind::Scm10 => Box::new(Scm::new(ScmRelease::R1)),
+            MonitorKind::Romwbw => Box::<Romwbw>::default(),
+            MonitorKind::Romwbw29 => Box::<Romwbw2>::default(),
+            MonitorKind::Basic => Box::<Basic>::default(),
+            MonitorKind::BasicQuestion => Box::new(Basic::default().at_start_prompt()),
+            MonitorKind::CpmMonitor => Box::<CpmMonitor>::default(),
+            MonitorKind::FeilipuBasic => Box::new(Basic::feilipu()),
+            MonitorKind::Cpm => Box::<Cpm>::default(),
         }
     }
 
@@ -102,9 +104,9 @@ impl StandInArgs {
         let faults = FaultOptions {
             silent: self.silent,
             noise: self.noise,
-            loses: self.loses,
-            changes: self.changes,
-            dies_after: self.dies_after,
+            loss_odds: self.loses,
+            corruption_odds: self.changes,
+            silent_after: self.dies_after,
             ..FaultOptions::default()
         };
         let packets = if self.usb { UsbPacketing::Usb } else { UsbPacketing::None };
@@ -118,22 +120,26 @@ impl StandInArgs {
     }
 }
 
-pub(super) fn serve(args: &StandInArgs) -> Outcome {
+pub(super) fn serve(args: &StandInArgs) -> CommandResult {
     let mut peer = args.peer();
     if let Some(range) = &args.read_only {
         let memory = peer.memory().ok_or_else(|| {
-            Failure::new(USAGE, "there is no memory to protect: leave out --read-only")
+            CommandError::new(USAGE, "this monitor has no memory to protect: omit --read-only")
         })?;
         memory.protect(range.clone());
     }
-    let interrupted = interruption()?;
-    let server = MonitorServer::start(peer, args.options())
-        .map_err(|error| Failure::new(RIG, format!("can't start the stand-in: {error}")))?;
-    print(&format!("{}\n", server.path().shown()))?;
-    cli_support::tell!("a stand-in on {}; Ctrl-C ends it", server.path().shown());
+    let interrupted = install_handler()?;
+    let server = MonitorServer::start(peer, args.options()).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't start the monitor emulator: {error}"))
+    })?;
+    print(&format!("{}\n", server.path().escaped()))?;
+    cli_support::eprint_message!(
+        "monitor emulator on {}; press Ctrl-C to stop",
+        server.path().escaped()
+    );
     while !interrupted.load(Ordering::Relaxed) {
-        std::thread::sleep(TICK);
+        std::thread::sleep(INTERRUPT_POLL_INTERVAL);
     }
-    cli_support::tell!("its receiver lost {} characters", server.lost());
+    cli_support::eprint_message!("the receiver lost {} characters", server.lost());
     Ok(INTERRUPTED)
 }

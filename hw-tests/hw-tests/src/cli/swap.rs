@@ -1,50 +1,54 @@
-//! `hw-tests swap`: Static Exchange Evaluation after any move, in every form; suites of values.
+//! `hw-tests swap`: Static Exchange Evaluation of moves, in every form, and suites of values.
 
 mod show;
 mod suite;
 
-use chess_rules::see::{ByDefinition, Definition, Opening, Values, pseudo_legal_gain, values_of};
+use chess_rules::see::{
+    ExchangeStart, PieceValues, SeeDefinition, ValuesByDefinition, move_values, pseudo_legal_gain,
+};
 use chess_rules::{Move, Position};
 use clap::Args;
-use cli_support::exit::{Failure, NOTHING, Outcome};
+use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED};
 use serde::Serialize;
 
 use cli_support::output::print;
-use sargon_corpus::args::{Named, PositionArgs, Positions};
+use sargon_corpus::args::{NamedPosition, PositionArgs, PositionList};
 
 #[derive(Clone, Args)]
 pub(super) struct SwapArgs {
-    /// The position as FEN, a file of positions or suite lines, or - for standard input
+    /// FEN, file of positions or suite lines, or - for standard input
     #[arg(value_name = "FEN|FILE", required_unless_present = "fen")]
     positions: Option<String>,
-    /// Moves in SAN or UCI, such as Nxe5 or d3e5; without, that of a suite line, else every legal
-    /// move
+    /// Moves in SAN or UCI, such as Nxe5 or d3e5
+    ///
+    /// By default the move of a suite line, else every legal move.
     #[arg(value_name = "MOVE")]
     moves: Vec<String>,
-    /// The position, in FEN, in place of the first argument
+    /// Position, in FEN, instead of the first argument
     #[arg(long, value_name = "FEN")]
     fen: Option<String>,
-    /// The worth of pieces: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K; a suite chooses
-    /// by itself
+    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
+    ///
+    /// By default wiki; for a suite, the values with which most of its lines agree.
     #[arg(long, value_name = "VALUES")]
-    values: Option<Values>,
-    /// The definition by which a suite is judged; without, any of the three will do
+    values: Option<PieceValues>,
+    /// Definition by which a suite is judged [default: any of the three]
     #[arg(long, value_name = "swap|swap_promo|legal")]
-    by: Option<Definition>,
-    /// Also ask whether a move gains at least so much
+    by: Option<SeeDefinition>,
+    /// Also evaluate whether a move gains at least this much
     #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     at_least: Option<i32>,
-    /// One line of JSON a position
+    /// Print JSON, one line per position
     #[arg(long)]
     json: bool,
-    /// Stop at the first line that is not understood, instead of answering the others
+    /// Stop at the first line that cannot be parsed
     #[arg(long)]
     strict: bool,
 }
 
 impl SwapArgs {
-    /// The same, where the first argument is a move because the position has an option of its own.
-    fn in_order(&self) -> Self {
+    /// Returns the arguments in order: with --fen, the first positional argument is a move.
+    fn with_fen_as_position(&self) -> Self {
         let mut args = self.clone();
         if args.fen.is_some() {
             args.moves.splice(..0, args.positions.take());
@@ -53,13 +57,13 @@ impl SwapArgs {
     }
 }
 
-/// The values for questions without a suite.
-const USUAL: Values = Values::WIKI;
+/// Piece values without --values and without a suite.
+const DEFAULT_VALUES: PieceValues = PieceValues::WIKI;
 
-pub(super) fn swap_of(args: &SwapArgs) -> Outcome {
-    let args = &args.in_order();
+pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
+    let args = &args.with_fen_as_position();
     let sources = match &args.fen {
-        Some(fen) => PositionArgs::of_texts(vec![fen.clone()], args.strict),
+        Some(fen) => PositionArgs::from_texts(vec![fen.clone()], args.strict),
         None => PositionArgs::new(args.positions.iter().cloned().collect(), args.strict),
     };
     let positions = sources.read(args.json)?;
@@ -68,19 +72,19 @@ pub(super) fn swap_of(args: &SwapArgs) -> Outcome {
     } else {
         evaluate(args, &positions)
     };
-    positions.conclude(outcome)
+    positions.finish(outcome)
 }
 
-/// Evaluates the moves that are asked for, or all.
-fn evaluate(args: &SwapArgs, positions: &Positions) -> Outcome {
-    positions.each(args.json, |named| {
+/// Evaluates the given moves, or all legal ones.
+fn evaluate(args: &SwapArgs, positions: &PositionList) -> CommandResult {
+    positions.for_each(args.json, |named| {
         let position = &named.entry.position;
         if args.moves.is_empty() {
             return print(&every_move(args, named)?);
         }
         for text in &args.moves {
-            let m = find(position, text)?;
-            let detail = Detail::of(position, m, args);
+            let m = find_move(position, text)?;
+            let detail = MoveDetail::of(position, m, args);
             let shown = if args.json { named.json(&detail)? } else { detail.text(args.at_least) };
             print(&shown)?;
         }
@@ -89,70 +93,70 @@ fn evaluate(args: &SwapArgs, positions: &Positions) -> Outcome {
     Ok(0)
 }
 
-/// Finds a move, or says why there is none.
-fn find(position: &Position, text: &str) -> Result<Move, Failure> {
+/// Finds a legal move.
+fn find_move(position: &Position, text: &str) -> Result<Move, CommandError> {
     position.find_move(text).ok_or_else(|| {
-        let problem = format!("{text} is no legal move of {position}; write it in SAN or UCI");
-        Failure::new(NOTHING, problem)
+        let problem =
+            format!("invalid move '{text}': expected a legal move of {position}, in SAN or UCI");
+        CommandError::new(NOTHING_SELECTED, problem)
     })
 }
 
-/// The value of a move in short.
+/// The value of a move by each definition.
 #[derive(Serialize)]
-struct Short {
+struct MoveValue {
     uci: String,
     san: String,
     #[serde(flatten)]
-    value: ByDefinition,
+    value: ValuesByDefinition,
     #[serde(skip_serializing_if = "Option::is_none")]
-    at_least: Option<Reached>,
+    at_least: Option<ThresholdResult>,
 }
 
-/// Whether a threshold is reached, by the two definitions that have a threshold form.
+/// Whether a move reaches a threshold, by the two definitions that have a threshold form.
 #[derive(Clone, Copy, Serialize)]
-struct Reached {
+struct ThresholdResult {
     swap: bool,
     swap_promo: bool,
 }
 
-impl Reached {
-    fn of(opening: &Opening, threshold: i32) -> Self {
-        let [swap, swap_promo] =
-            [false, true].map(|promotes| opening.is_at_least(threshold, promotes));
+impl ThresholdResult {
+    fn of(opening: &ExchangeStart, threshold: i32) -> Self {
+        let [swap, swap_promo] = [false, true].map(|promotes| opening.see_ge(threshold, promotes));
         Self { swap, swap_promo }
     }
 }
 
-impl Short {
+impl MoveValue {
     fn of(position: &Position, m: Move, args: &SwapArgs) -> Self {
-        let values = args.values.unwrap_or(USUAL);
-        let opening = Opening::of(position, m, values);
+        let values = args.values.unwrap_or(DEFAULT_VALUES);
+        let opening = ExchangeStart::after_move(position, m, values);
         Self {
             uci: position.uci(m),
             san: position.san(m),
-            value: values_of(position, m, values),
-            at_least: args.at_least.map(|threshold| Reached::of(&opening, threshold)),
+            value: move_values(position, m, values),
+            at_least: args.at_least.map(|threshold| ThresholdResult::of(&opening, threshold)),
         }
     }
 }
 
-/// The values of all legal moves of a position.
-fn every_move(args: &SwapArgs, named: &Named) -> Result<String, Failure> {
+/// Returns the values of all legal moves of a position.
+fn every_move(args: &SwapArgs, named: &NamedPosition) -> Result<String, CommandError> {
     #[derive(Serialize)]
     struct All {
-        values: Vec<Short>,
+        values: Vec<MoveValue>,
     }
     let position = &named.entry.position;
     let moves = position.legal_moves().into_iter();
-    let values: Vec<_> = moves.map(|m| Short::of(position, m, args)).collect();
+    let values: Vec<_> = moves.map(|m| MoveValue::of(position, m, args)).collect();
     if args.json { named.json(&All { values }) } else { Ok(show::table(&named.id, &values)) }
 }
 
 /// The value of a move in every form.
 #[derive(Serialize)]
-struct Detail {
+struct MoveDetail {
     #[serde(flatten)]
-    short: Short,
+    short: MoveValue,
     /// The iterative form, pawns staying pawns.
     gains: Vec<i32>,
     folded: Vec<i32>,
@@ -161,27 +165,27 @@ struct Detail {
     pruned_value: i32,
     /// The recursive form, and the iterative one without a list.
     recursive: i32,
-    by_bounds: i32,
+    swap_value_by_bounds: i32,
     /// The gain of the moving side on the square if its attackers may also decline, pins and checks
     /// aside.
     pseudo_legal_gain: i32,
 }
 
-impl Detail {
+impl MoveDetail {
     fn of(position: &Position, m: Move, args: &SwapArgs) -> Self {
-        let values = args.values.unwrap_or(USUAL);
-        let opening = Opening::of(position, m, values);
+        let values = args.values.unwrap_or(DEFAULT_VALUES);
+        let opening = ExchangeStart::after_move(position, m, values);
         let list = opening.list(false, false);
         let pruned = opening.list(false, true);
         let side = position.to_move();
         Self {
-            short: Short::of(position, m, args),
+            short: MoveValue::of(position, m, args),
             gains: list.gains,
             folded: list.folded,
             pruned_value: pruned.value(),
             pruned_gains: pruned.gains,
-            recursive: opening.by_recursion(false),
-            by_bounds: opening.by_bounds(false),
+            recursive: opening.swap_value_by_recursion(false),
+            swap_value_by_bounds: opening.swap_value_by_bounds(false),
             pseudo_legal_gain: pseudo_legal_gain(position.pieces(), m.to, side, values),
         }
     }

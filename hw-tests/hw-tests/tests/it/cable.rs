@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use board_simulator::{Line, PtyLine};
+use board_simulator::{PtyLine, SerialLine};
 use rcflash_transport::Transport;
 use rcflash_transport::port::Port;
 
@@ -47,7 +47,7 @@ impl Cable {
     }
 }
 
-/// Carries bytes both ways. The host's end is gone when this returns.
+/// Forwards bytes in both directions. The host's end is closed when this returns.
 fn carry(mut host: PtyLine, mut board: Port, at_most: usize, stop: &AtomicBool) -> usize {
     let mut sent = 0;
     let mut heard = [0; 256];

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
-use sim::Board;
+use sim::ServedBoard;
 
 /// The time that the commands have for a rig that does not work.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn application() -> BuiltImage {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -158,7 +158,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
 
 #[test]
 fn a_board_that_never_answers_is_given_up_in_time() {
-    // A pseudo-terminal with nobody behind it.
+    // A pseudo-terminal without a board.
     let line = board_simulator::PtyLine::open(115_200).expect("a pseudo-terminal");
     let began = Instant::now();
     let output = hw_tests(&["run", "--port", &line.path().to_string_lossy()]);
@@ -172,7 +172,7 @@ fn a_board_that_never_answers_is_given_up_in_time() {
 fn a_wrong_rom_is_told_from_the_right_one() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("rom.bin");
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let mut stale = monitor.bytes.clone();
     let build_at = usize::from(monitor.program.symbol("BUILD").expect("a build id"));
@@ -182,10 +182,7 @@ fn a_wrong_rom_is_told_from_the_right_one() {
     let output = hw_tests(&["run", "--rom", &rom, "--filter", "document"]);
     assert_eq!(output.status.code(), Some(3));
     let said = text(&output.stderr);
-    assert!(
-        said.contains("the ROM holds another monitor") && said.contains("--any-monitor"),
-        "{said}"
-    );
+    assert!(said.contains("the monitor in ROM is ") && said.contains("--any-monitor"), "{said}");
     let output = hw_tests(&["run", "--rom", &rom, "--filter", "document", "--any-monitor"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
@@ -195,7 +192,7 @@ fn a_wrong_rom_is_told_from_the_right_one() {
 
 #[test]
 fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
-    let board = Board::start(&["--free"]);
+    let board = ServedBoard::start(&["--free"]);
     for _ in 0..2 {
         let output = hw_tests(&["run", "--port", &board.path, "--filter", "document"]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -213,7 +210,7 @@ fn a_board_that_vanishes_at_any_moment_of_upload_or_run_ends_it_in_time() {
 
 /// Cuts the power of a board, and takes its line away, so many milliseconds after a run has begun.
 fn vanishes_after(moment: u64) {
-    let board = Board::start(&[]); // at the board's own clock, the upload takes a third of a second
+    let board = ServedBoard::start(&[]); // at the board's own clock, the upload takes a third of a second
     // A name of its own: the system gives the number of a closed pseudo-terminal to the next board.
     let folder = tempfile::tempdir().expect("a scratch folder");
     let port = folder.path().join("port");

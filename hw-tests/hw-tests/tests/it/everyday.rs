@@ -4,13 +4,13 @@
 mod bench;
 mod boards;
 use crate::cable;
-mod contents;
+mod cli_conventions;
 mod erase;
 mod faults;
 mod interrupted;
 mod locks;
-mod manners;
 mod probe;
+mod program_files;
 mod programmer;
 use crate::programs;
 mod reset;

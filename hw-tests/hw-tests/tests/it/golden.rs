@@ -1,4 +1,4 @@
-//! The output of the analysing commands, each case a file in `golden`; `BLESS=1` writes them anew.
+//! The output of the analysing commands, each case a file in `golden`; `BLESS=1` rewrites them.
 
 use std::path::Path;
 use std::process::Command;
@@ -85,7 +85,7 @@ fn what_can_not_be_analysed_has_its_exit_code() {
         (&["captures", "--values", "1,2", POSITION_1], 2, "six whole numbers"),
         (&["captures", "/nonexistent"], 3, "can't read /nonexistent"),
         (&["differences", "8/8 w - -"], 3, "FEN:1:5: two ranks"),
-        (&["swap", POSITION_1, "e1e6"], 4, "e1e6 is no legal move of 1k1r4/"),
+        (&["swap", POSITION_1, "e1e6"], 4, "invalid move 'e1e6': expected a legal move of 1k1r4/"),
         (&["swap", POSITION_1, "Rxc7"], 4, "write it in SAN or UCI"),
         (&["explain", POSITION_1, "e4"], 4, "e4 is empty"),
         (&["explain", POSITION_1, "e9"], 2, "a square is a letter"),

@@ -1,4 +1,4 @@
-//! The house rules, held by reading the tree: layers, circles, and the words of documentation.
+//! Rules of the source tree, checked by reading it: layers, module cycles, documentation.
 
 mod circles;
 mod language;

@@ -11,7 +11,7 @@ mod hosted;
 mod loads;
 mod lossy;
 use crate::programs;
-mod spoilt;
+mod corrupted_line;
 mod states;
 #[cfg(feature = "system-tests")]
 mod system;

@@ -1,5 +1,6 @@
 //! Tests of the programs from end to end, and of the repository.
 
+mod background_process;
 mod book;
 mod cable;
 mod command;
@@ -8,7 +9,6 @@ mod exhaust;
 mod flash;
 mod golden;
 mod house;
-mod listened;
 mod loaders;
 mod network;
 mod own_routines;

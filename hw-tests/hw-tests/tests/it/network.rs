@@ -1,8 +1,8 @@
 //! Boards behind a network: `rcflash serve`, Debian's ser2net and websockify, pyserial's server
 //! of RFC 2217, with delay, loss of the connection and reconnection.
 
-use crate::listened;
-mod lost;
+use crate::background_process;
+mod connection_loss;
 use crate::programs;
 pub(crate) mod proxy;
 mod servers;
@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
 
-/// Returns `hw-tests`, without the settings of whoever runs the test.
+/// Returns `hw-tests`, without the settings variables of the user.
 fn hw_tests() -> Command {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     for name in ["RCFLASH_BOARD", "RCFLASH_RIG"] {
@@ -26,15 +26,15 @@ fn hw_tests() -> Command {
 }
 
 /// A command's exit code and all that it said.
-fn ended(output: &Output) -> (Option<i32>, String) {
+fn exit_code_and_output(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Runs a command, which has to end with this exit code; all that it said.
+/// Runs a command that must exit with `code`. Returns all of its output.
 fn run(command: &mut Command, code: i32) -> String {
     let output = command.output().expect("it starts");
-    let (found, text) = ended(&output);
+    let (found, text) = exit_code_and_output(&output);
     assert_eq!(found, Some(code), "{command:?}: {text}");
     text
 }
@@ -47,5 +47,5 @@ fn use_board(port: &str) {
     assert!(said.contains("verified on the board"), "{port}: {said}");
     let said = run(hw_tests().args(["run", "--count", "50", "--port", port]), 0);
     assert!(said.contains("PASS: 50 of 50 cases"), "{port}: {said}");
-    assert!(said.contains(" 0 repeated"), "{port}: {said}");
+    assert!(said.contains(" 0 retries"), "{port}: {said}");
 }

@@ -8,7 +8,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::build_with;
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use sargon_reference::Square;
 use tempfile::TempDir;
 
@@ -26,7 +26,7 @@ const ALL: [(&str, &str); 9] = [
 ];
 
 /// An exchange evaluator as a user may write it: plain, with values on the stack and one loop,
-/// XCHNG and NEXTAD in one file. It knows only what the table of the calling contract says.
+/// XCHNG and NEXTAD in one file. It uses only what the table of the calling contract states.
 const PLAIN: &str = include_str!("../data/plain.asm");
 
 /// A PNCK that walks through the pins by the index variable, from the newest to the first, as the
@@ -77,7 +77,10 @@ fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
     let (code, shown, said) = run_with(mine.path(), &["--filter", "document"]);
     assert_eq!(code, Some(0), "{shown}{said}");
     assert!(said.contains("with routines of your own: XCHNG"), "{said}");
-    assert!(shown.contains(", 0 frames damaged here,"), "greetings are no frames: {shown}");
+    assert!(
+        shown.contains(", 0 frames corrupted at the host,"),
+        "greetings are no frames: {shown}"
+    );
     let (_, _, ours) = hw_tests(&["run", "--filter", "byte.figure4"]);
     let build = |said: &str| said.split("build ").nth(1).map(|rest| rest[..8].to_owned());
     assert!(build(&said).is_some());
@@ -261,8 +264,8 @@ fn the_whole_corpus_passes_as_in_1978() {
 
 #[test]
 fn a_program_of_the_other_behaviour_is_refused() {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
-    let evaluator = Evaluator { behaviour: Behaviour::AsIn1978, own: None };
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let evaluator = Evaluator { behaviour: Behaviour::Original, own: None };
     let printed = build_with(&profile, ProgramKind::Application, &evaluator)
         .unwrap_or_else(|error| panic!("{error}"));
     let scratch = tempfile::tempdir().expect("a scratch folder");
@@ -271,7 +274,7 @@ fn a_program_of_the_other_behaviour_is_refused() {
     let file = file.to_string_lossy();
     let (code, _, said) = hw_tests(&["run", "--app", &file, "--filter", "fault78.example"]);
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("behaves in the way of --behaviour 1978"), "{said}");
+    assert!(said.contains("implements --behaviour 1978"), "{said}");
     let given = ["run", "--app", &file, "--behaviour", "1978", "--filter", "fault78.example"];
     let (code, shown, said) = hw_tests(&given);
     assert_eq!(code, Some(0), "{shown}{said}");

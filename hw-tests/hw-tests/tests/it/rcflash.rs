@@ -10,7 +10,7 @@ use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::{build, build_with};
 use firmware::evaluator::{Behaviour, Evaluator};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = programs::rcflash()
@@ -29,8 +29,8 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn profile() -> Profile {
-    Profile::named("rc2014-classic").expect("it ships")
+fn profile() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
 fn board() -> (BoardServer, String) {
@@ -128,7 +128,7 @@ fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = std::fs::read_to_string(&path).expect("it was written");
     let (image, _) = tdlasm::image::parse_intel_hex(&text).unwrap_or_else(|e| panic!("{e}"));
-    let evaluator = Evaluator { behaviour: Behaviour::AsIn1978, own: None };
+    let evaluator = Evaluator { behaviour: Behaviour::Original, own: None };
     let built = build_with(&profile(), ProgramKind::Application, &evaluator)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(image.bounds().map(|(first, _)| first), Some(built.address));

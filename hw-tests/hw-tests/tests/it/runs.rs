@@ -1,24 +1,24 @@
-//! Runs that people trust: what is chosen is run, nothing is lost, and everything ends in exactly
-//! one verdict.
+//! Runs of the corpus: every selected case is run and gets exactly one verdict, and no result is
+//! lost.
 
 mod baseline;
 mod checks;
-mod complaints;
+mod error_messages;
 mod faults;
 mod files;
-mod hostile;
 mod mutants;
 mod page;
 mod pairs;
 mod pins;
+mod program_counter;
 mod reports;
 mod results;
 mod schema;
 mod select;
 mod service;
 mod several;
+mod untrusted_text;
 mod verdicts;
-mod whereabouts;
 
 use crate::programs;
 
@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
 use hil_harness::results::Record;
-use hil_harness::results::line::open;
+use hil_harness::results::line::decode_line;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The time that any run of these tests may take: nothing hangs.
@@ -58,7 +58,7 @@ fn hw_tests(arguments: &[&str]) -> Output {
     output.expect("it ends")
 }
 
-/// Its exit code and all that it says.
+/// Returns its exit code and all of its output.
 fn told(arguments: &[&str]) -> (Option<i32>, String) {
     let output = hw_tests(arguments);
     let said = [output.stdout, output.stderr].concat();
@@ -72,7 +72,8 @@ fn records(file: &Path) -> Vec<Record> {
     let mut sum = 0;
     let mut records = Vec::new();
     for line in lines {
-        let (record, next) = open(line.trim_end(), sum).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let (record, next) =
+            decode_line(line.trim_end(), sum).unwrap_or_else(|wrong| panic!("{wrong}"));
         records.push(record);
         sum = next;
     }
@@ -81,5 +82,5 @@ fn records(file: &Path) -> Vec<Record> {
 
 /// Returns how many cases there are.
 fn corpus_size() -> usize {
-    sargon_corpus::shipped().expect("the corpus").len()
+    sargon_corpus::builtin_corpus().expect("the corpus").len()
 }

@@ -1,4 +1,4 @@
-//! A person's terminal with a program on it.
+//! A program on an interactive terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,19 +11,19 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// Longer than a program takes for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any operation of a program takes.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A program on a pseudo-terminal of 110 columns and 40 rows.
-pub(crate) struct Screen {
+pub(crate) struct TerminalSession {
     terminal: File,
     pub(crate) child: Child,
-    /// All that the program has printed, unless the test has taken it.
+    /// All output of the program that the test has not removed.
     pub(crate) seen: String,
 }
 
-impl Screen {
-    pub(crate) fn of(mut command: Command) -> Self {
+impl TerminalSession {
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).expect("a pseudo-terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
@@ -39,55 +39,56 @@ impl Screen {
     }
 
     pub(crate) fn press(&mut self, keys: &[u8]) {
-        self.terminal.write_all(keys).expect("the keys are taken");
+        self.terminal.write_all(keys).expect("the terminal accepts input");
     }
 
     /// Waits until the program has printed this.
     #[track_caller]
     pub(crate) fn expect(&mut self, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.seen.contains(text) {
             assert!(Instant::now() < deadline, "no {text:?} in {:?}", self.seen);
-            self.look();
+            self.read_output();
         }
     }
 
-    /// Takes in what has come, after a short wait if nothing has; whether something came.
-    fn look(&mut self) -> bool {
+    /// Reads output, after a short wait if there is none. Returns `true` if there was some.
+    fn read_output(&mut self) -> bool {
         let wait = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         let ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&wait));
         let mut bytes = [0; 4096];
-        // At the end of the other side it is an error.
+        // It is an error after the program has closed the terminal.
         let is_ready = ready.is_ok_and(|count| count > 0);
         let count = if is_ready { self.terminal.read(&mut bytes).unwrap_or(0) } else { 0 };
         self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
         count > 0
     }
 
-    /// Whether the terminal is as people have it: lines, echo, and keys that interrupt.
-    pub(crate) fn is_cooked(&self) -> bool {
+    /// Returns `true` if the terminal is in its usual mode: lines, echo, and interrupt keys.
+    pub(crate) fn is_in_cooked_mode(&self) -> bool {
         let cooked = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
         tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
     }
 
-    /// Waits for the end, with the terminal as it was: the exit code, and what was seen.
+    /// Waits until the program exits, and checks that the terminal mode is restored. Returns the exit
+    /// code and the output.
     #[track_caller]
-    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
-        let deadline = Instant::now() + PATIENCE;
+    pub(crate) fn wait_for_exit(mut self) -> (Option<i32>, String) {
+        let deadline = Instant::now() + TIMEOUT;
         let status = loop {
-            self.look();
+            self.read_output();
             if let Some(status) = self.child.try_wait().expect("it is ours") {
                 break status;
             }
             assert!(Instant::now() < deadline, "it does not end: {}", self.seen);
         };
-        while self.look() {}
-        assert!(self.is_cooked(), "the terminal is as it was");
+        while self.read_output() {}
+        assert!(self.is_in_cooked_mode(), "the terminal is as it was");
         (status.code(), std::mem::take(&mut self.seen))
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalSession {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

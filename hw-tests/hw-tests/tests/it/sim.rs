@@ -1,4 +1,4 @@
-//! A simulated board, or a stand-in, in a process of its own, for tests in which others use its
+//! A simulated board or a monitor emulator in its own process, for tests in which others use its
 //! port.
 
 use std::io::{BufRead, BufReader};
@@ -7,21 +7,21 @@ use std::process::{Child, Command, Stdio};
 use assert_cmd::cargo::CommandCargoExt;
 
 /// A command of `hw-tests` that serves a port; killed when dropped.
-pub(crate) struct Board {
+pub(crate) struct ServedBoard {
     /// The process.
     pub(crate) process: Child,
     /// Its serial device.
     pub(crate) path: String,
 }
 
-impl Board {
+impl ServedBoard {
     /// Starts `hw-tests sim` with these options, and waits until the port is there.
     pub(crate) fn start(options: &[&str]) -> Self {
-        Self::of("sim", options)
+        Self::start_command("sim", options)
     }
 
     /// Starts a command that prints the path of the port that it serves.
-    pub(crate) fn of(command: &str, options: &[&str]) -> Self {
+    pub(crate) fn start_command(command: &str, options: &[&str]) -> Self {
         let mut process = Command::cargo_bin("hw-tests")
             .expect("it is built")
             .arg(command)
@@ -38,7 +38,7 @@ impl Board {
     }
 }
 
-impl Drop for Board {
+impl Drop for ServedBoard {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -6,11 +6,11 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
-use firmware_wire::{Decoder, Event as Wire, Frame, REPLY, kind};
-use hil_harness::board::Recording;
-use hil_harness::board::{Choice, Entry, Event, Hex, heading};
-use hil_harness::live::{LiveBoard, Plan};
+use firmware::profile::BoardProfile;
+use firmware_wire::{Decoder, DecoderEvent as Wire, Frame, REPLY_BIT, kind};
+use hil_harness::board::RecordOptions;
+use hil_harness::board::{BoardKind, HexBytes, TranscriptEntry, TranscriptEvent, read_header};
+use hil_harness::live::{BoardConfig, LiveBoard};
 use sargon_corpus as corpus;
 
 fn run(arguments: &[&str]) -> Output {
@@ -41,7 +41,7 @@ fn name(path: &Path) -> &str {
 
 /// An application that takes a rook for worth four points.
 fn cheap_rook(folder: &Path) -> PathBuf {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let values = image.program.symbol("TBASE").expect("the table page");
     let mut bytes = image.bytes;
@@ -72,9 +72,9 @@ fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
     let (_folder, file) = scratch();
     let recorded = run(&["--direct", "--filter", "document", "--record", name(&file)]);
     assert_eq!(recorded.status.code(), Some(0));
-    let heading = heading(&file).unwrap_or_else(|error| panic!("{error}"));
+    let heading = read_header(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(heading.profile, "rc2014-classic");
-    let cases = corpus::shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = corpus::builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     let documents = cases.iter().filter(|case| case.tags.contains(&"document".to_owned()));
     assert_eq!(heading.cases, documents.map(|case| case.id.clone()).collect::<Vec<_>>());
     let replayed = run(&["--replay", name(&file)]);
@@ -126,16 +126,18 @@ fn a_transcript_that_broke_off_ends_the_replay_as_a_rig_that_failed() {
 #[test]
 fn the_board_within_this_program_makes_the_same_transcript_each_time() {
     let (_folder, file) = scratch();
-    let cases = corpus::shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = corpus::builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     let mut transcripts = Vec::new();
     for _ in 0..2 {
-        let mut plan = Plan::simulated(Profile::named("rc2014-classic").expect("it ships"));
-        plan.board = Choice::Direct { rom: None };
-        plan.recording = Some(Recording { file: file.clone(), cases: Vec::new(), force: false });
+        let mut plan =
+            BoardConfig::simulated(BoardProfile::named("rc2014-classic").expect("it ships"));
+        plan.board = BoardKind::InProcess { rom: None };
+        plan.recording =
+            Some(RecordOptions { file: file.clone(), cases: Vec::new(), force: false });
         let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
         for case in &cases[..20] {
-            if let corpus::Subject::Position { position, .. } = &case.subject {
-                rig.position(position).unwrap_or_else(|error| panic!("{error}"));
+            if let corpus::CaseInput::Position { position, .. } = &case.subject {
+                rig.request_position(position).unwrap_or_else(|error| panic!("{error}"));
             }
         }
         drop(rig);
@@ -145,7 +147,7 @@ fn the_board_within_this_program_makes_the_same_transcript_each_time() {
     assert_eq!(transcripts[0], transcripts[1]);
 }
 
-/// Changes the replies that were heard after the last request of a transcript.
+/// Changes the replies to the last request of a transcript.
 fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     let text = std::fs::read_to_string(file).expect("the transcript");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -153,8 +155,8 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     let mut decoder = Decoder::default();
     let mut heard = Vec::new();
     for line in lines.split_off(asked + 1) {
-        let entry: Entry = serde_json::from_str(&line).expect("an entry");
-        if let Event::Heard(bytes) = entry.event {
+        let entry: TranscriptEntry = serde_json::from_str(&line).expect("an entry");
+        if let TranscriptEvent::Received(bytes) = entry.event {
             heard.extend(bytes.0);
         }
     }
@@ -165,7 +167,8 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
             changed.extend(frame.encode());
         }
     }
-    let entry = Entry { at: 10_000_000, event: Event::Heard(Hex(changed)) };
+    let entry =
+        TranscriptEntry { at: 10_000_000, event: TranscriptEvent::Received(HexBytes(changed)) };
     lines.push(serde_json::to_string(&entry).expect("JSON"));
     std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
 }
@@ -175,8 +178,8 @@ type Change = fn(&mut Frame);
 
 #[test]
 fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_square_does_not() {
-    let squares = kind::POSITION + REPLY;
-    let end = kind::POSITION_END + REPLY;
+    let squares = kind::POSITION + REPLY_BIT;
+    let end = kind::POSITION_END + REPLY_BIT;
     // In a reply of squares: part, count, then records of square, piece, status, residue, array. At
     // the end: parts, squares, statuses, four royal squares, pins and their list.
     let changes: [(&str, u8, Change); 5] = [

@@ -1,7 +1,7 @@
 //! Upload, start and question the application on the simulated board, over the pseudo-terminal.
 
+use crate::background_process;
 use crate::cable;
-use crate::listened;
 use crate::programs;
 mod reconnect;
 mod resume;
@@ -10,7 +10,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Role;
 use rcflash_link::Link;
 use rcflash_link::loader::{enter_monitor, run, upload_all};
@@ -18,7 +18,7 @@ use rcflash_transport::port::Port;
 
 #[test]
 fn the_application_is_uploaded_verified_and_started() {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let app = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let spec = board_spec(&profile);
@@ -26,12 +26,12 @@ fn the_application_is_uploaded_verified_and_started() {
     let port = Port::open(&server.path().to_string_lossy(), 115_200).expect("it opens");
     let mut link = Link::new(Box::new(port), 115_200);
     let monitor = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((monitor.role, monitor.build), (Role::Monitor, rom.build));
+    assert_eq!((monitor.role, monitor.build_id), (Role::Monitor, rom.build));
     upload_all(&mut link, &monitor, app.address, &app.bytes, |_| {})
         .unwrap_or_else(|e| panic!("{e}"));
     let running = run(&mut link, app.address).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((running.role, running.build), (Role::Application, app.build));
+    assert_eq!((running.role, running.build_id), (Role::Application, app.build));
     assert_eq!(link.stats().total_retries(), 0, "{:?}", link.stats());
     let again = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again.build, rom.build);
+    assert_eq!(again.build_id, rom.build);
 }

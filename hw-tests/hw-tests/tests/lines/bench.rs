@@ -14,7 +14,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::programs;
-use crate::sim::Board;
+use crate::sim::ServedBoard;
 
 /// The names of ports on the pages.
 const PORTS: [&str; 4] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5", "tcp://127.0.0.1:3000"];
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
-    boards: BTreeMap<String, Board>,
+    boards: BTreeMap<String, ServedBoard>,
 }
 
 impl Bench {
@@ -107,7 +107,7 @@ impl Bench {
             Some(part) => {
                 let part = if part == "xmodem" { "cpm" } else { part };
                 // what runs after one line does not let go of the port for the next
-                self.boards.insert(part.to_owned(), Board::of("standin", &[part]));
+                self.boards.insert(part.to_owned(), ServedBoard::start_command("standin", &[part]));
                 self.boards[part].path.clone()
             }
         }
@@ -117,7 +117,7 @@ impl Bench {
     fn simulated(&mut self, key: &str, model: &str, is_free: bool) -> String {
         let pace = is_free.then_some("--free");
         let options: Vec<_> = ["--board", model].into_iter().chain(pace).collect();
-        let start = || Board::start(&options);
+        let start = || ServedBoard::start(&options);
         self.boards.entry(key.to_owned()).or_insert_with(start).path.clone()
     }
 
@@ -144,7 +144,7 @@ fn entry(name: &str, path: &str, model: &str) -> String {
 }
 
 /// Presses the buttons that a reader is asked to press.
-fn press_reset(boards: &mut BTreeMap<String, Board>) {
+fn press_reset(boards: &mut BTreeMap<String, ServedBoard>) {
     for board in boards.values_mut() {
         let button = board.process.stdin.as_mut().expect("it is piped");
         std::io::Write::write_all(button, b"\n").expect("the board is there");

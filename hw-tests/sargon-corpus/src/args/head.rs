@@ -1,15 +1,15 @@
-//! The part of a line of JSON that says how a line of a file was read.
+//! The JSON fields that describe a line of a file of positions.
 
 use std::collections::BTreeMap;
 
 use chess_rules::FenError;
 use serde::Serialize;
 
-use super::{Named, Place};
+use super::{NamedPosition, SourceLocation};
 
-/// A position as it was read.
+/// The parsed position of a line.
 #[derive(Serialize)]
-pub struct Head<'a> {
+pub struct PositionHeader<'a> {
     file: &'a str,
     line: usize,
     kind: &'static str,
@@ -30,7 +30,7 @@ pub struct Head<'a> {
     warn: Option<String>,
 }
 
-/// The question of a suite.
+/// The move of a test suite's line.
 #[derive(Serialize)]
 struct SuiteEntry<'a> {
     #[serde(rename = "move")]
@@ -42,8 +42,8 @@ struct SuiteEntry<'a> {
     note: Option<&'a str>,
 }
 
-impl<'a> Head<'a> {
-    pub(super) fn of(named: &'a Named) -> Self {
+impl<'a> PositionHeader<'a> {
+    pub(super) fn of(named: &'a NamedPosition) -> Self {
         let entry = &named.entry;
         let position = &entry.position;
         let mut moves: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -74,9 +74,9 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A line that was not understood.
+/// An invalid line.
 #[derive(Serialize)]
-pub struct Refusal<'a> {
+pub struct RejectedLine<'a> {
     file: &'a str,
     line: usize,
     kind: &'static str,
@@ -84,9 +84,9 @@ pub struct Refusal<'a> {
     column: Option<usize>,
 }
 
-impl<'a> Refusal<'a> {
-    pub(super) fn of(place: &'a Place, error: &'a FenError) -> Self {
-        let Place { file, line } = place;
+impl<'a> RejectedLine<'a> {
+    pub(super) fn of(place: &'a SourceLocation, error: &'a FenError) -> Self {
+        let SourceLocation { file, line } = place;
         Self { file, line: *line, kind: "refuse", why: &error.problem, column: error.column }
     }
 }

@@ -5,10 +5,10 @@ use cozy_chess::{
     BitBoard, Board, Color, Piece as Chess, Square as At, get_bishop_moves, get_king_moves,
     get_knight_moves, get_pawn_attacks, get_rook_moves,
 };
-use sargon_corpus::{Subject, shipped};
-use sargon_reference::{Colour, Kind, Verdict, examine};
+use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_reference::{Colour, PieceKind, SquareResult, evaluate};
 
-/// Returns who of `color` attacks `at`; `None` if somebody else would through one of them.
+/// Returns the attackers of `color` on `at`; `None` if another piece would attack through one.
 fn direct(board: &Board, at: At, color: Color) -> Option<BitBoard> {
     let seen = |occupied: BitBoard| {
         let slide = |kind, moves| moves & (board.pieces(kind) | board.pieces(Chess::Queen));
@@ -26,14 +26,14 @@ fn direct(board: &Board, at: At, color: Color) -> Option<BitBoard> {
 /// Returns what they are worth, the cheapest first.
 fn values(board: &Board, attackers: BitBoard) -> Vec<u8> {
     let kinds = [
-        (Chess::Pawn, Kind::Pawn),
-        (Chess::Knight, Kind::Knight),
-        (Chess::Bishop, Kind::Bishop),
-        (Chess::Rook, Kind::Rook),
-        (Chess::Queen, Kind::Queen),
-        (Chess::King, Kind::King),
+        (Chess::Pawn, PieceKind::Pawn),
+        (Chess::Knight, PieceKind::Knight),
+        (Chess::Bishop, PieceKind::Bishop),
+        (Chess::Rook, PieceKind::Rook),
+        (Chess::Queen, PieceKind::Queen),
+        (Chess::King, PieceKind::King),
     ];
-    let of_kind = |(chess, kind): (Chess, Kind)| {
+    let of_kind = |(chess, kind): (Chess, PieceKind)| {
         let count = (attackers & board.pieces(chess)).len() as usize;
         std::iter::repeat_n(kind.value(), count)
     };
@@ -41,7 +41,7 @@ fn values(board: &Board, attackers: BitBoard) -> Vec<u8> {
 }
 
 /// Compares both sides of a square; how many could be compared.
-fn check(id: &str, board: &Board, verdict: &Verdict) -> usize {
+fn check(id: &str, board: &Board, verdict: &SquareResult) -> usize {
     let at: At = verdict.square.to_string().parse().expect("a square");
     let sides = [(Colour::White, Color::White), (Colour::Black, Color::Black)];
     let known = sides.into_iter().filter_map(|(ours, theirs)| {
@@ -58,10 +58,10 @@ fn check(id: &str, board: &Board, verdict: &Verdict) -> usize {
 #[test]
 fn attackers_are_those_of_a_chess_library_without_pins_and_batteries() {
     let mut compared = 0;
-    for case in shipped().unwrap_or_else(|error| panic!("{error}")) {
-        let Subject::Position { fen, position, .. } = &case.subject else { continue };
+    for case in builtin_corpus().unwrap_or_else(|error| panic!("{error}")) {
+        let CaseInput::Position { fen, position, .. } = &case.subject else { continue };
         let Ok(board) = fen.parse::<Board>() else { continue };
-        let (pins, verdicts) = examine(position);
+        let (pins, verdicts) = evaluate(position);
         if pins.is_empty() {
             let fits = verdicts.iter().filter(|verdict| !verdict.overflow);
             compared += fits.map(|verdict| check(&case.id, &board, verdict)).sum::<usize>();

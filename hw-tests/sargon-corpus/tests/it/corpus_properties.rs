@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use sargon_corpus::{Case, SEED, Subject, generate, shipped, to_epd};
-use sargon_reference::{Colour, Kind, Position, Verdict, examine};
+use sargon_corpus::{CORPUS_SEED, Case, CaseInput, builtin_corpus, generate, to_epd};
+use sargon_reference::{Colour, PieceKind, Position, SquareResult, evaluate};
 
 fn corpus() -> Vec<Case> {
-    shipped().unwrap_or_else(|error| panic!("{error}"))
+    builtin_corpus().unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn positions() -> impl Iterator<Item = (String, Position)> {
     corpus().into_iter().filter_map(|case| match case.subject {
-        Subject::Position { position, .. } => Some((case.id, position)),
-        Subject::Array { .. } => None,
+        CaseInput::Position { position, .. } => Some((case.id, position)),
+        CaseInput::Array { .. } => None,
     })
 }
 
@@ -21,7 +21,7 @@ fn the_generated_positions_come_from_their_seed() {
     let text = include_str!("../../corpus/generated.epd");
     let count = text.lines().count();
     assert!(count >= 1000);
-    assert_eq!(to_epd(&generate(SEED, count)), text);
+    assert_eq!(to_epd(&generate(CORPUS_SEED, count)), text);
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn the_corpus_has_what_it_promises() {
     let to_move = |colour| positions().filter(|(_, p)| p.to_move == colour).count();
     assert!(to_move(Colour::White) > 300 && to_move(Colour::Black) > 300);
     let eleven = positions().find(|(id, _)| id == "odd.elevenpins").expect("it is there").1;
-    assert!(examine(&eleven).0.len() > 10);
+    assert!(evaluate(&eleven).0.len() > 10);
 }
 
 #[test]
 fn a_residue_lies_between_nothing_and_the_piece() {
     for (id, position) in positions() {
-        for verdict in examine(&position).1 {
+        for verdict in evaluate(&position).1 {
             assert!(
                 verdict.outcome.residue <= verdict.piece.kind.value(),
                 "{id} {}",
@@ -67,8 +67,8 @@ fn is_symmetric(position: &Position) -> bool {
     };
     let single = [Colour::White, Colour::Black]
         .into_iter()
-        .all(|colour| count(colour, Kind::King) <= 1 && count(colour, Kind::Queen) <= 1);
-    single && examine(position).1.iter().all(|verdict| !verdict.overflow)
+        .all(|colour| count(colour, PieceKind::King) <= 1 && count(colour, PieceKind::Queen) <= 1);
+    single && evaluate(position).1.iter().all(|verdict| !verdict.overflow)
 }
 
 /// The reference's answer for each square: file, rank, residue, White's and Black's section of the
@@ -78,7 +78,7 @@ type Said = (u8, u8, u8, [u8; 7], [u8; 7]);
 /// Returns what it says of a position, after `back` has led each square to where it was before a
 /// mirror.
 fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
-    let of = |verdict: &Verdict| {
+    let of = |verdict: &SquareResult| {
         let sections: [[u8; 7]; 2] = [0, 7].map(|start| {
             let bytes = verdict.array.to_bytes();
             std::array::from_fn(|index| bytes[start + index])
@@ -87,7 +87,7 @@ fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
         let rank = verdict.square.rank();
         back((file, rank, verdict.outcome.residue, sections[0], sections[1]))
     };
-    let mut all: Vec<_> = examine(position).1.iter().map(of).collect();
+    let mut all: Vec<_> = evaluate(position).1.iter().map(of).collect();
     all.sort_unstable();
     all
 }

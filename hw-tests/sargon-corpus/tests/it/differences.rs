@@ -1,10 +1,12 @@
 //! Residue, minimax and swap value side by side, and the reasons of their differences: one position
 //! for each.
 
-use chess_rules::see::{Values, pseudo_legal_gain};
-use sargon_analysis::{Battle, Comparison, Counts, Rule, Rules, boards, compare};
-use sargon_corpus::{Subject, shipped};
-use sargon_reference::{Position, Square, examine, find_pins, parse_fen};
+use chess_rules::see::{PieceValues, pseudo_legal_gain};
+use sargon_analysis::{
+    EvaluatorDiff, EvaluatorStats, Rule, Rules, SquareExchange, compare_evaluators, convert,
+};
+use sargon_corpus::{CaseInput, builtin_corpus};
+use sargon_reference::{Position, Square, evaluate, find_pins, parse_fen};
 
 fn position(fen: &str) -> Position {
     parse_fen(fen).unwrap_or_else(|error| panic!("{error}"))
@@ -13,17 +15,17 @@ fn position(fen: &str) -> Position {
 /// Residue, minimax, swap value and reason for a square.
 fn verdict(fen: &str, square: &str) -> (i32, i32, i32, String) {
     let square = Square::named(square).expect("a square");
-    let compared = compare(&position(fen));
+    let compared = compare_evaluators(&position(fen));
     let found = compared.iter().find(|c| c.square == square).expect("an attacked piece");
-    let Comparison { residue, minimax, swap, .. } = *found;
+    let EvaluatorDiff { residue, minimax, swap, .. } = *found;
     (residue, minimax, swap, found.reason())
 }
 
 fn positions() -> impl Iterator<Item = (String, Position)> {
-    let cases = shipped().unwrap_or_else(|error| panic!("{error}"));
+    let cases = builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     cases.into_iter().filter_map(|case| match case.subject {
-        Subject::Position { fen, position, .. } => Some((fen, position)),
-        Subject::Array { .. } => None,
+        CaseInput::Position { fen, position, .. } => Some((fen, position)),
+        CaseInput::Array { .. } => None,
     })
 }
 
@@ -96,10 +98,11 @@ fn the_wikis_positions_have_no_difference() {
 #[test]
 fn with_sargons_rules_the_model_says_what_the_reference_says() {
     for (fen, position) in positions() {
-        let (pins, verdicts) = examine(&position);
-        let pieces = boards::pieces(&position);
+        let (pins, verdicts) = evaluate(&position);
+        let pieces = convert::pieces(&position);
         for verdict in verdicts {
-            let battle = Battle::new(&position, &pieces, &pins, verdict.square).expect("occupied");
+            let battle =
+                SquareExchange::new(&position, &pieces, &pins, verdict.square).expect("occupied");
             let residue = i32::from(verdict.outcome.residue);
             assert_eq!(battle.loss(Rules::SARGON), Some(residue), "{fen} {}", verdict.square);
         }
@@ -109,12 +112,13 @@ fn with_sargons_rules_the_model_says_what_the_reference_says() {
 #[test]
 fn with_modern_rules_the_model_says_what_the_swap_algorithm_says() {
     for (fen, position) in positions() {
-        let pieces = boards::pieces(&position);
+        let pieces = convert::pieces(&position);
         let pins = find_pins(&position);
         for (square, piece) in position.pieces() {
-            let battle = Battle::new(&position, &pieces, &pins, square).expect("occupied");
-            let attacker = boards::side(piece.colour.other());
-            let swap = pseudo_legal_gain(&pieces, boards::square(square), attacker, Values::SARGON);
+            let battle = SquareExchange::new(&position, &pieces, &pins, square).expect("occupied");
+            let attacker = convert::side(piece.colour.other());
+            let swap =
+                pseudo_legal_gain(&pieces, convert::square(square), attacker, PieceValues::SARGON);
             // Only pawns that capture on a last rank make a difference, and only there.
             if !matches!(square.rank(), 0 | 7) {
                 assert_eq!(battle.loss(Rules::MODERN), Some(swap), "{fen} {square}");
@@ -125,9 +129,9 @@ fn with_modern_rules_the_model_says_what_the_swap_algorithm_says() {
 
 #[test]
 fn every_difference_has_a_reason_and_is_counted_under_it_once() {
-    let mut counts = Counts::default();
+    let mut counts = EvaluatorStats::default();
     for (fen, position) in positions() {
-        let compared = compare(&position);
+        let compared = compare_evaluators(&position);
         for found in &compared {
             assert_eq!(found.residue == found.swap, found.reasons.is_empty(), "{fen} {found:?}");
             let only_stop = found.reasons.contains(&vec![Rule::Stop]);

@@ -111,7 +111,7 @@ fn a_non_maskable_interrupt_keeps_what_retn_restores() {
     let (mut cpu, mut memory) = with(&[EI, 0x00, 0x00]);
     memory.0[0x66..0x68].copy_from_slice(&[0xED, 0x45]);
     (0..2).for_each(|_| _ = cpu.step(&mut memory, None));
-    assert_eq!(cpu.non_maskable(&mut memory), 11);
+    assert_eq!(cpu.non_maskable_interrupt(&mut memory), 11);
     assert_eq!((cpu.pc(), cpu.enables_interrupts()), (0x0066, false));
     assert_eq!(cpu.step(&mut memory, Some(0)), 14);
     assert_eq!((cpu.pc(), cpu.enables_interrupts()), (0x0002, true));

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use seeded_fuzz::Dice;
+use seeded_fuzz::Rng;
 use serde_json::json;
 
 use super::client::{Client, position};
@@ -73,9 +73,9 @@ const PLACES: [&str; 7] = [
 ];
 const TEXTS: [&str; 4] = ["documentSymbol", "foldingRange", "semanticTokens/full", "formatting"];
 
-fn keystroke(client: &mut Client, dice: &mut Dice) {
+fn keystroke(client: &mut Client, dice: &mut Rng) {
     let text = client.text(FILE);
-    let start = dice.place(text);
+    let start = dice.char_boundary(text);
     // Now and then something goes; a text that grew long shrinks.
     let most = if text.len() > 400 { 60 } else { 6 };
     let mut end = (start + dice.below(most)).min(text.len());
@@ -94,12 +94,12 @@ fn keystroke(client: &mut Client, dice: &mut Dice) {
 fn every_request_is_answered_whatever_the_text_is() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
-    let mut dice = Dice::of(1978);
+    let mut dice = Rng::from_seed(1978);
     for _ in 0..400 {
         keystroke(&mut client, &mut dice);
         let text = client.text(FILE).to_owned();
         let document = json!({ "uri": FILE });
-        let place = position(&text, dice.place(&text));
+        let place = position(&text, dice.char_boundary(&text));
         let (method, parameters) = match dice.below(3) {
             0 => (
                 TEXTS[dice.below(TEXTS.len())],
@@ -139,7 +139,7 @@ fn laid_out(text: &str) -> Option<String> {
 fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
-    let mut dice = Dice::of(1979);
+    let mut dice = Rng::from_seed(1979);
     for _ in 0..40 {
         for _ in 0..5 {
             keystroke(&mut client, &mut dice);

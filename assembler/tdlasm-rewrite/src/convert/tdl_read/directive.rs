@@ -6,19 +6,21 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
-use super::super::program::{Body, HERE_IN_LIST, Item, Read, Reason, Spaced};
-use super::super::words;
+use super::super::mnemonics;
+use super::super::program::{
+    Body, CURRENT_ADDRESS_IN_LIST, ConvertResult, Item, Spaced, Unconverted,
+};
 use super::Reading;
 
 impl<'t> Reading<'t, '_> {
     /// A list of expressions.
-    pub(super) fn words(&mut self) -> Read<Body<'t>> {
+    pub(super) fn words(&mut self) -> ConvertResult<Body<'t>> {
         let mut list = Vec::new();
         loop {
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             let node = self.value()?;
-            if !list.is_empty() && node.has_here() {
-                return Reason::fail(self.here(), HERE_IN_LIST);
+            if !list.is_empty() && node.has_current_address() {
+                return Unconverted::fail(self.here(), CURRENT_ADDRESS_IN_LIST);
             }
             list.push(Spaced { blanks, item: node });
             if !self.cursor.eat_behind_blanks(b',') {
@@ -27,7 +29,7 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    pub(super) fn bytes(&mut self) -> Read<Body<'t>> {
+    pub(super) fn bytes(&mut self) -> ConvertResult<Body<'t>> {
         let Body::Words(list) = self.words()? else { return Ok(Body::Nothing) };
         let byte = |value: Spaced<'t, Node<'t>>| Spaced {
             blanks: value.blanks,
@@ -38,7 +40,7 @@ impl<'t> Reading<'t, '_> {
 
     /// Texts and bytes in brackets. `ending` is empty, the byte behind them, or 80H for the top bit
     /// of the last.
-    pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> Read<Body<'t>> {
+    pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
             let before = self.cursor.clone();
@@ -49,16 +51,17 @@ impl<'t> Reading<'t, '_> {
             }
             let item =
                 if self.cursor.peek() == Some(b'[') { self.bracketed()? } else { self.text()? };
-            if !items.is_empty() && matches!(&item, Item::Value(node) if node.has_here()) {
-                return Reason::fail(at, HERE_IN_LIST);
+            if !items.is_empty() && matches!(&item, Item::Value(node) if node.has_current_address())
+            {
+                return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
             }
             if item != Item::Text(Cow::Borrowed(b"")) {
                 items.push(item);
             }
         }
         match ending {
-            _ if items.is_empty() => return Reason::fail(at, "the text is empty"),
-            [0] => items.push(Item::Value(Node::number(0))),
+            _ if items.is_empty() => return Unconverted::fail(at, "the text is empty"),
+            [0] => items.push(Item::Value(Node::decimal(0))),
             [_] => mark_last(&mut items),
             _ => {}
         }
@@ -66,29 +69,29 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Bytes(spaced.collect()))
     }
 
-    fn bracketed(&mut self) -> Read<Item<'t>> {
+    fn bracketed(&mut self) -> ConvertResult<Item<'t>> {
         self.cursor.advance(1);
         let value = self.value()?;
         self.cursor.skip_blanks();
         if self.cursor.eat(b']') {
             Ok(Item::Value(value))
         } else {
-            Reason::fail(self.here(), "a bracket is not closed")
+            Unconverted::fail(self.here(), "a bracket is not closed")
         }
     }
 
-    fn text(&mut self) -> Read<Item<'t>> {
+    fn text(&mut self) -> ConvertResult<Item<'t>> {
         let at = self.here();
         match self.cursor.take(lex::delimited_text) {
             Some(text) if memchr::memchr2(b'\n', b'\r', text).is_none() => {
                 Ok(Item::Text(Cow::Borrowed(text)))
             }
-            Some(_) => Reason::fail(at, "a text of several lines has no counterpart"),
-            None => Reason::fail(at, "the text that begins here is not closed"),
+            Some(_) => Unconverted::fail(at, "a text of several lines has no counterpart"),
+            None => Unconverted::fail(at, "the text that begins here is not closed"),
         }
     }
 
-    pub(super) fn insert(&mut self) -> Read<Body<'t>> {
+    pub(super) fn insert(&mut self) -> ConvertResult<Body<'t>> {
         self.cursor.skip_blanks();
         let at = self.here();
         let rest = self.cursor.rest();
@@ -96,7 +99,7 @@ impl<'t> Reading<'t, '_> {
         let name = rest[..length].trim_ascii_end();
         self.cursor.advance(name.len());
         if name.is_empty() || name.contains(&b'"') {
-            return Reason::fail(at, "this is no name of a file that all assemblers take");
+            return Unconverted::fail(at, "this is no name of a file that all assemblers take");
         }
         if self.facts.inserted_radix {
             self.mode.radix = None;
@@ -104,16 +107,16 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Insert(name))
     }
 
-    pub(super) fn symbols(&mut self) -> Read<Vec<Spaced<'t, &'t [u8]>>> {
+    pub(super) fn symbols(&mut self) -> ConvertResult<Vec<Spaced<'t, &'t [u8]>>> {
         let mut list = Vec::new();
         loop {
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             let at = self.here();
             let Some(item) = self.cursor.take(lex::symbol) else {
-                return Reason::fail(at, "a symbol is missing");
+                return Unconverted::fail(at, "a symbol is missing");
             };
-            if words::tdl_register(item).is_some() {
-                return Reason::fail(at, "a register is no symbol that modules could share");
+            if mnemonics::tdl_register(item).is_some() {
+                return Unconverted::fail(at, "a register is no symbol that modules could share");
             }
             list.push(Spaced { blanks, item });
             if !self.cursor.eat_behind_blanks(b',') {
@@ -132,7 +135,7 @@ fn mark_last(items: &mut Vec<Item<'_>>) {
             if !others.is_empty() {
                 items.push(Item::Text(others.to_vec().into()));
             }
-            Node::code(last)
+            Node::character(last)
         }
         Some(Item::Value(node)) => node,
         None => return,

@@ -4,19 +4,19 @@ use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::lex;
 
 use super::super::expr::Node;
-use super::super::program::{Body, Operand, Read, Reason, Spaced};
-use super::super::{tdl_expr, words};
+use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
+use super::super::{mnemonics, tdl_expr};
 use super::Reading;
 
 impl<'t> Reading<'t, '_> {
-    pub(super) fn instruction(&mut self, forms: &'static [Form]) -> Read<Body<'t>> {
+    pub(super) fn instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {
         let at = self.here();
         let mut operands = Vec::new();
         for number in 0..forms[0].arity() {
             let before = self.here();
             self.cursor.skip_blanks();
             if number > 0 && !self.cursor.eat(b',') {
-                return Reason::fail(before, "an operand is missing");
+                return Unconverted::fail(before, "an operand is missing");
             }
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             operands.push(Spaced { blanks, item: self.operand()? });
@@ -25,7 +25,7 @@ impl<'t> Reading<'t, '_> {
             operands.iter().zip(form.slots).all(|(operand, slot)| operand.item.fits(slot))
         };
         let Some(form) = forms.iter().find(fits) else {
-            return Reason::fail(at, "the instruction does not take these operands");
+            return Unconverted::fail(at, "the instruction does not take these operands");
         };
         let mut settled = Vec::new();
         for (operand, slot) in operands.into_iter().zip(form.slots) {
@@ -35,7 +35,7 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Instruction(form, settled))
     }
 
-    fn operand(&mut self) -> Read<Operand<'t>> {
+    fn operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
         let node = tdl_expr::read(&mut self.cursor, self.mode.radix)?;
         let before = self.cursor.clone();
@@ -43,35 +43,35 @@ impl<'t> Reading<'t, '_> {
         if self.cursor.eat(b'(') {
             let prefix = self.index_register()?;
             let Some(node) = node else {
-                return Reason::fail(at, "an index register needs a displacement");
+                return Unconverted::fail(at, "an index register needs a displacement");
             };
             return Ok(Operand::Index(prefix, self.settled(node)?));
         }
         self.cursor = before;
         node.map_or_else(
-            || Reason::fail(at, "an operand is missing"),
+            || Unconverted::fail(at, "an operand is missing"),
             |node| Ok(Operand::Value(node)),
         )
     }
 
-    fn index_register(&mut self) -> Read<Prefix> {
+    fn index_register(&mut self) -> ConvertResult<Prefix> {
         let at = self.here();
         self.cursor.skip_blanks();
         let name = self.cursor.take(lex::symbol).unwrap_or_default();
         self.cursor.skip_blanks();
-        match words::tdl_register(name) {
+        match mnemonics::tdl_register(name) {
             Some(Register::X) if self.cursor.eat(b')') => Ok(Prefix::X),
             Some(Register::Y) if self.cursor.eat(b')') => Ok(Prefix::Y),
-            _ => Reason::fail(at, "only X or Y can stand in index parentheses"),
+            _ => Unconverted::fail(at, "only X or Y can stand in index parentheses"),
         }
     }
 
     /// An operand as the slot of the chosen form takes it.
-    fn settled_operand(&self, operand: Operand<'t>, slot: Slot) -> Read<Operand<'t>> {
+    fn settled_operand(&self, operand: Operand<'t>, slot: Slot) -> ConvertResult<Operand<'t>> {
         match operand {
             Operand::Value(node) if is_register_slot(slot) => {
                 let register = register(&node).map(Operand::Register);
-                register.map_or_else(|| Reason::fail(self.here(), "no register"), Ok)
+                register.map_or_else(|| Unconverted::fail(self.here(), "no register"), Ok)
             }
             Operand::Value(node) => self.settled(node).map(Operand::Value),
             other => Ok(other),
@@ -94,8 +94,8 @@ impl Operand<'_> {
 
 /// The register that an expression names, by its number too.
 fn register(node: &Node<'_>) -> Option<Register> {
-    match node.bare() {
-        Node::Name(name) => words::tdl_register(name),
+    match node.without_parentheses() {
+        Node::Name(name) => mnemonics::tdl_register(name),
         Node::Number(number) => Register::from_number(number.value),
         _ => None,
     }

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::extent::line_end;
-use super::super::zilog_expr::is_symbol;
+use super::super::mnemonics::is_zilog_symbol;
+use super::super::statement_end::line_end;
 
 const OPENERS: [&[u8]; 4] = [b"MACRO", b"REPT", b"IRP", b"IRPC"];
 
@@ -29,7 +29,7 @@ pub(super) fn find(text: &[u8]) -> FxHashMap<usize, usize> {
 /// The first two words of a line without its comment and without a colon.
 fn first_words(line: &[u8]) -> [&[u8]; 2] {
     let code = &line[..memchr::memchr(b';', line).unwrap_or(line.len())];
-    let mut words = code.split(|byte| !is_symbol(*byte)).filter(|word| !word.is_empty());
+    let mut words = code.split(|byte| !is_zilog_symbol(*byte)).filter(|word| !word.is_empty());
     [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
 }
 

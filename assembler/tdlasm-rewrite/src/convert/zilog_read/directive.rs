@@ -6,13 +6,15 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::Node;
-use super::super::facts::file_name;
-use super::super::program::{Body, HERE_IN_LIST, Item, Read, Reason, Spaced};
+use super::super::program::{
+    Body, CURRENT_ADDRESS_IN_LIST, ConvertResult, Item, Spaced, Unconverted,
+};
+use super::super::source_scan::file_name;
 use super::super::zilog_expr::{self, is_plain};
 use super::Reading;
 
 impl<'t> Reading<'t, '_> {
-    pub(super) fn directive(&mut self, word: &[u8], at: usize) -> Read<Body<'t>> {
+    pub(super) fn directive(&mut self, word: &[u8], at: usize) -> ConvertResult<Body<'t>> {
         match word.to_ascii_uppercase().as_slice() {
             b"DB" | b"DEFB" | b"DEFM" => self.bytes(),
             b"DW" | b"DEFW" => self.words(),
@@ -24,32 +26,32 @@ impl<'t> Reading<'t, '_> {
             b"INCLUDE" => self.include(),
             b"EXTERN" => self.symbols().map(Body::External),
             b"GLOBAL" | b"PUBLIC" => self.symbols().map(Body::Global),
-            [b'.', ..] => Reason::fail(at, "directives with a period stay as they are"),
-            _ => Reason::fail(
+            [b'.', ..] => Unconverted::fail(at, "directives with a period stay as they are"),
+            _ => Unconverted::fail(
                 at,
                 "this is no instruction or directive with a counterpart; a label needs a colon",
             ),
         }
     }
 
-    pub(super) fn value(&mut self) -> Read<Node<'t>> {
+    pub(super) fn value(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let node = zilog_expr::read(&mut self.cursor)?;
-        node.map_or_else(|| Reason::fail(at, "a value is missing here"), Ok)
+        node.map_or_else(|| Unconverted::fail(at, "a value is missing here"), Ok)
     }
 
     fn list<T>(
         &mut self,
-        mut element: impl FnMut(&mut Self) -> Read<T>,
+        mut element: impl FnMut(&mut Self) -> ConvertResult<T>,
         has_here: impl Fn(&T) -> bool,
-    ) -> Read<Vec<Spaced<'t, T>>> {
+    ) -> ConvertResult<Vec<Spaced<'t, T>>> {
         let mut list = Vec::new();
         loop {
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
             let at = self.here();
             let item = element(self)?;
             if !list.is_empty() && has_here(&item) {
-                return Reason::fail(at, HERE_IN_LIST);
+                return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
             }
             list.push(Spaced { blanks, item });
             if !self.cursor.eat_behind_blanks(b',') {
@@ -58,25 +60,26 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    fn words(&mut self) -> Read<Body<'t>> {
-        self.list(Self::value, Node::has_here).map(Body::Words)
+    fn words(&mut self) -> ConvertResult<Body<'t>> {
+        self.list(Self::value, Node::has_current_address).map(Body::Words)
     }
 
-    fn bytes(&mut self) -> Read<Body<'t>> {
-        let has_here = |item: &Item<'t>| matches!(item, Item::Value(node) if node.has_here());
+    fn bytes(&mut self) -> ConvertResult<Body<'t>> {
+        let has_here =
+            |item: &Item<'t>| matches!(item, Item::Value(node) if node.has_current_address());
         self.list(Self::item, has_here).map(Body::Bytes)
     }
 
-    fn symbols(&mut self) -> Read<Vec<Spaced<'t, &'t [u8]>>> {
+    fn symbols(&mut self) -> ConvertResult<Vec<Spaced<'t, &'t [u8]>>> {
         let symbol = |reading: &mut Self| match reading.word() {
-            (b"", stretch) => Reason::fail(stretch.start, "a symbol is missing"),
+            (b"", stretch) => Unconverted::fail(stretch.start, "a symbol is missing"),
             (word, _) => Ok(word),
         };
         self.list(symbol, |_| false)
     }
 
     /// A text if a comma or the end follows it, else an expression.
-    fn item(&mut self) -> Read<Item<'t>> {
+    fn item(&mut self) -> ConvertResult<Item<'t>> {
         let before = self.cursor.clone();
         if let Some(quote @ (b'\'' | b'"')) = self.cursor.peek() {
             let rest = self.cursor.rest();
@@ -97,7 +100,7 @@ impl<'t> Reading<'t, '_> {
         self.value().map(Item::Value)
     }
 
-    fn include(&mut self) -> Read<Body<'t>> {
+    fn include(&mut self) -> ConvertResult<Body<'t>> {
         self.cursor.skip_blanks();
         let at = self.here();
         let rest = self.cursor.rest();
@@ -106,7 +109,7 @@ impl<'t> Reading<'t, '_> {
         self.cursor.advance(operand.len());
         let name = file_name(operand);
         if name.is_empty() || name.iter().any(|byte| matches!(byte, b'"' | b'\'')) {
-            return Reason::fail(at, "this is no name of a file");
+            return Unconverted::fail(at, "this is no name of a file");
         }
         if self.facts.inserted_radix {
             self.mode.radix = None;
@@ -120,7 +123,7 @@ fn reserve(size: Node<'_>) -> Body<'_> {
     match size {
         Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(2) => {
             let [count, _] = *sides;
-            Body::Reserve(2, count.bare().clone())
+            Body::Reserve(2, count.without_parentheses().clone())
         }
         size => Body::Reserve(1, size),
     }

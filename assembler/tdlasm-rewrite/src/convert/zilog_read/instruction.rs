@@ -5,9 +5,8 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Unary};
-use super::super::names::is_zilog_operand;
-use super::super::program::{Body, Operand, Read, Reason, Spaced};
-use super::super::words;
+use super::super::mnemonics;
+use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::Reading;
 
 /// An operand as it stands in the source.
@@ -24,7 +23,11 @@ enum Given<'t> {
 }
 
 impl<'t> Reading<'t, '_> {
-    pub(super) fn instruction(&mut self, word: &[u8], forms: &[&'static Form]) -> Read<Body<'t>> {
+    pub(super) fn instruction(
+        &mut self,
+        word: &[u8],
+        forms: &[&'static Form],
+    ) -> ConvertResult<Body<'t>> {
         let at = self.here();
         let mut operands = self.operands()?;
         normalise(&word.to_ascii_uppercase(), &mut operands);
@@ -33,10 +36,10 @@ impl<'t> Reading<'t, '_> {
                 return Ok(Body::Instruction(form, fitting));
             }
         }
-        Reason::fail(at, "TDL has no instruction for these operands")
+        Unconverted::fail(at, "TDL has no instruction for these operands")
     }
 
-    fn operands(&mut self) -> Read<Vec<Spaced<'t, Given<'t>>>> {
+    fn operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Given<'t>>>> {
         let mut list = Vec::new();
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
@@ -53,12 +56,12 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    fn operand(&mut self) -> Read<Given<'t>> {
+    fn operand(&mut self) -> ConvertResult<Given<'t>> {
         let before = self.cursor.clone();
         let in_parentheses = self.cursor.eat(b'(');
         self.cursor.skip_blanks();
         let (word, _) = self.word();
-        if is_zilog_operand(word) {
+        if mnemonics::is_zilog_operand(word) {
             return if in_parentheses { self.indirect(word) } else { Ok(self.register(word)) };
         }
         self.cursor = before;
@@ -75,7 +78,7 @@ impl<'t> Reading<'t, '_> {
     }
 
     /// Behind a register that follows an open parenthesis.
-    fn indirect(&mut self, word: &'t [u8]) -> Read<Given<'t>> {
+    fn indirect(&mut self, word: &'t [u8]) -> ConvertResult<Given<'t>> {
         self.cursor.skip_blanks();
         let prefix = index_prefix(word);
         let at = self.here();
@@ -88,7 +91,7 @@ impl<'t> Reading<'t, '_> {
                 self.cursor.advance(1);
                 let node = self.value()?;
                 if matches!(&node, Node::Binary(op, ..) if *op != BinaryOp::Multiply) {
-                    return Reason::fail(
+                    return Unconverted::fail(
                         at,
                         "assemblers disagree how far the sign reaches; use parentheses",
                     );
@@ -101,7 +104,7 @@ impl<'t> Reading<'t, '_> {
         if self.cursor.eat(b')') {
             Ok(given)
         } else {
-            Reason::fail(self.here(), "a parenthesis should close here")
+            Unconverted::fail(self.here(), "a parenthesis should close here")
         }
     }
 }
@@ -138,7 +141,7 @@ fn normalise(mnemonic: &[u8], operands: &mut Vec<Spaced<'_, Given<'_>>>) {
 
 /// The operands in the order of TDL, if they fit the form's template.
 fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t, Operand<'t>>>> {
-    let pattern = words::template(form).1;
+    let pattern = mnemonics::zilog_form(form).1;
     let tokens: Vec<&str> = pattern.split(',').filter(|token| !token.is_empty()).collect();
     if tokens.len() != given.len() {
         return None;
@@ -195,7 +198,7 @@ fn bind<'t>(slot: Slot, inside: bool, given: &Given<'t>) -> Option<Operand<'t>> 
         }
         (Slot::Index, Given::Index(prefix, node)) => Some(Operand::Index(*prefix, node.clone())),
         (Slot::Index, Given::Indirect(word)) => {
-            Some(Operand::Index(index_prefix(word)?, Node::number(0)))
+            Some(Operand::Index(index_prefix(word)?, Node::decimal(0)))
         }
         (Slot::Pointer, Given::Indirect(word)) if inside => register(slot, word),
         (Slot::Byte | Slot::Word, Given::Memory(node)) if inside => {
@@ -221,7 +224,7 @@ fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
         b"AF" => Register::Psw,
         b"IX" => Register::X,
         b"IY" => Register::Y,
-        [letter] if single => words::tdl_register(&[*letter])?,
+        [letter] if single => mnemonics::tdl_register(&[*letter])?,
         _ => return None,
     };
     (single == (word.len() == 1) && register.bits(slot).is_some())
@@ -233,12 +236,12 @@ fn restart_number<'t>(node: &Node<'t>) -> Node<'t> {
     if let (Some(address @ 0..=0x38), true) =
         (node.constant(), node.constant().is_some_and(|n| n % 8 == 0))
     {
-        return Node::number(address as u16 / 8);
+        return Node::decimal(address as u16 / 8);
     }
     match node {
         Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(8) => {
-            sides[0].bare().clone()
+            sides[0].without_parentheses().clone()
         }
-        _ => Node::binary(BinaryOp::Divide, node.clone(), Node::number(8)),
+        _ => Node::binary(BinaryOp::Divide, node.clone(), Node::decimal(8)),
     }
 }

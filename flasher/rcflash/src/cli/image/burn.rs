@@ -1,42 +1,52 @@
-//! Having the chip written: the command to type, or doing it.
+//! Programs the chip with minipro, or prints the command that does.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::programmer::{Chip, Job, Kind, patience, plain};
+use crate::programmer::{Chip, ChipKind, WriteJob, run_timeout, strip_escapes};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, USAGE};
+use cli_support::exit::{CommandError, CommandResult, USAGE};
 
 use crate::cli::stop_on_interrupt;
 
-/// Arguments for writing the chip.
+/// Heading of the help.
+const PROGRAMMER: &str = "EPROM programmer";
+
+/// Options for programming the chip.
 #[derive(Args)]
 pub(super) struct BurnArgs {
-    /// Have minipro write the chip, and compare what it then reads back
-    #[arg(long)]
+    /// Program the chip with minipro, read it back and compare
+    #[arg(long, help_heading = PROGRAMMER)]
     run: bool,
-    /// The chip's name for minipro, if not the usual one; `minipro -L 27C256` lists those of all
-    /// makers
-    #[arg(long, value_name = "NAME")]
+    /// The chip's name for minipro [default: a common maker's]
+    ///
+    /// `minipro -L 27C256` lists the names for all makers.
+    #[arg(long, value_name = "NAME", help_heading = PROGRAMMER)]
     device: Option<String>,
-    /// Turn software data protection on when the chip is written; for the 28C series, on boards
-    /// that never write it
-    #[arg(long)]
+    /// Enable software data protection after programming (28C series)
+    ///
+    /// For boards that never write the chip.
+    #[arg(long, help_heading = PROGRAMMER, hide_short_help = true)]
     protect: bool,
-    /// Leave software data protection as it is; a protected chip of the 28C series then takes no
-    /// byte
-    #[arg(long)]
+    /// Do not disable software data protection first; a protected 28C chip then stays unchanged
+    #[arg(long, help_heading = PROGRAMMER, hide_short_help = true)]
     no_unprotect: bool,
-    /// With --run: how many seconds writing and reading back may take each, if not what the chip's
-    /// size asks for
-    #[arg(long, value_name = "SECONDS", requires = "run", value_parser = clap::value_parser!(u64).range(1..=86400))]
+    /// With --run: seconds for writing, and for reading back [default: by the chip's size]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "run",
+        value_parser = clap::value_parser!(u64).range(1..=86400),
+        help_heading = PROGRAMMER,
+        hide_short_help = true
+    )]
     deadline: Option<u64>,
 }
 
-/// The task for the file.
-pub(super) struct Plan<'a> {
+/// How to program a chip from a file.
+pub(super) struct BurnPlan<'a> {
     device: Option<&'a str>,
     chip: Option<Chip>,
     unprotect: bool,
@@ -46,19 +56,19 @@ pub(super) struct Plan<'a> {
 }
 
 impl BurnArgs {
-    /// Returns the order for minipro, checked before anything is written.
-    pub(super) fn plan(&self, chip: Option<Chip>) -> Result<Plan<'_>, Failure> {
+    /// Returns the plan. Checks the options, before any file is written.
+    pub(super) fn plan(&self, chip: Option<Chip>) -> Result<BurnPlan<'_>, CommandError> {
         let device = self.device.as_deref().or(chip.map(|chip| chip.device));
-        let is_eeprom = chip.is_some_and(|chip| chip.kind == Kind::Eeprom);
+        let is_eeprom = chip.is_some_and(|chip| chip.kind == ChipKind::Eeprom);
         if self.protect && !is_eeprom {
-            let problem = "--protect is for the chips of the 28C series: name one by --chip";
-            return Err(Failure::new(USAGE, problem));
+            let problem = "--protect works with chips of the 28C series only: name one with --chip";
+            return Err(CommandError::new(USAGE, problem));
         }
         if self.run && device.is_none() {
-            return Err(Failure::new(USAGE, NO_DEVICE));
+            return Err(CommandError::new(USAGE, DEVICE_HINT));
         }
-        let usual = chip.as_ref().map_or(UNKNOWN_CHIP, patience);
-        Ok(Plan {
+        let usual = chip.as_ref().map_or(UNKNOWN_CHIP_TIMEOUT, run_timeout);
+        Ok(BurnPlan {
             device,
             chip,
             unprotect: is_eeprom && !self.no_unprotect,
@@ -69,52 +79,54 @@ impl BurnArgs {
     }
 }
 
-const NO_DEVICE: &str = "--chip says which chip it is, or --device what minipro calls it";
-/// The time a chip may take of which only the name for minipro is known.
-const UNKNOWN_CHIP: Duration = Duration::from_secs(1200);
+const DEVICE_HINT: &str = "name the chip with --chip, or with --device as minipro does";
+/// The time limit for a chip of which only the name for minipro is given.
+const UNKNOWN_CHIP_TIMEOUT: Duration = Duration::from_secs(1200);
 
-impl Plan<'_> {
-    /// Prints the command that writes the chip, or has it done.
-    pub(super) fn carry_out(&self, file: &Path, bytes: &[u8]) -> Outcome {
+impl BurnPlan<'_> {
+    /// Prints the command that programs the chip, or runs it.
+    pub(super) fn execute(&self, file: &Path, bytes: &[u8]) -> CommandResult {
         let Some(device) = self.device else {
-            cli_support::tell!("note: for the programmer's command, {NO_DEVICE}");
+            cli_support::eprint_message!("note: for the programmer's command, {DEVICE_HINT}");
             return Ok(0);
         };
-        let job = Job { device, file, unprotect: self.unprotect, protect: self.protect };
+        let job = WriteJob { device, file, unprotect: self.unprotect, protect: self.protect };
         if let Some(chip) = self.chip.filter(|chip| !chip.caution.is_empty()) {
-            cli_support::tell!("note: a {} {}", chip.name, chip.caution);
+            cli_support::eprint_message!("note: a {} {}", chip.name, chip.caution);
         }
         if self.run {
             return self.run(&job, bytes);
         }
-        // The command is what a script may want; whoever closes the pipe has had enough.
+        // On standard output for scripts; a closed pipe is not an error.
         let _ = writeln!(std::io::stdout(), "{}", job.command_line());
         Ok(0)
     }
 
-    fn run(&self, job: &Job, bytes: &[u8]) -> Outcome {
-        cli_support::tell!("{}", job.command_line());
+    fn run(&self, job: &WriteJob, bytes: &[u8]) -> CommandResult {
+        cli_support::eprint_message!("{}", job.command_line());
         let stop = stop_on_interrupt()?;
-        let has_verified = job.run(bytes, self.patience, &stop, &mut show)?;
+        let has_verified = job.run(bytes, self.patience, &stop, &mut forward_output)?;
         if !has_verified {
-            cli_support::tell!(
-                "note: minipro did not say that it has verified; what was read back is right"
+            cli_support::eprint_message!(
+                "note: minipro printed no verification result; the bytes read back are correct"
             );
         }
-        let file = job.file.shown();
+        let file = job.file.escaped();
         let count = bytes.len();
-        cli_support::tell!("the chip holds {file}: read back and compared, {count} bytes");
+        cli_support::eprint_message!(
+            "chip programmed from {file}: {count} bytes read back and compared"
+        );
         Ok(0)
     }
 }
 
-/// Hands on what minipro says: as it comes on a terminal, else as plain lines.
-fn show(said: &[u8]) {
+/// Forwards the output of minipro: unchanged to a terminal, else without escape sequences.
+fn forward_output(output: &[u8]) {
     let mut stderr = std::io::stderr();
-    // A message that can't be shown is no reason to stop writing a chip.
+    // Programming a chip must not stop because its output can't be shown.
     let _ = if stderr.is_terminal() {
-        stderr.write_all(said)
+        stderr.write_all(output)
     } else {
-        stderr.write_all(plain(said).as_bytes())
+        stderr.write_all(strip_escapes(output).as_bytes())
     };
 }

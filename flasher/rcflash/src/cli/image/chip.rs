@@ -1,63 +1,91 @@
-//! The content of a ROM chip, as a file for its programmer.
+//! The image of a ROM chip, as a file for an EPROM programmer.
 
-use cli_support::text::Show;
+use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::programmer::{CHIPS, Chip, Content, Format, Layout, check_binary};
+use crate::programmer::{CHIPS, Chip, ChipContent, ChipLayout, Format, reject_hex_text};
 use clap::Args;
-use cli_support::exit::{Failure, Outcome, USAGE};
+use cli_support::exit::{CommandError, CommandResult, USAGE};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use tdlasm::image::Image;
 
-use super::burn::{BurnArgs, Plan};
-use crate::cli::contents::{Bytes, read_file};
+use super::burn::{BurnArgs, BurnPlan};
+use crate::cli::program_file::{ProgramFile, read_file};
 
-/// A chip, and where what lies in it.
+/// Heading of the help.
+const CHIP: &str = "Chip";
+
+/// Options that choose the chip and its content.
 #[derive(Args)]
 pub(super) struct ChipArgs {
-    /// The content of the chip, from 0000h on: Intel HEX if its name ends in .hex, else binary;
-    /// without, the boot monitor
+    /// Content of the chip from 0000h: Intel HEX if named .hex, else binary [default: the monitor]
     file: Option<PathBuf>,
-    /// The chip, if not the board's own: 27c64 to 27c512, 28c64, 28c256, sst39sf010a, sst39sf020a,
-    /// sst39sf040
-    #[arg(long, value_name = "NAME", value_parser = chip)]
+    /// Chip [default: the board's]; --list-chips lists them
+    #[arg(long, value_name = "NAME", value_parser = parse_chip, help_heading = CHIP)]
     chip: Option<Chip>,
-    /// The chip's size in KiB, in place of its name
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..=16384))]
+    /// Size of the chip in KiB, instead of its name
+    #[arg(
+        long,
+        value_name = "KIB",
+        value_parser = clap::value_parser!(u64).range(1..=16384),
+        help_heading = CHIP,
+        hide_short_help = true
+    )]
     size: Option<u64>,
-    /// The size in KiB of the pages that the board's jumpers choose, if not the board's own
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..=16384))]
+    /// Size in KiB of the pages that jumpers select [default: the board's]
+    #[arg(
+        long,
+        value_name = "KIB",
+        value_parser = clap::value_parser!(u64).range(1..=16384),
+        help_heading = CHIP,
+        hide_short_help = true
+    )]
     page: Option<u64>,
-    /// Put it into this page only, or FILE into this page and it into the others; may be given for
-    /// several pages
-    #[arg(long, value_name = "N[=FILE]", value_delimiter = ',')]
+    /// Put the content into this page only, or FILE into this page; repeatable
+    ///
+    /// With FILE, the content goes into all other pages.
+    #[arg(long, value_name = "N[=FILE]", value_delimiter = ',', help_heading = CHIP)]
     bank: Vec<Bank>,
-    /// The byte, in hexadecimal, that fills what is left; a blank chip reads FF
-    #[arg(long, value_name = "HEX", default_value = "FF", value_parser = byte)]
+    /// Fill byte, in hexadecimal; a blank chip reads FF
+    #[arg(
+        long,
+        value_name = "HEX",
+        default_value = "FF",
+        value_parser = parse_byte,
+        help_heading = CHIP,
+        hide_short_help = true
+    )]
     fill: u8,
-    /// Divide a file larger than the chip over as many as it takes: NAME-1.bin, NAME-2.bin
-    #[arg(long, requires = "file", conflicts_with_all = ["page", "bank", "run"])]
+    /// Split a file that is larger than the chip into NAME-1.bin, NAME-2.bin and so on
+    #[arg(
+        long,
+        requires = "file",
+        conflicts_with_all = ["page", "bank", "run"],
+        help_heading = CHIP,
+        hide_short_help = true
+    )]
     split: bool,
     #[command(flatten)]
     burn: BurnArgs,
 }
 
-fn chip(name: &str) -> Result<Chip, String> {
-    Chip::named(name).ok_or_else(|| {
+fn parse_chip(name: &str) -> Result<Chip, String> {
+    Chip::from_name(name).ok_or_else(|| {
         let names: Vec<_> = CHIPS.iter().map(|chip| chip.name).collect();
-        format!("the chips are {}; for another of the same size, --size", names.join(", "))
+        format!("invalid chip '{name}': expected {}; for other chips, use --size", names.join(", "))
     })
 }
 
-fn byte(text: &str) -> Result<u8, String> {
+fn parse_byte(text: &str) -> Result<u8, String> {
     let digits = text.trim_start_matches("0x").trim_end_matches(['h', 'H']);
-    u8::from_str_radix(digits, 16).map_err(|_| "a byte is two hexadecimal digits".to_owned())
+    u8::from_str_radix(digits, 16)
+        .map_err(|_| format!("invalid byte '{text}': expected two hexadecimal digits"))
 }
 
-/// A page, and what is put there in place of the rest.
+/// A page, and the file to put there instead of the content.
 #[derive(Debug, Clone)]
 struct Bank {
     number: usize,
@@ -72,31 +100,33 @@ impl FromStr for Bank {
             Some((number, file)) => (number, Some(file.into())),
             None => (text, None),
         };
-        let number = number.parse().map_err(|_| "a bank is a number from 0 on".to_owned())?;
+        let number = number
+            .parse()
+            .map_err(|_| format!("invalid bank '{number}': expected a number from 0"))?;
         Ok(Self { number, file })
     }
 }
 
-/// The chip in the socket.
+/// The chip in the ROM socket.
 pub(super) struct Socket {
-    /// Bytes.
+    /// Size in bytes.
     pub(super) size: usize,
-    /// Which chip, if that was said.
+    /// The chip, if it is known.
     pub(super) chip: Option<Chip>,
 }
 
 impl ChipArgs {
-    fn socket(&self, profile: &Profile) -> Result<Socket, Failure> {
-        let said = self.size.map(|kib| kib as usize * 1024);
-        match (self.chip, said) {
+    fn socket(&self, profile: &BoardProfile) -> Result<Socket, CommandError> {
+        let size = self.size.map(|kib| kib as usize * 1024);
+        match (self.chip, size) {
             (Some(chip), Some(size)) if chip.size != size => {
                 let problem = format!(
-                    "--size {} is not that of a {}, which has {} KiB; leave it out",
+                    "--size {} contradicts --chip {}, which has {} KiB; omit --size",
                     size / 1024,
                     chip.name,
                     chip.size / 1024
                 );
-                Err(Failure::new(USAGE, problem))
+                Err(CommandError::new(USAGE, problem))
             }
             (Some(chip), _) => Ok(Socket { size: chip.size, chip: Some(chip) }),
             (None, Some(size)) => Ok(Socket { size, chip: None }),
@@ -108,8 +138,8 @@ impl ChipArgs {
         }
     }
 
-    /// The size of its pages, for a file of a length.
-    fn page(&self, profile: &Profile, socket: &Socket, length: usize) -> usize {
+    /// Returns the size of the pages, for a content of `length` bytes.
+    fn page_size(&self, profile: &BoardProfile, socket: &Socket, length: usize) -> usize {
         let whole = profile.banks.is_some() // reset chooses the first page, registers the others
             || length == socket.size && self.bank.is_empty();
         match self.page {
@@ -119,114 +149,128 @@ impl ChipArgs {
         }
     }
 
-    /// Returns what the chip is to hold where nothing else is said.
-    fn content(&self, profile: &Profile) -> Result<Content, Failure> {
+    /// Returns the content of the pages that no --bank overrides.
+    fn content(&self, profile: &BoardProfile) -> Result<ChipContent, CommandError> {
         if let Some(file) = &self.file {
-            return from_file(file, self.fill);
+            return read_content(file, self.fill);
         }
         let monitor = build(profile, ProgramKind::Monitor)?;
         let name = format!("the monitor, build {:08X}", monitor.build);
-        Ok(Content { name, bytes: from_zero(&monitor.program.image, self.fill) })
+        Ok(ChipContent { name, bytes: bytes_from_zero(&monitor.program.image, self.fill) })
     }
 
-    fn lay_out(&self, socket: &Socket, page: usize, content: &Content) -> Result<Layout, Failure> {
-        let mut layout = Layout::new(socket.size, page, self.fill)?;
+    fn lay_out(
+        &self,
+        socket: &Socket,
+        page: usize,
+        content: &ChipContent,
+    ) -> Result<ChipLayout, CommandError> {
+        let mut layout = ChipLayout::new(socket.size, page, self.fill)?;
         for bank in &self.bank {
             match &bank.file {
-                Some(file) => layout.put(bank.number, &from_file(file, self.fill)?)?,
-                None => layout.put(bank.number, content)?,
+                Some(file) => layout.place(bank.number, &read_content(file, self.fill)?)?,
+                None => layout.place(bank.number, content)?,
             }
         }
         if self.bank.iter().all(|bank| bank.file.is_some()) {
-            layout.put_elsewhere(content)?;
+            layout.fill_free_banks(content)?;
         }
         Ok(layout)
     }
 }
 
-pub(super) fn write(args: &ChipArgs, profile: &Profile, output: &Path, format: Format) -> Outcome {
+pub(super) fn write(
+    args: &ChipArgs,
+    profile: &BoardProfile,
+    output: &Path,
+    format: Format,
+) -> CommandResult {
     let socket = args.socket(profile)?;
     let plan = args.burn.plan(socket.chip)?;
     let content = args.content(profile)?;
     if args.split {
-        return split(args, &plan, &socket, &content, output, format);
+        return write_split(args, &plan, &socket, &content, output, format);
     }
-    let page = args.page(profile, &socket, content.bytes.len());
+    let page = args.page_size(profile, &socket, content.bytes.len());
     let layout = args.lay_out(&socket, page, &content)?;
-    super::write(output, &format.encode(0, layout.bytes()))?;
-    say_what_it_holds(output, &socket, &layout);
-    plan.carry_out(output, layout.bytes())
+    super::write_file(output, &format.encode(0, layout.bytes()))?;
+    print_summary(output, &socket, &layout);
+    plan.execute(output, layout.bytes())
 }
 
-/// One file a chip, for images that take several.
-fn split(
+/// Writes one file per chip, for content that needs several.
+fn write_split(
     args: &ChipArgs,
-    plan: &Plan,
+    plan: &BurnPlan,
     socket: &Socket,
-    content: &Content,
+    content: &ChipContent,
     output: &Path,
     format: Format,
-) -> Outcome {
+) -> CommandResult {
     for (index, part) in content.bytes.chunks(socket.size).enumerate() {
         let name = format!("{}, part {}", content.name, index + 1);
-        let mut layout = Layout::new(socket.size, socket.size, args.fill)?;
-        layout.put(0, &Content { name, bytes: part.to_vec() })?;
-        let output = numbered(output, index + 1);
-        super::write(&output, &format.encode(0, layout.bytes()))?;
-        say_what_it_holds(&output, socket, &layout);
-        plan.carry_out(&output, layout.bytes())?;
+        let mut layout = ChipLayout::new(socket.size, socket.size, args.fill)?;
+        layout.place(0, &ChipContent { name, bytes: part.to_vec() })?;
+        let output = numbered_path(output, index + 1);
+        super::write_file(&output, &format.encode(0, layout.bytes()))?;
+        print_summary(&output, socket, &layout);
+        plan.execute(&output, layout.bytes())?;
     }
     Ok(0)
 }
 
-/// `rom.bin` becomes `rom-1.bin`.
-fn numbered(path: &Path, number: usize) -> PathBuf {
+/// Returns the path with a number, such as `rom-1.bin` for `rom.bin`.
+fn numbered_path(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.shown()));
+    let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.escaped()));
     path.with_file_name(format!("{stem}-{number}{end}"))
 }
 
-fn from_file(file: &Path, fill: u8) -> Result<Content, Failure> {
-    let name = file.shown().to_string();
+fn read_content(file: &Path, fill: u8) -> Result<ChipContent, CommandError> {
+    let name = file.escaped().to_string();
     let bytes = match read_file(file, Some(0))? {
-        Bytes::At(_, bytes) => {
-            check_binary(&name, &bytes)?;
+        ProgramFile::Binary(_, bytes) => {
+            reject_hex_text(&name, &bytes)?;
             bytes
         }
-        Bytes::Image(image, _) => from_zero(&image, fill),
+        ProgramFile::Image(image, _) => bytes_from_zero(&image, fill),
     };
-    Ok(Content { name, bytes })
+    Ok(ChipContent { name, bytes })
 }
 
-/// An image's bytes from address 0 on.
-fn from_zero(image: &Image, fill: u8) -> Vec<u8> {
+/// Returns the bytes of an image from address 0.
+fn bytes_from_zero(image: &Image, fill: u8) -> Vec<u8> {
     let first = image.bounds().map_or(0, |(first, _)| usize::from(first));
     let mut bytes = vec![fill; first];
     bytes.extend(image.flat(fill));
     bytes
 }
 
-fn say_what_it_holds(output: &Path, socket: &Socket, layout: &Layout) {
+fn print_summary(output: &Path, socket: &Socket, layout: &ChipLayout) {
     let chip = socket.chip.map_or_else(String::new, |chip| format!(" for a {}", chip.name));
     let length = layout.bytes().len();
     let used = layout.used();
-    cli_support::tell!(
-        "{}: {length} bytes{chip}, {} of them filling",
-        output.shown(),
+    cli_support::eprint_message!(
+        "{}: {length} bytes{chip}, {} of them fill",
+        output.escaped(),
         length - used
     );
     let owners = layout.owners();
     let what = |owner: &Option<String>| owner.clone().unwrap_or_else(|| "blank".to_owned());
     match owners {
-        [only] => cli_support::tell!("  {}", what(only)),
+        [only] => cli_support::eprint_message!("  {}", what(only)),
         [first, rest @ ..] if rest.iter().all(|owner| owner == first) => {
             let count = owners.len();
             let name = what(first);
-            cli_support::tell!("  {name}, in all {count} banks: the jumpers may stand anywhere");
+            cli_support::eprint_message!("  {name}, in all {count} banks, for any jumper setting");
         }
         _ => {
             for (bank, owner) in owners.iter().enumerate() {
-                cli_support::tell!("  bank {bank} ({}): {}", layout.jumpers(bank), what(owner));
+                cli_support::eprint_message!(
+                    "  bank {bank} ({}): {}",
+                    layout.jumpers(bank),
+                    what(owner)
+                );
             }
         }
     }

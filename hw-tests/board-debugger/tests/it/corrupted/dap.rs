@@ -2,13 +2,13 @@
 
 use std::io::Cursor;
 
-use board_debugger::dap::{LaunchArguments, Launched, serve};
-use seeded_fuzz::{Seeds, each};
+use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
+use seeded_fuzz::{Corpus, fuzz};
 use serde_json::Value;
 
 use crate::corrupted::debugger;
 
-/// Requests of sessions, a line each.
+/// Requests of sessions, one per line.
 const SESSIONS: &[&[u8]] = &[
     br#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"z80","linesStartAt1":true}}
 {"seq":2,"command":"launch","arguments":{"program":"x.asm","stopOnEntry":true}}
@@ -67,12 +67,12 @@ const WORDS: &[&[u8]] = &[
 ];
 const TIMES: u64 = 100;
 
-fn launch(_arguments: &LaunchArguments) -> Launched {
-    Launched { debugger: debugger(), message: None, runs: false, has_console: true }
+fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
+    LaunchedSession { debugger: debugger(), message: None, runs: false, has_console: true }
 }
 
-/// Plays a session: every message in its output is whole, and of each that is a response the
-/// number.
+/// Runs a session. Checks that each message in its output is complete, and returns the sequence
+/// numbers of the responses.
 fn played(input: Vec<u8>) -> (Vec<i64>, Option<String>) {
     let mut output = Vec::new();
     let error = serve(Cursor::new(input), &mut output, &|arguments, _| Ok(launch(arguments)))
@@ -104,7 +104,7 @@ fn session(lines: &[u8]) -> Vec<u8> {
 
 #[test]
 fn any_requests_are_answered_until_one_is_no_message() {
-    each(&Seeds { inputs: SESSIONS, words: WORDS }, TIMES, |lines| {
+    fuzz(&Corpus { seeds: SESSIONS, tokens: WORDS }, TIMES, |lines| {
         played(session(lines));
     });
 }
@@ -113,7 +113,7 @@ fn any_requests_are_answered_until_one_is_no_message() {
 fn any_bytes_end_the_session_with_a_message() {
     let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
     let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
-    each(&Seeds { inputs: &inputs, words: WORDS }, TIMES, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
         played(bytes.to_vec());
     });
 }
@@ -131,6 +131,6 @@ fn whole_sessions_are_answered_request_by_request() {
 fn a_message_that_is_too_long_is_named_with_its_length() {
     let input = b"Content-Length: 2000000\r\n\r\n".to_vec();
     let (_, error) = played(input);
-    let expected = "a message has 2000000 bytes, and 1048576 are the most that is read";
+    let expected = "message too long: 2000000 bytes, maximum 1048576";
     assert_eq!(error.as_deref(), Some(expected));
 }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Read, Write};
 
-use board_debugger::gdb::{Client, Stream, serve};
-use seeded_fuzz::{Seeds, each};
+use board_debugger::gdb::{GdbClient, GdbStream, serve};
+use seeded_fuzz::{Corpus, fuzz};
 
 use crate::corrupted::debugger;
 
-/// Packets of sessions, a line each.
+/// Packets of sessions, one per line.
 const SESSIONS: &[&[u8]] = &[
     b"qSupported:multiprocess+;swbreak+\nHg0\n?\ng\np5\nP4=00ff\nm8000,40\nM9000,4:01020304\nqC\n",
     b"Z0,8000,1\nZ2,8010,2\nZ3,8010,1\nZ4,8000,ffff\nc\ns\nbs\nbc\nz0,8000,1\nz2,8010,2\nD\n",
@@ -37,13 +37,13 @@ const WORDS: &[&[u8]] = &[
     b"\nc\n",
     b"\nbc\n",
 ];
-const SEEDS: Seeds<'_> = Seeds { inputs: SESSIONS, words: WORDS };
+const SEEDS: Corpus<'_> = Corpus { seeds: SESSIONS, tokens: WORDS };
 const TIMES: u64 = 100;
 
-/// A line on which all that is sent has been written before.
+/// A stream whose input is fixed from the start.
 struct Script {
     input: io::Cursor<Vec<u8>>,
-    said: Vec<u8>,
+    output: Vec<u8>,
 }
 
 impl Read for Script {
@@ -54,7 +54,7 @@ impl Read for Script {
 
 impl Write for Script {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.said.write(bytes)
+        self.output.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -62,24 +62,24 @@ impl Write for Script {
     }
 }
 
-impl Stream for Script {
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl GdbStream for Script {
+    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.input.read(buffer)
     }
 }
 
-/// Plays a session; the answers in it.
+/// Runs a session and returns the replies.
 fn played(input: Vec<u8>) -> Vec<String> {
-    let mut script = Script { input: io::Cursor::new(input), said: Vec::new() };
-    serve(&mut debugger(), &mut Client::new(&mut script)).expect("the line does not fail");
-    answers(&script.said)
+    let mut script = Script { input: io::Cursor::new(input), output: Vec::new() };
+    serve(&mut debugger(), &mut GdbClient::new(&mut script)).expect("the line does not fail");
+    decode_packets(&script.output)
 }
 
-/// The packets of an output, in which each has its check and nothing is between them but
-/// acknowledgements.
-fn answers(said: &[u8]) -> Vec<String> {
+/// Parses the packets of an output. Checks that each has a valid checksum, and that only
+/// acknowledgements are between them.
+fn decode_packets(output: &[u8]) -> Vec<String> {
     let mut all = Vec::new();
-    let mut rest = said;
+    let mut rest = output;
     while let Some(at) = rest.iter().position(|byte| *byte == b'$') {
         assert!(rest[..at].iter().all(|byte| b"+-".contains(byte)), "{rest:?}");
         let end = at + rest[at..].iter().position(|byte| *byte == b'#').expect("it ends");
@@ -97,7 +97,7 @@ fn packed(body: &[u8]) -> Vec<u8> {
     [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
 }
 
-/// A session of packets with the right checks, whatever is in them.
+/// Encodes a session of packets with valid checksums and arbitrary content.
 fn session(lines: &[u8]) -> Vec<u8> {
     let bodies = lines.split(|byte| *byte == b'\n');
     let no_end = |body: &&[u8]| !body.contains(&b'#');
@@ -106,7 +106,7 @@ fn session(lines: &[u8]) -> Vec<u8> {
 
 #[test]
 fn any_packets_are_answered() {
-    each(&SEEDS, TIMES, |lines| {
+    fuzz(&SEEDS, TIMES, |lines| {
         played(session(lines));
     });
 }
@@ -115,7 +115,7 @@ fn any_packets_are_answered() {
 fn any_bytes_are_passed_over() {
     let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
     let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
-    each(&Seeds { inputs: &inputs, words: WORDS }, TIMES, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
         played(bytes.to_vec());
     });
 }
@@ -123,19 +123,19 @@ fn any_bytes_are_passed_over() {
 #[test]
 fn a_packet_that_is_too_long_is_refused_with_words_and_the_next_one_answered() {
     let long = packed(&[b'M'; 0x1001]);
-    let answers = played([long, packed(b"?")].concat());
-    assert_eq!(answers, ["E.a packet has 4097 bytes, and 4096 are the most that is read", "S05"]);
+    let packets = played([long, packed(b"?")].concat());
+    assert_eq!(packets, ["E.packet too long: 4097 bytes, maximum 4096", "S05"]);
 }
 
-/// A client that has the board run and then sends acknowledgements, which ask for nothing.
+/// A client that resumes the board and then sends only acknowledgements.
 struct Flood {
     sent: usize,
-    said: Vec<u8>,
-    /// The bytes that it had sent when it heard that the board had stopped.
+    output: Vec<u8>,
+    /// The bytes that it had sent when it received the stop reply.
     sent_before_stop: usize,
 }
 
-/// Bytes until it hangs up.
+/// The bytes to send before it disconnects.
 const FLOOD: usize = 1 << 20;
 
 impl Read for Flood {
@@ -154,7 +154,7 @@ impl Write for Flood {
         if bytes.starts_with(b"$S02") {
             self.sent_before_stop = self.sent;
         }
-        self.said.write(bytes)
+        self.output.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -162,16 +162,16 @@ impl Write for Flood {
     }
 }
 
-impl Stream for Flood {
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl GdbStream for Flood {
+    fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.read(buffer)
     }
 }
 
 #[test]
 fn a_client_that_sends_without_end_stops_the_board() {
-    let mut flood = Flood { sent: 0, said: Vec::new(), sent_before_stop: FLOOD };
-    serve(&mut debugger(), &mut Client::new(&mut flood)).expect("the line does not fail");
-    assert_eq!(answers(&flood.said), ["S02"]);
+    let mut flood = Flood { sent: 0, output: Vec::new(), sent_before_stop: FLOOD };
+    serve(&mut debugger(), &mut GdbClient::new(&mut flood)).expect("the line does not fail");
+    assert_eq!(decode_packets(&flood.output), ["S02"]);
     assert!(flood.sent_before_stop < FLOOD / 8, "{} bytes", flood.sent_before_stop);
 }

@@ -2,12 +2,12 @@
 //! flash, on the simulated rc2014-zed.
 
 use board_simulator::board_spec;
-use board_simulator::{BoardSpec, ChipKind, SECTOR, Sst39sf, SstModel};
+use board_simulator::{BoardSpec, ChipKind, SECTOR_BYTES, Sst39sf, SstModel};
 use crc::{CRC_32_ISO_HDLC, Crc};
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
-use firmware::profile::Profile;
-use firmware_wire::slot;
+use firmware::profile::BoardProfile;
+use firmware_wire::flash_program;
 use firmware_wire::{
     ChipIdentity, ErrorCode, FlashReply, FlashRequest, MAX_BLOCK, Reply, Request, Role, kind,
 };
@@ -16,11 +16,11 @@ use crate::protocol::board::Board;
 
 const ZED: &str = "rc2014-zed";
 const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-/// T-states in which the monitor waits for the host before it starts a program, and more.
+/// More T-states than the monitor waits for the host before it starts a program.
 const GRACE: u64 = 20_000_000;
 
-fn profile() -> Profile {
-    Profile::named(ZED).expect("it ships")
+fn profile() -> BoardProfile {
+    BoardProfile::named(ZED).expect("it ships")
 }
 
 fn image(kind: ProgramKind) -> BuiltImage {
@@ -38,14 +38,14 @@ impl Board {
     }
 
     fn flash(&mut self, request: FlashRequest) -> FlashReply {
-        match self.ask(&Request::Flash(request)) {
+        match self.request(&Request::Flash(request)) {
             Reply::Flash(reply) => reply,
             other => panic!("{other:?}"),
         }
     }
 
     fn refuses(&mut self, request: FlashRequest) -> (ErrorCode, u16) {
-        match self.ask(&Request::Flash(request)) {
+        match self.request(&Request::Flash(request)) {
             Reply::Error(error) => (error.code, error.detail),
             other => panic!("{other:?}"),
         }
@@ -56,7 +56,7 @@ impl Board {
     }
 
     fn role(&mut self) -> Role {
-        match self.ask(&Request::Identify) {
+        match self.request(&Request::Identify) {
             Reply::Identity(identity) => identity.role,
             other => panic!("{other:?}"),
         }
@@ -68,24 +68,24 @@ fn program(address: u32, data: &[u8]) -> FlashRequest {
 }
 
 #[test]
-fn the_chip_tells_its_identity_and_size() {
+fn the_chip_reports_its_identity_and_size() {
     for (model, device, sectors) in
         [(SstModel::Sf010a, 0xB5, 32), (SstModel::Sf020a, 0xB6, 64), (SstModel::Sf040, 0xB7, 128)]
     {
         let spec = board_spec(&profile());
         let mut board = Board::of(BoardSpec { chip: ChipKind::Sst(model), ..spec });
-        let expected = ChipIdentity { manufacturer: 0xBF, device, sectors, kept: 1 };
+        let expected = ChipIdentity { manufacturer: 0xBF, device, sectors, protected_sectors: 1 };
         assert_eq!(board.flash(FlashRequest::Chip), FlashReply::Chip(expected));
     }
 }
 
 #[test]
-fn a_chip_that_does_not_listen_is_refused() {
+fn a_chip_that_does_not_respond_to_commands_is_rejected() {
     let protected = BoardSpec { writable: false, ..board_spec(&profile()) };
     let eprom = BoardSpec { chip: ChipKind::Eprom, ..board_spec(&profile()) };
     for spec in [protected, eprom] {
         let mut board = Board::of(spec);
-        // What it says is the monitor's first two bytes: DI, JMP.
+        // It returns the monitor's first two bytes: DI, JMP.
         assert_eq!(board.refuses(FlashRequest::Chip), (ErrorCode::Chip, 0xC3F3));
         assert_eq!(board.refuses(FlashRequest::Erase { sector: 5 }), (ErrorCode::Chip, 0xC3F3));
         assert_eq!(board.refuses(program(0x5000, &[1])), (ErrorCode::Chip, 0xC3F3));
@@ -142,7 +142,7 @@ fn a_sector_is_erased_alone() {
         }
         let request = FlashRequest::Erase { sector: sector as u16 };
         assert_eq!(board.flash(request), FlashReply::Erased(sector as u16));
-        let cells = &board.chip().cells()[first as usize..][..SECTOR];
+        let cells = &board.chip().cells()[first as usize..][..SECTOR_BYTES];
         assert!(cells.iter().all(|cell| *cell == 0xFF), "sector {sector}");
         assert_eq!(board.chip().wear()[sector as usize], 1);
     }
@@ -165,12 +165,12 @@ fn programming_again_changes_nothing_and_raising_a_bit_is_refused() {
 #[test]
 fn the_boot_sector_is_neither_erased_nor_programmed() {
     let mut board = Board::new();
-    let before = board.chip().cells()[..SECTOR].to_vec();
+    let before = board.chip().cells()[..SECTOR_BYTES].to_vec();
     assert_eq!(board.refuses(FlashRequest::Erase { sector: 0 }), (ErrorCode::Protected, 0));
     for address in [0, 0xFFF] {
         assert_eq!(board.refuses(program(address, &[0])), (ErrorCode::Protected, 0));
     }
-    assert_eq!(board.chip().cells()[..SECTOR], before);
+    assert_eq!(board.chip().cells()[..SECTOR_BYTES], before);
     assert_eq!(board.chip().wear()[0], 0);
 }
 
@@ -193,7 +193,7 @@ fn addresses_outside_the_chip_and_across_borders_are_refused() {
     assert_eq!(board.refuses(read(0x3FFF, 2)), (Address, 0x3FFF));
     assert_eq!(board.refuses(read(0x1000, 0)), (BadArgument, 3));
     assert_eq!(board.refuses(read(0x1000, 237)), (BadArgument, 3));
-    let Reply::Error(error) = board.send(kind::PROGRAM, vec![0, 0x10, 0]) else { panic!() };
+    let Reply::Error(error) = board.send_frame(kind::PROGRAM, vec![0, 0x10, 0]) else { panic!() };
     assert_eq!((error.code, error.detail), (BadLength, 3));
     let spec = BoardSpec { chip: ChipKind::Sst(SstModel::Sf010a), ..board_spec(&profile()) };
     let mut small = Board::of(spec);
@@ -204,7 +204,7 @@ fn addresses_outside_the_chip_and_across_borders_are_refused() {
 #[test]
 fn ram_is_where_it_was_after_every_request() {
     let mut board = Board::new();
-    board.ask(&Request::Write { address: 0x8000, data: vec![1, 2, 3] });
+    board.request(&Request::Write { address: 0x8000, data: vec![1, 2, 3] });
     for request in [
         FlashRequest::Chip,
         FlashRequest::Erase { sector: 9 },
@@ -215,20 +215,20 @@ fn ram_is_where_it_was_after_every_request() {
         FlashRequest::Erase { sector: 0 },
         FlashRequest::Crc { address: 0x3FFF, length: 2 },
     ] {
-        board.ask(&Request::Flash(request.clone()));
-        let there = board.ask(&Request::Read { address: 0x8000, count: 3 });
+        board.request(&Request::Flash(request.clone()));
+        let there = board.request(&Request::Read { address: 0x8000, count: 3 });
         let expected = Reply::Memory { address: 0x8000, data: vec![1, 2, 3] };
         assert_eq!(there, expected, "{request:?}");
     }
 }
 
-/// A monitor that can be told from ours, and does the same.
+/// A monitor with another name and the same function.
 fn other_monitor() -> Vec<u8> {
     let monitor = image(ProgramKind::Monitor);
     let mut bytes = monitor.bytes.clone();
     let name = usize::from(monitor.program.symbol("NAME").expect("it has one"));
     bytes[name..name + 6].copy_from_slice(b"Other!");
-    bytes.resize(SECTOR, 0xFF);
+    bytes.resize(SECTOR_BYTES, 0xFF);
     bytes
 }
 
@@ -238,16 +238,16 @@ fn the_boot_sector_is_replaced_by_what_waits_in_ram() {
     let next = other_monitor();
     for (index, data) in next.chunks(MAX_BLOCK).enumerate() {
         let address = 0x8000 + (index * MAX_BLOCK) as u16;
-        board.ask(&Request::Write { address, data: data.to_vec() });
+        board.request(&Request::Write { address, data: data.to_vec() });
     }
     let crc = CRC32.checksum(&next);
     let refused = (ErrorCode::Verify, 0);
     assert_eq!(board.refuses(FlashRequest::Boot { crc: crc ^ 1 }), refused);
     assert_eq!(board.chip().wear()[0], 0);
     assert_eq!(board.flash(FlashRequest::Boot { crc }), FlashReply::Booting);
-    let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+    let Reply::Identity(identity) = board.request(&Request::Identify) else { panic!() };
     assert_eq!(identity.name, "Other! board monitor 1");
-    assert_eq!(board.chip().cells()[..SECTOR], next);
+    assert_eq!(board.chip().cells()[..SECTOR_BYTES], next);
     assert_eq!((board.chip().wear()[0], board.chip().unerased()), (1, 0));
 }
 
@@ -256,30 +256,31 @@ fn with_application(autostart: bool, spoil: Option<usize>) -> Board {
     let spec = board_spec(&profile());
     let mut chip = spec.programmed(&image(ProgramKind::Monitor).bytes);
     let app = image(ProgramKind::FlashApplication);
-    let header = slot::header(&app.bytes, app.address, autostart).expect("it fits");
+    let header =
+        flash_program::program_header(&app.bytes, app.address, autostart).expect("it fits");
     let mut content = [&header[..], &app.bytes].concat();
     if let Some(at) = spoil {
         content[at] ^= 0x10;
     }
-    chip.load(slot::ADDRESS.into(), &content);
+    chip.load(flash_program::HEADER_ADDRESS.into(), &content);
     Board::power_up(spec, chip)
 }
 
 #[test]
-fn a_whole_program_that_asks_for_it_is_started() {
+fn a_valid_program_with_autostart_is_started() {
     let mut board = with_application(true, None);
     assert_eq!(board.role(), Role::Application);
-    assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
-    assert_eq!(board.role(), Role::Monitor, "whoever asks for RESET wants the monitor");
+    assert_eq!(board.request(&Request::Reset), Reply::Resetting);
+    assert_eq!(board.role(), Role::Monitor, "RESET leads to the monitor");
     board.0.reset();
     board.0.run_for(GRACE);
     assert_eq!(board.role(), Role::Application);
 }
 
 #[test]
-fn a_program_that_does_not_ask_for_it_or_is_damaged_is_not_started() {
+fn a_program_without_autostart_or_with_a_wrong_crc_is_not_started() {
     assert_eq!(with_application(false, None).role(), Role::Monitor);
-    let last = image(ProgramKind::FlashApplication).bytes.len() + slot::HEADER - 1;
+    let last = image(ProgramKind::FlashApplication).bytes.len() + flash_program::HEADER_BYTES - 1;
     for corrupted in [0, 3, 4, 6, 8, 12, 15, 16, 1000, last] {
         assert_eq!(with_application(true, Some(corrupted)).role(), Role::Monitor, "{corrupted}");
     }
@@ -290,11 +291,11 @@ fn the_host_stops_the_start_by_a_byte() {
     for byte in [0x00, b'\r', b'x'] {
         let mut board = with_application(true, None);
         board.0.reset();
-        board.0.run_for(1_000_000); // banner and announcement are under way
+        board.0.run_for(1_000_000); // banner and announcement are being sent
         board.0.line_mut().to_board.push_back(byte);
         board.0.run_for(GRACE);
-        let said = String::from_utf8_lossy(&board.0.line_mut().from_board).into_owned();
-        assert!(said.contains("any key stops it"), "{said}");
+        let output = String::from_utf8_lossy(&board.0.line_mut().from_board).into_owned();
+        assert!(output.contains("any key stops it"), "{output}");
         assert_eq!(board.role(), Role::Monitor, "{byte:02X}");
     }
 }

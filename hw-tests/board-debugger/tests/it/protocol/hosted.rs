@@ -1,10 +1,10 @@
-//! The application beside a monitor of another make: a ROM of the test's own starts it, and is what
-//! RESET goes back to, with processor and serial chip as it had them.
+//! The application with a stock monitor: a ROM of this test starts it, and RESET returns to that
+//! ROM with processor and serial chip in their previous state.
 
 use board_simulator::{BoardModel, QueueLine, board_spec};
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
-use firmware::profile::{Profile, UartKind};
+use firmware::profile::{BoardProfile, UartKind};
 use firmware_wire::{Reply, Request, Role};
 use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
@@ -18,11 +18,11 @@ use crate::protocol::requests::BOARDS;
 const FOUND: u16 = 0xFB00;
 const STARTS: u16 = 0xFB02;
 const MARK: u8 = 0xA5;
-/// Address of a program that takes the ROM away from 0000h.
+/// Address of a program that unmaps the ROM from 0000h.
 const AWAY: u16 = 0xF900;
-/// The mark of HBIOS and its version.
+/// The signature of HBIOS and its version.
 const HBIOS: u16 = 0xFE00;
-/// Register I as the ROM has it.
+/// The ROM's value of register I.
 const I: u8 = 0x5A;
 
 /// In mode 1 it sends back each character by which it is interrupted. With `AWAY` it does not stay
@@ -87,7 +87,7 @@ TAIL:   .BYTE 0
 ";
 
 /// The ROM for a board, which starts the application with interrupts on or off.
-fn rom(profile: &Profile, is_on: bool) -> Vec<u8> {
+fn rom(profile: &BoardProfile, is_on: bool) -> Vec<u8> {
     let banks = profile.banks.map_or(0, |banks| banks.port);
     let defines = [
         ("CTRL", profile.uart.control_port.into()),
@@ -113,11 +113,11 @@ fn started(name: &str, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
 
 /// The same with an application that may be for another board.
 fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
-    let profile = Profile::named(name).expect("it ships");
+    let profile = BoardProfile::named(name).expect("it ships");
     let spec = board_spec(&profile);
     let chip = spec.programmed(&rom(&profile, is_on));
     let mut board = Board(BoardModel::with_chip(spec, chip, QueueLine::default()));
-    board.hear(&[]);
+    board.send_bytes(&[]);
     let [low, high] = image.address.to_le_bytes();
     // LD A,20h; OUT (78h),A; LD HL,FE18h (JR $); LD (0000h),HL; JP application
     let away = [0x3E, 0x20, 0xD3, 0x78, 0x21, 0x18, 0xFE, 0x22, 0, 0, 0xC3, low, high];
@@ -128,7 +128,7 @@ fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_aw
     let [low, high] = if is_away { AWAY } else { image.address }.to_le_bytes();
     bus.load(STARTS, &[0, MARK, low, high]);
     board.0.reset();
-    board.hear(&[]);
+    board.send_bytes(&[]);
     board
 }
 
@@ -137,16 +137,18 @@ fn reset_gives_the_board_back_with_register_interrupts_and_mode_as_they_were() {
     for name in BOARDS {
         for is_on in [false, true] {
             let mut board = started(name, is_on, [0; 3], false);
-            let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!("{name}") };
+            let Reply::Identity(identity) = board.request(&Request::Identify) else {
+                panic!("{name}")
+            };
             assert_eq!(identity.role, Role::Application);
-            assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
+            assert_eq!(board.request(&Request::Reset), Reply::Resetting);
             let found = board.0.bus().dump(FOUND, 2);
             assert_eq!(found[1], I, "{name}: register I");
             assert_eq!(found[0] & 4 != 0, is_on, "{name}: whether interrupts are on");
             assert_eq!(board.0.bus().dump(STARTS, 1), [2], "{name}: the ROM was started again");
-            // Only a program that is interrupted by what it hears hears it.
-            let said = board.hear(b"Q");
-            assert_eq!(said == b"Q", is_on, "{name}: {said:?}");
+            // Without interrupts the ROM does not receive the character.
+            let output = board.send_bytes(b"Q");
+            assert_eq!(output == b"Q", is_on, "{name}: {output:?}");
         }
     }
 }
@@ -156,7 +158,7 @@ fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_
     for (name, other) in [("rc2014-classic", "rc2014-zed"), ("rc2014-zed", "rc2014-classic")] {
         let image = image(other, ProgramKind::HostedApplication);
         let board = starting(name, &image, true, [0; 3], false);
-        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM goes on");
+        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM continues");
         assert_eq!(board.0.registers().i, I, "{name}");
     }
 }

@@ -3,8 +3,8 @@
 use board_simulator::BoardSpec;
 use board_simulator::board_spec;
 use firmware::ProgramKind;
-use firmware::profile::Profile;
-use firmware_wire::{ErrorCode, Frame, MAX_BLOCK, Reply, Request, Role, kind, memory_check};
+use firmware::profile::BoardProfile;
+use firmware_wire::{ErrorCode, Frame, MAX_BLOCK, Reply, Request, Role, kind, memory_checksum};
 use proptest::prelude::*;
 
 use crate::protocol::board::{Board, image};
@@ -22,7 +22,7 @@ impl Board {
     }
 
     fn start(name: &str, host_obeys_rts: bool) -> Self {
-        let profile = Profile::named(name).expect("it ships");
+        let profile = BoardProfile::named(name).expect("it ships");
         let spec = BoardSpec { host_obeys_rts, ..board_spec(&profile) };
         let chip = spec.programmed(&image(name, ProgramKind::Monitor).bytes);
         Self::power_up(spec, chip)
@@ -33,19 +33,19 @@ impl Board {
         let image = image(name, ProgramKind::Application);
         self.0.bus_mut().load(image.address, &image.bytes);
         let address = image.address;
-        assert_eq!(self.ask(&Request::Run { address }), Reply::Running(address));
+        assert_eq!(self.request(&Request::Run { address }), Reply::Running(address));
         self
     }
 
     fn error(&mut self, kind: u8, payload: &[u8]) -> (ErrorCode, u8, u16) {
-        match self.send(kind, payload.to_vec()) {
+        match self.send_frame(kind, payload.to_vec()) {
             Reply::Error(error) => (error.code, error.request, error.detail),
             other => panic!("{other:?}"),
         }
     }
 
     pub(crate) fn answers(&mut self) {
-        assert!(matches!(self.ask(&Request::Identify), Reply::Identity(_)));
+        assert!(matches!(self.request(&Request::Identify), Reply::Identity(_)));
     }
 }
 
@@ -55,15 +55,15 @@ fn the_monitor_stores_reads_and_checks_memory() {
         let mut board = Board::monitor(name);
         let data: Vec<u8> = (0..MAX_BLOCK as u8).collect();
         let address = 0xEFFF - (MAX_BLOCK as u16 - 1);
-        let written = board.ask(&Request::Write { address, data: data.clone() });
+        let written = board.request(&Request::Write { address, data: data.clone() });
         assert_eq!(written, Reply::Written { address, count: MAX_BLOCK as u8 });
-        let read = board.ask(&Request::Read { address, count: MAX_BLOCK as u8 });
+        let read = board.request(&Request::Read { address, count: MAX_BLOCK as u8 });
         assert_eq!(read, Reply::Memory { address, data: data.clone() });
-        let check = board.ask(&Request::Crc { address, length: MAX_BLOCK as u16 });
-        assert_eq!(check, Reply::Crc(memory_check(&data)));
+        let check = board.request(&Request::Crc { address, length: MAX_BLOCK as u16 });
+        assert_eq!(check, Reply::Crc(memory_checksum(&data)));
         let rom = image(name, ProgramKind::Monitor).bytes;
-        let check = board.ask(&Request::Crc { address: 0x100, length: 600 });
-        assert_eq!(check, Reply::Crc(memory_check(&rom[0x100..][..600])));
+        let check = board.request(&Request::Crc { address: 0x100, length: 600 });
+        assert_eq!(check, Reply::Crc(memory_checksum(&rom[0x100..][..600])));
     }
 }
 
@@ -128,8 +128,11 @@ fn the_application_refuses_sides_and_values_that_are_none() {
             assert_eq!(board.error(kind::TRACE, &payload), (BadArgument, kind::TRACE, offset));
         }
         assert_eq!(board.error(kind::TRACE, &[1; 15]), (BadLength, kind::TRACE, 15));
-        let nobody = Request::Trace { piece: 1, stake: 15, array: [0; 14] };
-        assert_eq!(board.ask(&nobody), Reply::Trace { residue: 0, status: 0, steps: Vec::new() });
+        let no_attackers = Request::Trace { piece: 1, stake: 15, array: [0; 14] };
+        assert_eq!(
+            board.request(&no_attackers),
+            Reply::Trace { residue: 0, status: 0, steps: Vec::new() }
+        );
     }
 }
 
@@ -142,10 +145,10 @@ fn damaged_frames_are_told_and_forgotten() {
         wrong_check[4] ^= 0x40;
         for damaged in [too_long, wrong_check, vec![0, 9, 1, 2, 0], vec![0, 1, 0]] {
             for mut board in [Board::monitor(name), Board::application(name)] {
-                let told = board.replies(&damaged);
-                let is_told = matches!(told.as_slice(),
-                    [(0, Reply::Error(error))] if error.code == ErrorCode::Damaged && error.request == 0);
-                assert!(is_told, "{damaged:02X?}: {told:?}");
+                let replies = board.replies(&damaged);
+                let is_reported = matches!(replies.as_slice(),
+                    [(0, Reply::Error(error))] if error.code == ErrorCode::CorruptedFrame && error.request == 0);
+                assert!(is_reported, "{damaged:02X?}: {replies:?}");
                 board.answers();
             }
         }
@@ -156,12 +159,12 @@ fn damaged_frames_are_told_and_forgotten() {
 fn a_carriage_return_brings_the_banner_and_reset_the_monitor() {
     for name in BOARDS {
         let mut board = Board::monitor(name);
-        let banner = String::from_utf8_lossy(&board.hear(b"\r")).into_owned();
+        let banner = String::from_utf8_lossy(&board.send_bytes(b"\r")).into_owned();
         assert!(banner.starts_with("\r\nSargon board monitor 1, build "), "{banner:?}");
-        assert_eq!(board.ask(&Request::Reset), Reply::Resetting);
-        assert!(board.hear(&[]).is_empty(), "the banner came with the reply's run");
-        let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
-        assert_eq!((identity.role, identity.loads), (Role::Monitor, (0x8000, 0xEFFF)));
+        assert_eq!(board.request(&Request::Reset), Reply::Resetting);
+        assert!(board.send_bytes(&[]).is_empty(), "the banner came with the reply's run");
+        let Reply::Identity(identity) = board.request(&Request::Identify) else { panic!() };
+        assert_eq!((identity.role, identity.load_range), (Role::Monitor, (0x8000, 0xEFFF)));
     }
 }
 
@@ -182,7 +185,7 @@ fn examined(replies: &[(u8, Reply)]) -> Vec<u8> {
 fn requests_within_the_window_lose_nothing_without_flow_control() {
     for name in BOARDS {
         let mut board = Board::start(name, false).with_application(name);
-        let Reply::Identity(identity) = board.ask(&Request::Identify) else { panic!() };
+        let Reply::Identity(identity) = board.request(&Request::Identify) else { panic!() };
         let fit = (usize::from(identity.window) / crowded_positions(1).len()) as u8;
         // Several rounds, so that the receive ring is met in every state.
         for _ in 0..7 {
@@ -207,9 +210,9 @@ fn what_is_lost_without_flow_control_beyond_the_window_is_told() {
         assert!(done.len() < 60 && done.starts_with(&[1, 2, 3]), "{done:?}");
         // The frame that was cut off ends where the next begins.
         let next = Frame::empty(61, kind::IDENT).encode();
-        let told = |(_, reply): &(u8, Reply)| matches!(reply, Reply::Error(error) if error.code == ErrorCode::Overrun);
-        assert!(board.replies(&next).iter().any(told), "{name}");
-        assert!(matches!(board.ask(&Request::Identify), Reply::Identity(_)));
+        let is_overrun = |(_, reply): &(u8, Reply)| matches!(reply, Reply::Error(error) if error.code == ErrorCode::Overrun);
+        assert!(board.replies(&next).iter().any(is_overrun), "{name}");
+        assert!(matches!(board.request(&Request::Identify), Reply::Identity(_)));
     }
 }
 
@@ -220,7 +223,7 @@ proptest! {
         let both = |name| [Board::monitor(name), Board::application(name)];
         for mut board in BOARDS.into_iter().flat_map(both) {
             // RESET and RUN in the noise would need a right check of 16 bits.
-            board.hear(&noise);
+            board.send_bytes(&noise);
             let request = Frame::empty(3, kind::IDENT).encode();
             let first = board.replies(&request);
             let second = board.replies(&request);

@@ -5,10 +5,10 @@ use board_simulator::board_spec;
 use board_simulator::{
     BoardModel, BoardSpec, ChipKind, MemoryMap, QueueLine, RunStop, SstModel, UartModel,
 };
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 fn spec() -> BoardSpec {
-    let classic = board_spec(&Profile::named("rc2014-classic").expect("it ships"));
+    let classic = board_spec(&BoardProfile::named("rc2014-classic").expect("it ships"));
     BoardSpec {
         uart: UartModel::Sio,
         memory: MemoryMap::Banked,
@@ -57,7 +57,7 @@ fn in_ram(code: &[u8]) -> Vec<u8> {
     [SET_UP_PAGES, &copy, code].concat()
 }
 
-/// Code that programs 42h into 4000h of the chip, then stays where it is: JR $.
+/// Code that programs 42h into 4000h of the chip, then loops: JR $.
 fn programs_a_byte() -> Vec<u8> {
     let cycles = [(0x5555, 0xAA), (0x2AAA, 0x55), (0x5555, 0xA0), (0x4000, 0x42)];
     [&cycles.map(|(address, value)| poke(address, value)).concat()[..], &[0x18, 0xFE]].concat()
@@ -80,8 +80,8 @@ fn a_write_protected_socket_keeps_the_chip_as_it_is() {
 
 #[test]
 fn code_in_the_chip_itself_runs_into_its_status() {
-    // Programming from within: what follows is fetched from a busy chip and is not what was written
-    // there.
+    // Code in the chip that programs it: the following instructions are fetched from a busy chip,
+    // which returns its status.
     let program = [SET_UP_PAGES, &programs_a_byte()].concat();
     let end = program.len() as u16 - 2;
     let mut board = board(spec(), &program);
@@ -93,7 +93,7 @@ fn code_in_the_chip_itself_runs_into_its_status() {
 fn a_chip_outlives_its_board_as_the_power_cut_leaves_it() {
     let mut first = board(spec(), &in_ram(&programs_a_byte()));
     first.run_for(100_000);
-    let chip = first.chip_after_cut();
+    let chip = first.chip_after_power_cut();
     let mut second = BoardModel::with_chip(spec(), chip, QueueLine::default());
     second.run_for(100);
     assert_eq!(second.bus().chip().as_sst().map(|chip| chip.cells()[0x4000]), Some(0x42));
@@ -113,7 +113,7 @@ fn the_reset_button_disables_paging_and_spares_ram() {
 
 #[test]
 fn dtr_resets_where_it_is_wired_and_nowhere_else() {
-    // INC HL; JR back to it: HL tells how long it has run.
+    // INC HL; JR back to it: HL counts how long it has run.
     for (wired, runs) in [(true, false), (false, true)] {
         let spec = BoardSpec { dtr_resets: wired, ..spec() };
         let mut board = board(spec, &[0x23, 0x18, 0xFD]);

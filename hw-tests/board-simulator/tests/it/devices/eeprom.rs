@@ -1,6 +1,6 @@
 //! AT28C256: pages, software data protection, status and times of the data sheet.
 
-use board_simulator::{At28c256, PAGE};
+use board_simulator::{At28c256, PAGE_BYTES};
 
 /// One T-state a microsecond.
 const CLOCK: u64 = 1_000_000;
@@ -32,7 +32,7 @@ fn send(chip: &mut At28c256, cycles: &[(usize, u8)], now: &mut u64) {
 }
 
 fn page(first: usize, value: u8) -> Vec<(usize, u8)> {
-    (first..first + PAGE).map(|address| (address, value)).collect()
+    (first..first + PAGE_BYTES).map(|address| (address, value)).collect()
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn a_page_of_64_bytes_is_written_in_one_cycle() {
     let mut chip = chip();
     let mut now = 0;
     send(&mut chip, &page(0x1240, 0x11), &mut now);
-    assert_eq!(chip.cells(now)[0x1240..0x1280], [0x11; PAGE]);
+    assert_eq!(chip.cells(now)[0x1240..0x1280], [0x11; PAGE_BYTES]);
     assert_eq!((chip.cells(now)[0x123F], chip.cells(now)[0x1280]), (0xFF, 0xFF));
-    assert_eq!(chip.wear(now)[0x1240 / PAGE], 1);
+    assert_eq!(chip.wear(now)[0x1240 / PAGE_BYTES], 1);
 }
 
 #[test]
@@ -133,17 +133,17 @@ fn the_six_byte_command_erases_the_chip() {
 }
 
 #[test]
-fn power_cut_loses_a_load_and_spoils_no_other_page() {
+fn power_cut_loses_a_load_and_leaves_other_pages_intact() {
     let mut chip = chip();
-    chip.load(0, &[0; 2 * PAGE]);
+    chip.load(0, &[0; 2 * PAGE_BYTES]);
     chip.write(0, 0xFF, 0);
     chip.power_cut(PAUSE);
-    assert_eq!(chip.cells(0)[..2 * PAGE], [0; 2 * PAGE]);
+    assert_eq!(chip.cells(0)[..2 * PAGE_BYTES], [0; 2 * PAGE_BYTES]);
     for (address, value) in page(0, 0xFF) {
         chip.write(address, value, 0);
     }
     chip.power_cut(PAUSE + WRITE / 2);
     let cells = chip.cells(0);
-    assert!(cells[..PAGE].iter().any(|cell| *cell != 0 && *cell != 0xFF), "{cells:02X?}");
-    assert_eq!(cells[PAGE..2 * PAGE], [0; PAGE]);
+    assert!(cells[..PAGE_BYTES].iter().any(|cell| *cell != 0 && *cell != 0xFF), "{cells:02X?}");
+    assert_eq!(cells[PAGE_BYTES..2 * PAGE_BYTES], [0; PAGE_BYTES]);
 }

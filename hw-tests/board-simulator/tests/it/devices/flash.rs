@@ -1,6 +1,6 @@
 //! SST39SF010A, 020A and 040: the data sheet's command sequences, status bits and times.
 
-use board_simulator::{SECTOR, Sst39sf, SstModel};
+use board_simulator::{SECTOR_BYTES, Sst39sf, SstModel};
 
 /// One T-state a microsecond, so that times read as in the data sheet.
 const CLOCK: u64 = 1_000_000;
@@ -117,14 +117,15 @@ fn while_busy_bit_7_is_the_complement_and_bit_6_toggles() {
 fn a_sector_is_erased_whole_and_alone_and_its_wear_counted() {
     let mut chip = chip();
     let mut now = 0;
-    for address in [3 * SECTOR - 1, 3 * SECTOR, 4 * SECTOR - 1, 4 * SECTOR] {
+    for address in [3 * SECTOR_BYTES - 1, 3 * SECTOR_BYTES, 4 * SECTOR_BYTES - 1, 4 * SECTOR_BYTES]
+    {
         program(&mut chip, address, 0, &mut now);
     }
-    erase(&mut chip, 3 * SECTOR + 0x123, 0x30, now);
+    erase(&mut chip, 3 * SECTOR_BYTES + 0x123, 0x30, now);
     now += SECTOR_ERASE;
     let read = |address| chip.read(address, now);
-    assert_eq!([read(3 * SECTOR), read(4 * SECTOR - 1)], [0xFF, 0xFF]);
-    assert_eq!([read(3 * SECTOR - 1), read(4 * SECTOR)], [0, 0]);
+    assert_eq!([read(3 * SECTOR_BYTES), read(4 * SECTOR_BYTES - 1)], [0xFF, 0xFF]);
+    assert_eq!([read(3 * SECTOR_BYTES - 1), read(4 * SECTOR_BYTES)], [0, 0]);
     assert_eq!((chip.wear()[2], chip.wear()[3], chip.wear()[4]), (0, 1, 0));
 }
 
@@ -171,12 +172,15 @@ fn power_cut_in_an_erase_leaves_some_bits_of_that_sector_alone_erased() {
     let half = |cut: u64| {
         let mut chip = chip();
         chip.cells_mut().fill(0);
-        erase(&mut chip, SECTOR, 0x30, 0);
+        erase(&mut chip, SECTOR_BYTES, 0x30, 0);
         chip.power_cut(cut);
         assert!(!chip.is_busy(0), "the next power-up finds it at rest");
         let ones = |cells: &[u8]| cells.iter().map(|cell| cell.count_ones()).sum::<u32>();
-        assert_eq!(ones(&chip.cells()[..SECTOR]) + ones(&chip.cells()[2 * SECTOR..]), 0);
-        f64::from(ones(&chip.cells()[SECTOR..2 * SECTOR])) / (8 * SECTOR) as f64
+        assert_eq!(
+            ones(&chip.cells()[..SECTOR_BYTES]) + ones(&chip.cells()[2 * SECTOR_BYTES..]),
+            0
+        );
+        f64::from(ones(&chip.cells()[SECTOR_BYTES..2 * SECTOR_BYTES])) / (8 * SECTOR_BYTES) as f64
     };
     assert!(half(SECTOR_ERASE / 10) < 0.2);
     assert!((0.4..0.6).contains(&half(SECTOR_ERASE / 2)));

@@ -1,4 +1,4 @@
-//! Plays a record to a stand-in.
+//! Replays a record to a monitor emulator.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use board_simulator::monitors::MonitorModel;
 
 use crate::dialogues::record::{Act, Reply, Step, steps};
 
-/// Makes the stand-in as it is at the start of a record.
+/// Creates the emulator in the state at the start of a record.
 pub(crate) type Start<'a> = &'a dyn Fn() -> Box<dyn MonitorModel>;
 
-/// An act whose reply is not compared, and the reason.
+/// A host action whose reply is not compared, and the reason.
 pub(crate) struct Except<'a>(pub(crate) &'a str, #[allow(dead_code)] pub(crate) &'a str);
 
-/// Time passes in steps of this.
+/// Step of simulated time.
 const TICK: Duration = Duration::from_millis(100);
-/// The longest that a reply is waited for: XM calls for 100 s before it gives up.
+/// Maximum wait for a reply, in ticks: XM calls for 100 s before it gives up.
 const LONGEST: u32 = 1300;
-/// The time in which a reply that is not expected would come.
+/// Wait for an unexpected reply, in ticks.
 const SHORT: u32 = 6;
 /// The lines that the emulator of some records adds.
 const EMULATOR: [&str; 3] = ["[LED off]\n[LED on]\n", "\x15\x15\x15\x15", "\0\u{80}Z"];
 
-/// Plays a section of a record, and compares every reply but those that are excepted.
+/// Replays a section of a record, and compares all replies except those of `except`.
 #[track_caller]
 pub(crate) fn play(file: &str, heading: &str, peer: Start, except: &[Except]) {
     play_until(file, heading, "", peer, except);
 }
 
-/// The same up to the act that is written like `end`.
+/// Like [`play`], up to the action with the text `end`.
 #[track_caller]
 pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, except: &[Except]) {
     let steps = steps(file, heading);
@@ -51,7 +51,7 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
             let expected: Vec<_> =
                 step.reply.parts.iter().map(|part| String::from_utf8_lossy(part)).collect();
             problems.push(format!(
-                "step {at}, {:?}:\n  recorded {expected:?}\n  said     {:?}",
+                "step {at}, {:?}:\n  recorded {expected:?}\n  received {:?}",
                 step.text,
                 String::from_utf8_lossy(&said)
             ));
@@ -65,8 +65,8 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
     );
 }
 
-/// Whether the board must have been switched off before this step though the record does not say
-/// so: RomWBW's boot loader answers, where its monitor was at its prompt.
+/// Returns `true` if the board was switched off before this step without an entry in the record:
+/// RomWBW's boot loader replies, although its monitor was at its prompt.
 fn is_after_power_off(before: &Step, step: &Step) -> bool {
     let ends =
         |step: &Step, text: &[u8]| step.reply.parts.last().is_some_and(|part| part.ends_with(text));
@@ -100,7 +100,7 @@ fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
     said
 }
 
-/// Lets a program run to its end, if it has one.
+/// Runs a guest program, if there is one, until it ends or waits.
 fn settle(peer: &mut dyn MonitorModel, said: &mut Vec<u8>) {
     for _ in 0..3 {
         if !peer.idle(Duration::ZERO, said) {
@@ -139,7 +139,7 @@ fn place_program(step: &Step, peer: &mut dyn MonitorModel) {
     }
 }
 
-/// Gives the memory what the record's dumps show of it, before anything is played.
+/// Loads memory with the contents shown by the dumps of the record.
 fn remember(steps: &[Step], peer: &mut dyn MonitorModel) {
     let Some(memory) = peer.memory() else { return };
     for step in steps.iter().rev() {
@@ -163,7 +163,8 @@ fn row(line: &str) -> Option<(u16, Vec<u8>)> {
     (bytes.len() == 16).then_some((address, bytes))
 }
 
-/// Whether what was said is what was recorded, but for the cuts and what the emulator added.
+/// Returns `true` if the output equals the record, except for the cuts and the lines that the
+/// recording emulator added.
 fn matches(said: &[u8], reply: &Reply, is_reset: bool) -> bool {
     let mut parts = reply.parts.clone();
     let mut first = String::from_utf8_lossy(&parts[0]).into_owned();
@@ -178,7 +179,7 @@ fn matches(said: &[u8], reply: &Reply, is_reset: bool) -> bool {
     let tail = &parts[parts.len() - 1];
     match (cut, reply.bytes) {
         (false, _) => said == head.as_slice(),
-        // What was in memory is known of the rows that the record shows whole.
+        // Memory contents are known only from complete rows of the record.
         (true, Some(bytes)) if is_dump(head) => said.len() == bytes && said.starts_with(head),
         (true, None) if is_dump(head) => said.starts_with(head),
         (true, Some(bytes)) => {

@@ -1,39 +1,39 @@
-//! The records' notation: steps of what was sent, and what came back.
+//! Parses the notation of the records: host actions and replies.
 
-/// Characters of the shortest whole row of a dump.
+/// Minimum length of a complete row of a dump.
 const ROW: usize = 70;
 
 /// An action of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// It sent these bytes.
+    /// The host sent these bytes.
     Send(Vec<u8>),
-    /// Somebody pressed the reset button or switched power on.
+    /// The reset button was pressed, or power switched on.
     Reset,
-    /// A board that was just switched on, whose first words are left out.
+    /// A board just switched on, whose banner is not recorded.
     Fresh,
 }
 
-/// The reply that came back.
+/// The reply to an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// The parts between the cuts, in their order; one part if nothing was cut.
+    /// The parts between cuts, in order; one part if nothing was cut.
     pub(crate) parts: Vec<Vec<u8>>,
-    /// The number of bytes in all, where the record says so.
+    /// The total number of bytes, if recorded.
     pub(crate) bytes: Option<usize>,
 }
 
-/// An act and its reply.
+/// An action and its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) act: Act,
-    /// The act as it is written.
+    /// The text of the action in the record.
     pub(crate) text: String,
     pub(crate) remark: String,
     pub(crate) reply: Reply,
 }
 
-/// The steps of a section, whose heading begins with `heading`.
+/// Parses the section whose heading begins with `heading`.
 pub(crate) fn steps(file: &str, heading: &str) -> Vec<Step> {
     let path = format!("{}/tests/data/dialogues/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -77,7 +77,7 @@ pub(crate) fn steps(file: &str, heading: &str) -> Vec<Step> {
     steps
 }
 
-/// A step to which nothing is said.
+/// A step without a reply.
 fn silent(act: Act, text: &str) -> Step {
     let reply = Reply { parts: vec![Vec::new()], bytes: None };
     Step { act, text: text.to_owned(), remark: String::new(), reply }
@@ -89,7 +89,7 @@ fn is_reset(remark: &str) -> bool {
         || remark.starts_with("(no reset button")
 }
 
-/// A remark that stands for carriage returns that were sent one by one without a reply.
+/// Parses a remark for carriage returns that were sent one by one without a reply.
 fn returns(remark: &str) -> Option<usize> {
     let (count, rest) = remark.split_once(" CRs")?;
     (!rest.starts_with(": an answer")).then_some(())?;

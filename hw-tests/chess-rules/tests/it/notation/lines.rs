@@ -1,12 +1,12 @@
 //! Lines beyond the samples: what is carried along, and what is refused where.
 
-use chess_rules::epd::{Entry, Line, read, read_line};
+use chess_rules::epd::{EpdEntry, EpdLine, read, read_line};
 
 const START: &str = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -";
 
-fn entry(rest: &str) -> Entry {
+fn entry(rest: &str) -> EpdEntry {
     match read_line(&format!("{START}{rest}")) {
-        Line::Position(entry) => *entry,
+        EpdLine::Position(entry) => *entry,
         other => panic!("{rest}: {other:?}"),
     }
 }
@@ -69,11 +69,11 @@ fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
     ];
     for (text, column, problem) in cases {
         match read_line(text) {
-            Line::Refused(error) => {
+            EpdLine::Invalid(error) => {
                 assert_eq!((error.column, error.problem.as_str()), (column, problem), "{text}");
             }
-            Line::Nothing => assert_eq!(text, ""),
-            Line::Position(_) => panic!("{text} is read"),
+            EpdLine::Blank => assert_eq!(text, ""),
+            EpdLine::Position(_) => panic!("{text} is read"),
         }
     }
 }
@@ -82,7 +82,7 @@ fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
 fn one_bad_line_costs_no_other() {
     let text = format!("{START} id \"a\";\nrubbish\n{START} id \"b\";");
     let lines = read(&text);
-    assert!(matches!(lines[1], Line::Refused(_)));
-    let Line::Position(last) = &lines[2] else { panic!("a position") };
+    assert!(matches!(lines[1], EpdLine::Invalid(_)));
+    let EpdLine::Position(last) = &lines[2] else { panic!("a position") };
     assert_eq!(last.id().as_deref(), Some("b"));
 }

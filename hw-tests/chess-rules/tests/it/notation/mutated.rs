@@ -1,7 +1,7 @@
-//! Lines that are spoilt at random: each is read or refused, and none ends the program.
+//! Randomly mutated lines: each is parsed or gives an error, without a panic.
 
-use chess_rules::epd::{Line, read};
-use seeded_fuzz::{Seeds, each};
+use chess_rules::epd::{EpdLine, read};
+use seeded_fuzz::{Corpus, fuzz};
 
 const SEED: &[u8] = include_bytes!("../../data/epd-samples.epd");
 /// Texts that are tried; each is the samples with some changes.
@@ -14,17 +14,17 @@ const WORDS: &[&[u8]] =
 fn spoilt_lines_are_read_or_refused_with_a_column_in_them() {
     let mut positions = 0;
     let mut refused = 0;
-    each(&Seeds { inputs: &[SEED], words: WORDS }, TEXTS, |bytes| {
+    fuzz(&Corpus { seeds: &[SEED], tokens: WORDS }, TEXTS, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let longest = text.lines().map(|line| line.chars().count()).max();
         for line in read(&text) {
             match line {
-                Line::Position(_) => positions += 1,
-                Line::Refused(error) => {
+                EpdLine::Position(_) => positions += 1,
+                EpdLine::Invalid(error) => {
                     refused += 1;
                     assert!(error.column.is_none_or(|at| at <= longest.unwrap_or(0) + 1));
                 }
-                Line::Nothing => {}
+                EpdLine::Blank => {}
             }
         }
     });

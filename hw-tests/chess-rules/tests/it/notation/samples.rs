@@ -1,6 +1,6 @@
 //! The forms of EPD and FEN lines that files have, each read as stated beside it.
 
-use chess_rules::epd::{Entry, Line, read};
+use chess_rules::epd::{EpdEntry, EpdLine, read};
 use serde_json::{Map, Value, json};
 
 const EXPECTED: &str = include_str!("../../data/epd-samples.expect.jsonl");
@@ -10,17 +10,17 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// A line in the form of the expectations.
-fn shown(line: &Line) -> Value {
+fn shown(line: &EpdLine) -> Value {
     match line {
-        Line::Nothing => json!({ "kind": "nothing" }),
-        Line::Refused(error) => {
+        EpdLine::Blank => json!({ "kind": "nothing" }),
+        EpdLine::Invalid(error) => {
             json!({ "kind": "refuse", "why": error.problem, "column": error.column })
         }
-        Line::Position(entry) => position(entry),
+        EpdLine::Position(entry) => position(entry),
     }
 }
 
-fn position(entry: &Entry) -> Value {
+fn position(entry: &EpdEntry) -> Value {
     let mut map = Map::new();
     let mut put = |name: &str, value: Value| map.insert(name.to_owned(), value);
     put("kind", "position".into());

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::notation::file::truth;
-use chess_rules::{Illegal, Position};
+use chess_rules::{IllegalReason, Position};
 
 #[test]
 fn the_legal_moves_and_captures_are_exactly_those_of_the_file() {
@@ -31,10 +31,10 @@ fn captures_that_are_not_legal_are_named_with_the_reason() {
     for entry in truth() {
         let position = Position::from_fen(&entry.fen).expect("a FEN");
         let name = |reason| match reason {
-            Illegal::Pin => "pin",
-            Illegal::King => "king",
-            Illegal::Check => "check",
-            Illegal::EnPassant => "ep",
+            IllegalReason::Pin => "pin",
+            IllegalReason::King => "king",
+            IllegalReason::Check => "check",
+            IllegalReason::EnPassant => "ep",
         };
         let illegal = position.illegal_captures().into_iter();
         let illegal: BTreeMap<_, _> =

@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use chess_rules::see::{Definition, LIMIT, Opening, Values, values_of};
+use chess_rules::see::{ExchangeStart, MAX_LEGAL_STATES, PieceValues, SeeDefinition, move_values};
 use chess_rules::{Move, Position};
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -37,11 +37,11 @@ fn each_move(mut check: impl FnMut(&Value, &Position, Move, [i64; 3])) -> usize 
 #[test]
 fn every_move_has_its_value_by_every_definition() {
     let moves = each_move(|entry, position, m, expected| {
-        let found = values_of(position, m, Values::UNITS);
-        let found = Definition::ALL.map(|definition| i64::from(found.by(definition)));
+        let found = move_values(position, m, PieceValues::UNITS);
+        let found = SeeDefinition::ALL.map(|definition| i64::from(found.by(definition)));
         assert_eq!(found, expected, "{} {m}: {position}", entry["id"]);
         // By law as well, not with what stands in for it.
-        assert!(values_of(position, m, Values::UNITS).legal.is_some(), "{}", entry["id"]);
+        assert!(move_values(position, m, PieceValues::UNITS).legal.is_some(), "{}", entry["id"]);
     });
     assert_eq!(moves, 103_751);
 }
@@ -49,14 +49,14 @@ fn every_move_has_its_value_by_every_definition() {
 #[test]
 fn every_form_agrees_on_every_move() {
     let moves = each_move(|entry, position, m, expected| {
-        let opening = Opening::of(position, m, Values::UNITS);
+        let opening = ExchangeStart::after_move(position, m, PieceValues::UNITS);
         for (promotes, expected) in [(false, expected[0] as i32), (true, expected[1] as i32)] {
             let place = format!("{} {m}: {position}", entry["id"]);
             assert_eq!(opening.list(promotes, false).value(), expected, "list, {place}");
-            assert_eq!(opening.by_recursion(promotes), expected, "recursion, {place}");
-            assert_eq!(opening.by_bounds(promotes), expected, "bounds, {place}");
+            assert_eq!(opening.swap_value_by_recursion(promotes), expected, "recursion, {place}");
+            assert_eq!(opening.swap_value_by_bounds(promotes), expected, "bounds, {place}");
             for threshold in -10..=12 {
-                let reached = opening.is_at_least(threshold, promotes);
+                let reached = opening.see_ge(threshold, promotes);
                 assert_eq!(reached, expected >= threshold, "{threshold}, {place}");
             }
             // The wiki's pruning keeps the sign of what it cuts short.
@@ -70,7 +70,7 @@ fn every_form_agrees_on_every_move() {
 #[test]
 fn values_in_hundreds_are_a_hundred_times_those_in_pawns() {
     each_move(|entry, position, m, expected| {
-        let found = values_of(position, m, Values::CLASSIC);
+        let found = move_values(position, m, PieceValues::CLASSIC);
         assert_eq!(i64::from(found.swap), 100 * expected[0], "{} {m}", entry["id"]);
     });
 }
@@ -81,12 +81,20 @@ fn an_exchange_of_more_states_than_the_limit_ends_all_the_same() {
     let fen = "3Q3b/3R2q1/b1nRNb2/1qNQn3/QRRqQRRQ/1bNQb3/b1nRNq2/3Q2b1 w - -";
     let position = Position::from_fen(fen).expect("a FEN");
     let limited = |limit: usize| {
-        let opening = |m| Opening::of(&position, m, Values::UNITS).by_law_within(limit);
+        let opening = |m| {
+            ExchangeStart::after_move(&position, m, PieceValues::UNITS)
+                .legal_minimax_with_limit(limit)
+        };
         position.legal_captures().into_iter().map(opening).collect::<Vec<_>>()
     };
     assert!(limited(2).contains(&None));
-    assert!(limited(2).iter().zip(limited(LIMIT)).all(|(few, all)| few.is_none() || *few == all));
+    assert!(
+        limited(2)
+            .iter()
+            .zip(limited(MAX_LEGAL_STATES))
+            .all(|(few, all)| few.is_none() || *few == all)
+    );
     for m in position.legal_captures() {
-        assert!(values_of(&position, m, Values::UNITS).legal.is_some(), "{m}");
+        assert!(move_values(&position, m, PieceValues::UNITS).legal.is_some(), "{m}");
     }
 }

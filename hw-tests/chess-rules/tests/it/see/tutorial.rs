@@ -1,9 +1,10 @@
 //! The tutorial "Static Exchange Evaluation (SEE)" of the Chess Programming Guide: its numbers, and
-//! the places where it contradicts itself (`docs/EVALUATORS.md`). Its examples give no positions;
+//! the places where it contradicts itself (`CLAIMS.md`). Its examples give no positions;
 //! these are set up from its words.
 
 use chess_rules::see::{
-    Definition, Opening, Values, order_captures, pseudo_legal_gain, pseudo_legal_value,
+    ExchangeStart, PieceValues, SeeDefinition, order_captures, pseudo_legal_gain,
+    pseudo_legal_value,
 };
 use chess_rules::{Color, Position, Square};
 
@@ -16,8 +17,8 @@ fn position(fen: &str) -> Position {
 fn gain(fen: &str, from: Square, to: Square) -> i32 {
     let position = position(fen);
     let m = position.find_move(&format!("{from}{to}")).expect("it is legal");
-    let list = Opening::of(&position, m, Values::TUTORIAL).list(false, false);
-    let forced = pseudo_legal_value(position.pieces(), from, to, Values::TUTORIAL);
+    let list = ExchangeStart::after_move(&position, m, PieceValues::TUTORIAL).list(false, false);
+    let forced = pseudo_legal_value(position.pieces(), from, to, PieceValues::TUTORIAL);
     assert_eq!(forced, Some(list.value()), "{fen}");
     list.value()
 }
@@ -46,7 +47,7 @@ fn losing_capture_is_worth_minus_800_and_not_100() {
     assert_eq!(gain(fen, Square::D1, Square::D5), 100 - 900);
     // Where White need not capture, the same square is worth nothing to it: this is the max 0.
     assert_eq!(
-        pseudo_legal_gain(position(fen).pieces(), Square::D5, Color::White, Values::TUTORIAL),
+        pseudo_legal_gain(position(fen).pieces(), Square::D5, Color::White, PieceValues::TUTORIAL),
         0
     );
 }
@@ -67,8 +68,8 @@ fn the_x_ray_example_stands_on_no_line() {
 #[test]
 fn statistics_count_every_capture_once_and_prune_the_losing_ones() {
     let position = position("4k3/8/2p5/3p4/8/8/1p6/B2QK3 w - -");
-    let ordered = order_captures(&position, Values::TUTORIAL, Definition::Swap);
-    let named = |c: &chess_rules::see::Capture| (position.uci(c.played), c.value.swap);
+    let ordered = order_captures(&position, PieceValues::TUTORIAL, SeeDefinition::Swap);
+    let named = |c: &chess_rules::see::ValuedCapture| (position.uci(c.played), c.value.swap);
     let found: Vec<_> = ordered.captures.iter().map(named).collect();
     assert_eq!(found, [("a1b2".to_owned(), 100)]);
     let dropped: Vec<_> = ordered.dropped.iter().map(named).collect();

@@ -55,7 +55,7 @@ function sideOf(array, black) {
   return { count: parseInt(digits.slice(0, 2), 16), values };
 }
 
-// A board: pieces by square, what is said of squares, and the squares that differ.
+// A board: pieces by square, results of squares, and the squares that differ.
 function boardOf(label, pieces, words, differing) {
   const board = shape("svg", { class: "board", viewBox: "0 0 360 360", role: "img", tabindex: "0", "aria-label": label });
   for (let index = 0; index < 64; index++) {

@@ -1,4 +1,4 @@
-// The list of cases, and what is shown of one once it is opened.
+// The list of cases, and the details of an opened case.
 const page = JSON.parse(document.getElementById("data").textContent);
 const { report } = page;
 const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences, attempts, repeats, took, known, there]) =>
@@ -6,7 +6,7 @@ const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
-// What was said of a square; `right` is what the reference says, where it says otherwise.
+// The result of a square; `right` is the result of the reference if it differs.
 function squareOf([square, piece, array, board, reference, status, t_states, other]) {
   const differs = other !== undefined || reference !== board;
   const right = differs ? { piece, array: other ?? array, residue: reference ?? 0, status } : undefined;

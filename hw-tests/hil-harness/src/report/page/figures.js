@@ -1,4 +1,4 @@
-// The figures above the cases: what came of the run, what ran where, how the line fared, T-states.
+// The figures above the cases: verdicts, board and image, line statistics, T-states.
 const VERDICTS = ["pass", "fail", "timeout", "error", "flaky", "skipped", "not-run"];
 const number = new Intl.NumberFormat("en");
 const plural = (count, noun) => `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;
@@ -31,7 +31,7 @@ function drawHead({ counts, board, run, started, took_ms }, cases) {
   }
 }
 
-// What each of several boards did; the first row has the names of the columns.
+// The table of the boards of a fleet; the first row has the headings.
 function boardsCard([head, ...rows]) {
   const row = (cells, name) => element("tr", {}, ...cells.map((cell, place) => element(place ? name : "th", { class: /^\d+$/.test(cell) ? "number" : "" }, cell)));
   return card("Boards", element("table", { id: "boards" }, element("thead", {}, row(head, "th")), element("tbody", {}, ...rows.map(cells => row(cells, "td")))));
@@ -42,7 +42,7 @@ function drawFigures({ facts, report, boards }, cases) {
   figures.append(verdictCard(report, cases), card("Board and image", list(facts)), lineCard(report));
   if (boards.length) figures.append(wide(boardsCard(boards)));
   const why = report.course?.last_restart;
-  if (why) figures.append(wide(card("Why the board was started again, the last time", element("p", { class: "why" }, why))));
+  if (why) figures.append(wide(card("Why the board was last restarted", element("p", { class: "why" }, why))));
   const histogram = histogramCard(cases);
   if (histogram) figures.append(wide(histogram));
 }
@@ -67,25 +67,25 @@ function verdictCard({ counts, rounds }, cases) {
   const cell = (row, verdict) => element("td", { class: `number ${row[verdict] ? verdict : "zero"}`, "data-count": verdict }, number.format(row[verdict] ?? 0));
   const line = ([tag, row]) => element("tr", {}, element("th", { scope: "row" }, tag), ...["cases", ...shown].map(verdict => cell(row, verdict)));
   const head = ["", "cases", ...shown].map(name => element("th", { scope: "col", class: "number" }, name));
-  const rows = [["all", counts], ...rounds ? [["all rounds", rounds]] : [], ...[...tags].sort()].map(line);
+  const rows = [["all", counts], ...rounds ? [["all iterations", rounds]] : [], ...[...tags].sort()].map(line);
   rows[0].classList.add("all");
   return card("Verdicts", element("table", { id: "counts" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
 }
 
 function lineCard({ link, course }) {
-  if (!link) return card("Line", element("p", {}, "No board was ready: nothing is known of the line."));
-  const causes = { silence: "without answer", damaged_there: "damaged there", overrun: "overrun", missing: "reply missing" };
-  const told = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
-  const repeated = Object.values(link.repeats).reduce((sum, count) => sum + count, 0);
-  const [out, heard] = link.bytes;
+  if (!link) return card("Line", element("p", {}, "No board was ready, so there are no statistics of the line."));
+  const causes = { silence: "timeout", damaged_there: "corrupted at the board", overrun: "overrun", missing: "missing reply" };
+  const shown = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
+  const retries = Object.values(link.repeats).reduce((sum, count) => sum + count, 0);
+  const [sent, received] = link.bytes;
   return card("Line", list([
     ["requests", number.format(link.requests)],
-    ["bytes", `${number.format(out)} out, ${number.format(heard)} in`],
-    ["repeated", number.format(repeated) + (told.length ? `: ${told.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
-    ["damaged here", plural(link.damaged_here, "frame")],
-    ["strays", number.format(link.strays)],
+    ["bytes", `${number.format(sent)} sent, ${number.format(received)} received`],
+    ["retries", number.format(retries) + (shown.length ? `: ${shown.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
+    ["corrupted at the host", plural(link.damaged_here, "frame")],
+    ["unexpected frames", number.format(link.strays)],
     ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
-    ["board lost and found", course?.losses || undefined],
-    ["board started again", course?.restarts || undefined],
+    ["board reconnected", course?.losses || undefined],
+    ["board restarted", course?.restarts || undefined],
   ]));
 }

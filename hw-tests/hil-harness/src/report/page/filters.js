@@ -18,7 +18,7 @@ function apply() {
   remember();
 }
 
-// Puts what is chosen into the page's address, so that the view can be passed on.
+// Stores the selection in the page address, so that the view can be shared.
 function remember() {
   const view = new URLSearchParams();
   if (chosen.size < present().length) view.set("verdict", [...chosen].join(","));
@@ -51,7 +51,7 @@ function makeFilters() {
   document.getElementById("filters").hidden = false;
 }
 
-// What the address asks for; else the troubles, if there are any, and the first of them open.
+// Applies the selection of the page address; by default shows the problems, if any, with the first one open.
 function firstView() {
   const view = new URLSearchParams(location.hash.slice(1));
   const troubles = TROUBLE.filter(verdict => report.counts[verdict]);

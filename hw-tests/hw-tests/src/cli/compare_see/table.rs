@@ -2,21 +2,21 @@
 
 use std::fmt::Write;
 
-use chess_rules::see::{ByDefinition, Definition};
+use chess_rules::see::{SeeDefinition, ValuesByDefinition};
 use serde::Serialize;
 
-use super::Asked;
-use cli_support::output::counted;
+use super::MoveComparison;
+use cli_support::output::pluralize;
 
 /// Counts of the command's values equal to, above and below another.
 #[derive(Default, Clone, Copy, Serialize)]
-pub(super) struct Tally {
+pub(super) struct HigherLower {
     equal: usize,
     higher: usize,
     lower: usize,
 }
 
-impl Tally {
+impl HigherLower {
     fn add(&mut self, theirs: i64, ours: i32) {
         let ours = i64::from(ours);
         self.equal += usize::from(theirs == ours);
@@ -29,27 +29,27 @@ impl Tally {
     }
 }
 
-/// Counts over all moves asked for.
+/// Counts over all evaluated moves.
 #[derive(Default, Serialize)]
-pub(super) struct Counts {
+pub(super) struct ComparisonCounts {
     asked: usize,
     declined: usize,
-    swap: Tally,
-    swap_promo: Tally,
-    legal: Tally,
-    minimax: Tally,
-    sargon: Tally,
+    swap: HigherLower,
+    swap_promo: HigherLower,
+    legal: HigherLower,
+    minimax: HigherLower,
+    sargon: HigherLower,
 }
 
-impl Counts {
+impl ComparisonCounts {
     /// Counts a move; `true` if the command differs from the definition.
-    pub(super) fn add(&mut self, asked: &Asked<'_>, by: Definition) -> bool {
+    pub(super) fn add(&mut self, asked: &MoveComparison<'_>, by: SeeDefinition) -> bool {
         self.asked += 1;
         let Some(theirs) = asked.theirs else {
             self.declined += 1;
             return false;
         };
-        let ByDefinition { swap, swap_promo, legal } = asked.ours;
+        let ValuesByDefinition { swap, swap_promo, legal } = asked.ours;
         self.swap.add(theirs, swap);
         self.swap_promo.add(theirs, swap_promo);
         for (tally, ours) in [
@@ -65,20 +65,20 @@ impl Counts {
     }
 
     /// Returns the number of values that differ from a definition.
-    pub(super) fn differing(&self, by: Definition) -> usize {
+    pub(super) fn differing(&self, by: SeeDefinition) -> usize {
         let tally = match by {
-            Definition::Swap => self.swap,
-            Definition::SwapPromo => self.swap_promo,
-            Definition::Legal => self.legal,
+            SeeDefinition::Swap => self.swap,
+            SeeDefinition::SwapPromo => self.swap_promo,
+            SeeDefinition::Legal => self.legal,
         };
         tally.differing()
     }
 }
 
 /// A move whose value differs.
-pub(super) fn row(asked: &Asked<'_>) -> String {
+pub(super) fn row(asked: &MoveComparison<'_>) -> String {
     let shown = |value: Option<i32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-    let ByDefinition { swap, swap_promo, legal } = asked.ours;
+    let ValuesByDefinition { swap, swap_promo, legal } = asked.ours;
     let theirs = asked.theirs.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let minimax = shown(asked.minimax);
     let sargon = shown(asked.sargon);
@@ -91,12 +91,12 @@ pub(super) fn row(asked: &Asked<'_>) -> String {
 }
 
 /// The table of counts.
-pub(super) fn summary(counts: &Counts) -> String {
+pub(super) fn summary(counts: &ComparisonCounts) -> String {
     let declined = match counts.declined {
         0 => String::new(),
         declined => format!(", {declined} without a value"),
     };
-    let mut text = format!("{}{declined}\n", counted(counts.asked, "move"));
+    let mut text = format!("{}{declined}\n", pluralize(counts.asked, "move"));
     let head = ["the command against", "equal", "higher", "lower"];
     let _ = writeln!(text, "{:<24}{:>8}{:>8}{:>8}", head[0], head[1], head[2], head[3]);
     let rows = [
@@ -106,7 +106,7 @@ pub(super) fn summary(counts: &Counts) -> String {
         ("minimax (Sargon's array)", counts.minimax),
         ("Sargon's residue", counts.sargon),
     ];
-    for (name, Tally { equal, higher, lower }) in rows {
+    for (name, HigherLower { equal, higher, lower }) in rows {
         let _ = writeln!(text, "{name:<24}{equal:>8}{higher:>8}{lower:>8}");
     }
     text

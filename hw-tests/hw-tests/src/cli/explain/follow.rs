@@ -1,40 +1,41 @@
-//! XCHNG on the board, followed from outside while it runs: at each call of NEXTAD the registers of
-//! the article's Table 2, beside what they should be.
+//! Observed calls of NEXTAD by XCHNG on the board: the registers of the article's Table 2 at each
+//! call, beside the expected ones.
 
 use std::fmt::Write;
 
-use hil_harness::answers::{FetchThere, FollowedExchange};
-use sargon_analysis::{Fetch, fetches};
+use hil_harness::responses::{ObservedExchange, ObservedFetch};
+use sargon_analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
 
 use super::show::side;
 
-/// Rows shown: 24 pieces and the calls that find none; more only if XCHNG does not come to an end.
-const ROWS: usize = 40;
+/// Rows shown: enough for 24 pieces and the calls that find none. More occur only if XCHNG does not
+/// return.
+const MAX_ROWS: usize = 40;
 
-/// XCHNG's steps by the article's rule and as they were seen.
-pub(super) struct Followed {
+/// XCHNG's steps as observed, and as expected by the article's rule.
+pub(super) struct ObservedCalls {
     owner: Colour,
-    expected: Vec<Fetch>,
-    seen: FollowedExchange,
+    expected: Vec<PieceFetch>,
+    seen: ObservedExchange,
 }
 
-impl Followed {
-    /// `stake` is what the piece is worth, `array` what XCHNG was given.
+impl ObservedCalls {
+    /// `stake` is the value of the piece, `array` the input of XCHNG.
     pub(super) fn new(
         piece: Piece,
         stake: u8,
         array: &AttackersArray,
-        seen: FollowedExchange,
+        seen: ObservedExchange,
     ) -> Self {
         let [attackers, defenders] =
             [piece.colour.other(), piece.colour].map(|colour| array.in_order(colour));
-        let (expected, _) = fetches(stake, &attackers, &defenders);
+        let (expected, _) = piece_fetches(stake, &attackers, &defenders);
         Self { owner: piece.colour, expected, seen }
     }
 
-    /// Returns the first row in which they differ; `None` if none does, or if XCHNG does not call
-    /// NEXTAD, so that no row was seen.
+    /// Returns the first row that differs. Returns `None` if no row does, or if XCHNG does not call
+    /// NEXTAD, so that nothing was observed.
     pub(super) fn first_difference(&self) -> Option<usize> {
         let seen = &self.seen.fetches;
         let rows = self.expected.len().max(seen.len());
@@ -61,8 +62,8 @@ impl Followed {
     }
 }
 
-/// Whether a call was as expected. The piece that is to capture means nothing before the first one.
-fn agrees(expected: &Fetch, seen: &FetchThere) -> bool {
+/// Returns `true` if a call was as expected. Before the first call there is no attacker to compare.
+fn agrees(expected: &PieceFetch, seen: &ObservedFetch) -> bool {
     expected.stake == seen.stake
         && expected.residue == i16::from(seen.residue)
         && seen.piece == Some(expected.piece)
@@ -79,22 +80,22 @@ fn cells(stake: u8, attacker: Option<u8>, residue: i16, piece: Option<u8>) -> St
     format!("{stake:>6}{attacker:>9}{residue:>8}{piece:>8}")
 }
 
-/// The calls of NEXTAD, expected and seen.
-pub(super) fn text(followed: &Followed) -> String {
+/// Returns the table of calls of NEXTAD, expected and observed.
+pub(super) fn text(followed: &ObservedCalls) -> String {
     if followed.seen.fetches.is_empty() {
-        return "XCHNG does not call NEXTAD: its own steps can't be seen\n".to_owned();
+        return "XCHNG does not call NEXTAD: its steps can't be observed\n".to_owned();
     }
     let title = "XCHNG itself, at each call of NEXTAD";
     let head = format!("{:>6}{:>9}{:>8}{:>8}", "stake", "attacker", "residue", "fetched");
     let mut text = format!("{title:<38}{:^31}  {:^31}", "expected", "board").trim_end().to_owned();
     let _ = writeln!(text, "\n{:<38}{head}  {head}", "");
     let rows = followed.expected.len().max(followed.seen.fetches.len());
-    for index in 0..rows.min(ROWS) {
+    for index in 0..rows.min(MAX_ROWS) {
         let served = if index % 2 == 0 { followed.owner.other() } else { followed.owner };
         let words = format!("fetches {}'s next", side(served));
         let _ = writeln!(text, "{:<2} {words:<35}{}", index + 1, followed.row(index));
     }
-    if let Some(more) = rows.checked_sub(ROWS + 1) {
+    if let Some(more) = rows.checked_sub(MAX_ROWS + 1) {
         let _ = writeln!(text, "... and {} more", more + 1);
     }
     if followed.seen.residue.is_none() {

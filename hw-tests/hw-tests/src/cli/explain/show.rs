@@ -1,16 +1,16 @@
-//! The battle for a square as text: the board, the array as in the article's Table 1, the steps as
-//! in Figure 4.
+//! Text of an explanation: the board, the array as in the article's Table 1, the steps as in
+//! Figure 4.
 
 use std::fmt::Write;
 
 use firmware_wire::{StepRecord, step};
-use sargon_analysis::{kinds, revalued};
-use sargon_reference::{AttackersArray, Colour, Kind, Position, Square};
+use sargon_analysis::{capturer_kinds, with_values};
+use sargon_reference::{AttackersArray, Colour, PieceKind, Position, Square};
 
-use super::{Battle, Findings, follow};
+use super::{ExchangeSteps, Explanation, follow};
 
-pub(super) fn battle(battle: &Battle) -> String {
-    let Battle { square, piece, .. } = battle;
+pub(super) fn explanation(battle: &Explanation) -> String {
+    let Explanation { square, piece, .. } = battle;
     let mut text = picture(&battle.position, *square);
     let owner = side(piece.colour);
     let name = kind(piece.kind);
@@ -21,7 +21,7 @@ pub(super) fn battle(battle: &Battle) -> String {
         let _ = writeln!(text, "pinned pieces on the board: {}", pinned.join(" "));
     }
     text.push('\n');
-    let valued = |word: &Findings| revalued(&word.array, |kind| battle.values.of(kind));
+    let valued = |word: &ExchangeSteps| with_values(&word.array, |kind| battle.values.of(kind));
     text.push_str(&array(&valued(&battle.host), "attackers array"));
     if battle.board.array != battle.host.array {
         text.push_str(&array(&valued(&battle.board), "the board's, which differs"));
@@ -31,11 +31,12 @@ pub(super) fn battle(battle: &Battle) -> String {
     text.push('\n');
     text.push_str(&match &battle.followed {
         Some(followed) => follow::text(followed),
-        None => "XCHNG's own steps are seen on a simulated board only\n".to_owned(),
+        None => "XCHNG's own steps can be observed on a simulated board only\n".to_owned(),
     });
     let residue = battle.host.residue();
     let xchng = battle.xchng;
-    let _ = writeln!(text, "\n{owner} loses {residue} of {worth}; the board's XCHNG says {xchng}");
+    let _ =
+        writeln!(text, "\n{owner} loses {residue} of {worth}; the board's XCHNG returns {xchng}");
     text
 }
 
@@ -55,7 +56,7 @@ fn picture(position: &Position, target: Square) -> String {
     text + "   a  b  c  d  e  f  g  h\n"
 }
 
-/// Bytes 1 to 14; high and low half hold an entry each, the low one comes out first.
+/// Returns a table of bytes 1 to 14. The low half of a byte is the entry that is fetched first.
 fn array(array: &AttackersArray, title: &str) -> String {
     let bytes = array.to_bytes();
     let half = |value: u8| if value == 0 { "-".to_owned() } else { value.to_string() };
@@ -80,16 +81,16 @@ fn array(array: &AttackersArray, title: &str) -> String {
 }
 
 /// The steps of the host, and beside them those of the board.
-fn steps(battle: &Battle) -> String {
+fn steps(battle: &Explanation) -> String {
     let host = &battle.host.steps;
     let board = &battle.board.steps;
     if host.is_empty() && board.is_empty() {
-        return "nobody attacks it\n".to_owned();
+        return "no attackers\n".to_owned();
     }
     let head = format!("{:>6}{:>9}{:>6}{:>8}", "stake", "attacker", "guard", "residue");
     let mut text = format!("{:<39}{:^29}{:^33}", "", "host", "board").trim_end().to_owned();
     let _ = writeln!(text, "\n{:<39}{head}  {head}", "");
-    let takers = takers(battle);
+    let takers = capturing_kinds(battle);
     for index in 0..host.len().max(board.len()) {
         let own = host.get(index);
         let other = board.get(index);
@@ -116,16 +117,16 @@ fn row(step: Option<&StepRecord>) -> String {
 }
 
 /// Returns the piece that would capture in each of the host's steps.
-fn takers(battle: &Battle) -> Vec<Kind> {
+fn capturing_kinds(battle: &Explanation) -> Vec<PieceKind> {
     let owner = battle.piece.colour;
-    let kinds = |colour| kinds(&battle.host.array, colour).into_iter();
-    let mut own = kinds(owner.other());
-    let mut others = kinds(owner);
+    let capturer_kinds = |colour| capturer_kinds(&battle.host.array, colour).into_iter();
+    let mut own = capturer_kinds(owner.other());
+    let mut others = capturer_kinds(owner);
     let (Some(mut taker), mut guard) = (own.next(), others.next()) else { return Vec::new() };
     let mut takers = Vec::new();
     for record in &battle.host.steps {
         takers.push(taker);
-        match record.what & !step::DEFENDERS {
+        match record.action & !step::DEFENDERS {
             step::TAKES => {
                 taker = guard.unwrap_or(taker);
                 std::mem::swap(&mut own, &mut others);
@@ -138,18 +139,18 @@ fn takers(battle: &Battle) -> Vec<Kind> {
 }
 
 /// Describes the side and its action.
-fn action(battle: &Battle, record: &StepRecord, taker: Option<&Kind>) -> String {
-    let by_owner = record.what & step::DEFENDERS != 0;
+fn action(battle: &Explanation, record: &StepRecord, taker: Option<&PieceKind>) -> String {
+    let by_owner = record.action & step::DEFENDERS != 0;
     let owner = battle.piece.colour;
     let who = side(if by_owner { owner } else { owner.other() });
     let taker = taker.map_or("piece", |taker| kind(*taker));
-    let what = match record.what & !step::DEFENDERS {
+    let what = match record.action & !step::DEFENDERS {
         step::TAKES => "takes",
-        step::TAKES_LAST => "takes, nobody answers",
+        step::TAKES_LAST => "takes, no recapture",
         step::NEEDS_HELP => "calls for help",
         step::HAS_NO_HELP => "has no help: stops",
         step::STOPS => "stops: cheaper guard",
-        _ => "does what nobody knows",
+        _ => "does an unknown action",
     };
     format!("{who}'s {taker} {what}")
 }
@@ -161,6 +162,6 @@ pub(super) fn side(colour: Colour) -> &'static str {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: PieceKind) -> &'static str {
     ["pawn", "knight", "bishop", "rook", "queen", "king"][kind as usize]
 }

@@ -2,28 +2,29 @@
 
 use std::fmt::Write;
 
-use chess_rules::see::ByDefinition;
+use chess_rules::see::ValuesByDefinition;
 
-use super::{Detail, Reached, Short};
+use super::{MoveDetail, MoveValue, ThresholdResult};
 
-/// A table of moves.
-pub(super) fn table(id: &str, values: &[Short]) -> String {
+/// Returns a table of moves.
+pub(super) fn table(id: &str, values: &[MoveValue]) -> String {
     let mut text = format!("{id}\n  {:<16}{:>8}{:>12}{:>8}\n", "", "swap", "swap_promo", "legal");
-    for Short { uci, san, value, at_least } in values {
-        let ByDefinition { swap, swap_promo, .. } = value;
+    for MoveValue { uci, san, value, at_least } in values {
+        let ValuesByDefinition { swap, swap_promo, .. } = value;
         let legal = legal(value);
-        let note = at_least.map_or_else(String::new, |reached| format!("  {}", answer(reached)));
+        let note =
+            at_least.map_or_else(String::new, |reached| format!("  {}", threshold_text(reached)));
         let _ = writeln!(text, "  {uci:<6}{san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");
     }
     text
 }
 
-fn legal(value: &ByDefinition) -> String {
+fn legal(value: &ValuesByDefinition) -> String {
     value.legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string())
 }
 
-/// The answer to a threshold; two words where the definitions differ.
-fn answer(reached: Reached) -> &'static str {
+/// Returns whether a threshold is reached, by both definitions where they differ.
+fn threshold_text(reached: ThresholdResult) -> &'static str {
     match (reached.swap, reached.swap_promo) {
         (true, true) => "yes",
         (false, false) => "no",
@@ -32,14 +33,14 @@ fn answer(reached: Reached) -> &'static str {
     }
 }
 
-impl Detail {
-    /// The list of gains as the wiki prints it, then the value in every form.
+impl MoveDetail {
+    /// Returns the list of gains as the wiki prints it, then the value in every form.
     pub(super) fn text(&self, threshold: Option<i32>) -> String {
         let mut text = String::new();
         for (depth, gain) in self.gains.iter().enumerate() {
             let _ = match self.folded.get(depth) {
                 Some(folded) => writeln!(text, "gain[{depth}] = {gain:>6}   folded {folded:>6}"),
-                None => writeln!(text, "gain[{depth}] = {gain:>6}   nobody takes again"),
+                None => writeln!(text, "gain[{depth}] = {gain:>6}   no recapture"),
             };
         }
         let mut line = |name: &str, value: String| {
@@ -49,14 +50,14 @@ impl Detail {
         let san = &self.short.san;
         line(&format!("{san}, by the swap list"), value.swap.to_string());
         line("the same, recursively", self.recursive.to_string());
-        line("the same, by bounds without a list", self.by_bounds.to_string());
-        let pruned = format!("with pruning, {} gains looked at", self.pruned_gains.len());
+        line("the same, by bounds without a list", self.swap_value_by_bounds.to_string());
+        let pruned = format!("with pruning, {} gains evaluated", self.pruned_gains.len());
         line(&pruned, self.pruned_value.to_string());
         line("with pawns that promote (swap_promo)", value.swap_promo.to_string());
         line("by legal captures in the best order (legal)", legal(value));
         line("the square, if its attackers may decline", self.pseudo_legal_gain.to_string());
         if let (Some(threshold), Some(reached)) = (threshold, self.short.at_least) {
-            line(&format!("at least {threshold}"), answer(reached).to_owned());
+            line(&format!("at least {threshold}"), threshold_text(reached).to_owned());
         }
         text
     }

@@ -2,34 +2,34 @@
 
 use std::fmt::Write;
 
-use chess_rules::epd::Suite;
-use chess_rules::see::{ByDefinition, Definition, Values, values_of};
-use cli_support::exit::{Failure, Outcome, WRONG};
+use chess_rules::epd::SuiteMove;
+use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
+use cli_support::exit::{CommandError, CommandResult, FAILED};
 use serde::Serialize;
 
-use super::{SwapArgs, USUAL};
-use cli_support::output::{counted, json_line, print};
-use sargon_corpus::args::{Named, Positions};
+use super::{DEFAULT_VALUES, SwapArgs};
+use cli_support::output::{json_line, pluralize, print};
+use sargon_corpus::args::{NamedPosition, PositionList};
 
-/// Whether some line asks for the value of a move.
-pub(super) fn is_suite(positions: &Positions) -> bool {
+/// Returns `true` if a line states the value of a move.
+pub(super) fn is_suite(positions: &PositionList) -> bool {
     positions.all().any(|named| named.entry.suite.is_some())
 }
 
 /// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
-struct Found {
+struct SuiteLine {
     uci: String,
     san: String,
     #[serde(flatten)]
-    value: ByDefinition,
+    value: ValuesByDefinition,
     /// The definitions by which the move has the value that the line states.
-    agrees: Vec<Definition>,
+    agrees: Vec<SeeDefinition>,
 }
 
 /// Counts over a suite.
 #[derive(Default, Serialize)]
-struct Counts {
+struct SuiteCounts {
     lines: usize,
     stated: usize,
     swap: usize,
@@ -39,15 +39,15 @@ struct Counts {
 }
 
 /// Evaluates the move of each line and compares it with the value that the line states.
-pub(super) fn judge(args: &SwapArgs, positions: &Positions) -> Outcome {
+pub(super) fn judge(args: &SwapArgs, positions: &PositionList) -> CommandResult {
     let (name, values) = match args.values {
         Some(values) => ("the given values", values),
-        None => fitting(positions),
+        None => best_values(positions),
     };
-    let mut counts = Counts::default();
-    positions.each(args.json, |named| {
+    let mut counts = SuiteCounts::default();
+    positions.for_each(args.json, |named| {
         let Some(suite) = &named.entry.suite else { return Ok(()) };
-        let found = Found::of(named, suite, values);
+        let found = SuiteLine::of(named, suite, values);
         let is_right = counts.add(suite, &found.agrees, args.by);
         if args.json {
             print(&named.json(&found)?)
@@ -55,11 +55,11 @@ pub(super) fn judge(args: &SwapArgs, positions: &Positions) -> Outcome {
             print(&row(named, suite, &found, is_right))
         }
     })?;
-    let Counts { stated, differ, .. } = counts;
+    let SuiteCounts { stated, differ, .. } = counts;
     if args.json {
         #[derive(Serialize)]
         struct Total {
-            counts: Counts,
+            counts: SuiteCounts,
         }
         print(&json_line(&Total { counts })?)?;
     } else {
@@ -67,54 +67,59 @@ pub(super) fn judge(args: &SwapArgs, positions: &Positions) -> Outcome {
     }
     match differ {
         0 => Ok(0),
-        _ => Err(Failure::new(WRONG, format!("{differ} of {stated} stated values differ"))),
+        _ => Err(CommandError::new(FAILED, format!("{differ} of {stated} stated values differ"))),
     }
 }
 
-impl Found {
-    fn of(named: &Named, suite: &Suite, values: Values) -> Self {
+impl SuiteLine {
+    fn of(named: &NamedPosition, suite: &SuiteMove, values: PieceValues) -> Self {
         let position = &named.entry.position;
-        let value = values_of(position, suite.played, values);
-        let agrees = |definition: &Definition| suite.value == Some(value.by(*definition));
+        let value = move_values(position, suite.played, values);
+        let agrees = |definition: &SeeDefinition| suite.value == Some(value.by(*definition));
         Self {
             uci: position.uci(suite.played),
             san: position.san(suite.played),
             value,
-            agrees: Definition::ALL.into_iter().filter(agrees).collect(),
+            agrees: SeeDefinition::ALL.into_iter().filter(agrees).collect(),
         }
     }
 }
 
-impl Counts {
+impl SuiteCounts {
     /// Counts a line; `false` if its value differs.
-    fn add(&mut self, suite: &Suite, agrees: &[Definition], by: Option<Definition>) -> bool {
+    fn add(
+        &mut self,
+        suite: &SuiteMove,
+        agrees: &[SeeDefinition],
+        by: Option<SeeDefinition>,
+    ) -> bool {
         self.lines += 1;
         if suite.value.is_none() {
             return true;
         }
         self.stated += 1;
-        self.swap += usize::from(agrees.contains(&Definition::Swap));
-        self.swap_promo += usize::from(agrees.contains(&Definition::SwapPromo));
-        self.legal += usize::from(agrees.contains(&Definition::Legal));
+        self.swap += usize::from(agrees.contains(&SeeDefinition::Swap));
+        self.swap_promo += usize::from(agrees.contains(&SeeDefinition::SwapPromo));
+        self.legal += usize::from(agrees.contains(&SeeDefinition::Legal));
         let is_right = by.map_or(!agrees.is_empty(), |by| agrees.contains(&by));
         self.differ += usize::from(!is_right);
         is_right
     }
 }
 
-/// The named values by which most lines are right: suites are in pawns or in centipawns, and
-/// don't say which.
-fn fitting(positions: &Positions) -> (&'static str, Values) {
-    let right = |values: Values| {
-        let agrees = |named: &&Named| {
+/// Returns the named values with which most lines agree. Suites are in pawns or in centipawns,
+/// without a mark.
+fn best_values(positions: &PositionList) -> (&'static str, PieceValues) {
+    let right = |values: PieceValues| {
+        let agrees = |named: &&NamedPosition| {
             let suite = named.entry.suite.as_ref();
-            suite.is_some_and(|suite| !Found::of(named, suite, values).agrees.is_empty())
+            suite.is_some_and(|suite| !SuiteLine::of(named, suite, values).agrees.is_empty())
         };
         positions.all().filter(agrees).count()
     };
-    let mut best = ("wiki", USUAL);
-    let mut most = right(USUAL);
-    for (name, values) in Values::NAMED {
+    let mut best = ("wiki", DEFAULT_VALUES);
+    let mut most = right(DEFAULT_VALUES);
+    for (name, values) in PieceValues::NAMED {
         let count = right(values);
         if count > most {
             most = count;
@@ -124,8 +129,8 @@ fn fitting(positions: &Positions) -> (&'static str, Values) {
     best
 }
 
-fn row(named: &Named, suite: &Suite, found: &Found, is_right: bool) -> String {
-    let ByDefinition { swap, swap_promo, legal } = found.value;
+fn row(named: &NamedPosition, suite: &SuiteMove, found: &SuiteLine, is_right: bool) -> String {
+    let ValuesByDefinition { swap, swap_promo, legal } = found.value;
     let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
     let stated = suite.value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let mark = if is_right { "" } else { "  differs" };
@@ -137,9 +142,9 @@ fn row(named: &Named, suite: &Suite, found: &Found, is_right: bool) -> String {
     )
 }
 
-fn summary(counts: &Counts, values: &str) -> String {
-    let Counts { lines, stated, swap, swap_promo, legal, differ } = *counts;
-    let mut text = format!("{}, {stated} with a value; {values}\n", counted(lines, "suite line"));
+fn summary(counts: &SuiteCounts, values: &str) -> String {
+    let SuiteCounts { lines, stated, swap, swap_promo, legal, differ } = *counts;
+    let mut text = format!("{}, {stated} with a value; {values}\n", pluralize(lines, "suite line"));
     for (name, count) in
         [("swap", swap), ("swap_promo", swap_promo), ("legal", legal), ("differ", differ)]
     {

@@ -1,10 +1,11 @@
-//! The pictures of docs/EVALUATOR.md: drawn from what the reference says of their positions, so
-//! they can't be wrong. `BLESS=1` draws them anew.
+//! The pictures of docs/EVALUATOR.md: drawn from the reference's results for their positions, so
+//! they can't be wrong. `BLESS=1` redraws them.
 
 use std::fmt::Write;
 
 use sargon_reference::{
-    AttackersArray, Colour, Direction, Kind, Piece, Position, Square, Verdict, examine, parse_fen,
+    AttackersArray, Colour, Direction, Piece, PieceKind, Position, Square, SquareResult, evaluate,
+    parse_fen,
 };
 
 use crate::book::docs;
@@ -43,14 +44,14 @@ const PIECES: &str = include_str!("../../../../../docs/pictures/pieces.txt");
 /// Returns the outline of a piece around the middle of its square, as the data of an SVG path.
 ///
 /// Drawn for this project, so that no font decides how a picture looks.
-fn outline(kind: Kind) -> &'static str {
+fn outline(kind: PieceKind) -> &'static str {
     let name = match kind {
-        Kind::Pawn => "pawn",
-        Kind::Knight => "knight",
-        Kind::Bishop => "bishop",
-        Kind::Rook => "rook",
-        Kind::Queen => "queen",
-        Kind::King => "king",
+        PieceKind::Pawn => "pawn",
+        PieceKind::Knight => "knight",
+        PieceKind::Bishop => "bishop",
+        PieceKind::Rook => "rook",
+        PieceKind::Queen => "queen",
+        PieceKind::King => "king",
     };
     let mut lines = PIECES.lines().filter_map(|line| line.split_once(' '));
     lines.find(|(piece, _)| *piece == name).expect("the file has every piece").1
@@ -62,14 +63,14 @@ fn hands(position: &Position, target: Square) -> Vec<(Square, Piece)> {
     let reaches = |piece: Piece, direction: Direction, near: bool| {
         let diagonal = Direction::DIAGONAL.contains(&direction);
         match piece.kind {
-            Kind::Queen => true,
-            Kind::Bishop => diagonal,
-            Kind::Rook => !diagonal,
-            Kind::King => near,
-            Kind::Pawn => {
+            PieceKind::Queen => true,
+            PieceKind::Bishop => diagonal,
+            PieceKind::Rook => !diagonal,
+            PieceKind::King => near,
+            PieceKind::Pawn => {
                 near && diagonal && (direction.ranks > 0) == (piece.colour == Colour::Black)
             }
-            Kind::Knight => false,
+            PieceKind::Knight => false,
         }
     };
     let mut found = Vec::new();
@@ -88,13 +89,13 @@ fn hands(position: &Position, target: Square) -> Vec<(Square, Piece)> {
     }
     for leap in Direction::LEAPS {
         let piece = target.step(leap).and_then(|square| Some((square, position.on(square)?)));
-        found.extend(piece.filter(|(_, piece)| piece.kind == Kind::Knight));
+        found.extend(piece.filter(|(_, piece)| piece.kind == PieceKind::Knight));
     }
     found
 }
 
 fn board(position: &Position, target: Square) -> String {
-    let (pins, _) = examine(position);
+    let (pins, _) = evaluate(position);
     let width = EDGE * 2 + 8 * SIDE;
     let height = 8 * SIDE + EDGE + 8;
     let mut svg = head(width, height);
@@ -194,8 +195,8 @@ fn put(svg: &mut String, line: &str) {
     writeln!(svg, "{line}").expect("a string takes all");
 }
 
-fn verdict(position: &Position, square: Square) -> Verdict {
-    let (_, verdicts) = examine(position);
+fn verdict(position: &Position, square: Square) -> SquareResult {
+    let (_, verdicts) = evaluate(position);
     verdicts.into_iter().find(|verdict| verdict.square == square).expect("it is occupied")
 }
 

@@ -8,7 +8,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, Pace, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use crate::everyday::programs;
 
@@ -27,7 +27,7 @@ pub(crate) struct RunEnd {
 }
 
 impl RunEnd {
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn from_output(output: Output) -> Self {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Self { code: output.status.code(), out: output.stdout, said }
     }
@@ -37,9 +37,9 @@ impl RunEnd {
         String::from_utf8_lossy(&self.out).into_owned()
     }
 
-    /// Asserts the exit code and parts of what was said.
+    /// Asserts the exit code, and that standard error contains `parts`.
     #[track_caller]
-    pub(crate) fn with(self, code: i32, parts: &[&str]) -> Self {
+    pub(crate) fn assert_ends(self, code: i32, parts: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.said, self.text());
         for part in parts {
             assert!(self.said.contains(part), "no '{part}' in: {}", self.said);
@@ -48,19 +48,19 @@ impl RunEnd {
     }
 }
 
-/// Runs the program to its end.
+/// Runs the program until it exits.
 pub(crate) fn rcflash(arguments: &[&str]) -> RunEnd {
     finish(program().args(arguments).spawn().expect("it starts"), b"")
 }
 
-/// Gives a running program its input and waits for its end.
+/// Sends a running program its input and waits until it exits.
 pub(crate) fn finish(mut child: Child, input: &[u8]) -> RunEnd {
     // A program that ends without reading closes the pipe; that is no failure of the test.
     let _ = child.stdin.take().expect("its input").write_all(input);
-    RunEnd::of(child.wait_with_output().expect("it ends"))
+    RunEnd::from_output(child.wait_with_output().expect("it ends"))
 }
 
-/// A simulated board, and the device by which it is reached.
+/// A simulated board and its serial device.
 pub(crate) struct Bench {
     pub(crate) server: BoardServer,
     pub(crate) port: String,
@@ -69,13 +69,13 @@ pub(crate) struct Bench {
 impl Bench {
     /// A board with the monitor in its ROM.
     pub(crate) fn new(board: &str, pace: Pace) -> Self {
-        let profile = Profile::named(board).expect("it ships");
+        let profile = BoardProfile::named(board).expect("it ships");
         let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
         Self::with_rom(profile, &rom.bytes, pace)
     }
 
     /// A board with these bytes in its ROM.
-    pub(crate) fn with_rom(profile: Profile, rom: &[u8], pace: Pace) -> Self {
+    pub(crate) fn with_rom(profile: BoardProfile, rom: &[u8], pace: Pace) -> Self {
         let options = ServerOptions { pace, ..ServerOptions::default() };
         let server = BoardServer::start(board_spec(&profile), rom, options).expect("a terminal");
         let port = server.path().to_string_lossy().into_owned();
@@ -87,7 +87,7 @@ impl Bench {
     }
 }
 
-/// A folder of the test's own.
+/// A temporary folder.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -103,7 +103,7 @@ impl Folder {
         self.path(name).to_string_lossy().into_owned()
     }
 
-    /// A file with this content; its name.
+    /// Writes a file. Returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).expect("a file");
         self.name(name)

@@ -1,21 +1,21 @@
-//! Board profiles: what is said of each was done, and the document says the same.
+//! Board profiles: what each was tested on is true, and agrees with docs/BOARDS.md.
 
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
-use firmware::profile::{Profile, Tried};
+use firmware::profile::{BoardProfile, TestedOn};
 
 use crate::everyday::bench::{RunEnd, rcflash};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/BOARDS.md");
 
-fn profiles() -> impl Iterator<Item = Profile> {
-    Profile::names().map(|name| Profile::named(name).expect("it ships"))
+fn profiles() -> impl Iterator<Item = BoardProfile> {
+    BoardProfile::names().map(|name| BoardProfile::named(name).expect("it ships"))
 }
 
 #[test]
 fn the_list_and_the_document_name_every_board_and_what_it_was_tried_on() {
-    let listed = rcflash(&["boards"]).with(0, &[]).text();
+    let listed = rcflash(&["boards"]).assert_ends(0, &[]).text();
     let mut lines = listed.lines();
     for profile in profiles() {
         for kit in &profile.boards {
@@ -39,11 +39,11 @@ fn the_list_and_the_document_name_every_board_and_what_it_was_tried_on() {
 #[test]
 fn boards_that_were_tried_by_simulation_pass_there() {
     for profile in profiles() {
-        let is_tried = |tried: &Tried| *tried == Tried::Simulation;
+        let is_tried = |tried: &TestedOn| *tried == TestedOn::Simulation;
         if profile.boards.iter().any(|kit| kit.tried.iter().any(is_tried)) {
             let mut run = Command::cargo_bin("hw-tests").expect("it is built");
             run.args(["run", "--filter", "document", "--board", &profile.name]);
-            let ended = RunEnd::of(run.output().expect("it starts")).with(0, &[]);
+            let ended = RunEnd::from_output(run.output().expect("it starts")).assert_ends(0, &[]);
             assert!(ended.text().contains("PASS: "), "{}: {}", profile.name, ended.text());
         }
     }

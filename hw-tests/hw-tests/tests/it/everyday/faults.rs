@@ -15,7 +15,7 @@ use board_simulator::monitors::{
 };
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use rustix::process::{Pid, Signal, kill_process};
 use tdlasm::image::{Image, Run, intel_hex};
 
@@ -24,7 +24,7 @@ use crate::everyday::cable::Cable;
 
 /// Bytes that pass before a cable is pulled: in the middle of sending the program, whoever takes
 /// it.
-const PULLED: usize = 480;
+const BYTES_BEFORE_DISCONNECT: usize = 480;
 /// Load address of the program.
 const PROGRAM: u16 = 0x9000;
 
@@ -56,7 +56,7 @@ fn rows() -> Vec<Row> {
 
 /// A place to try a command.
 #[derive(Default)]
-struct Scene {
+struct FaultScene {
     port: Option<String>,
     /// Standard output goes there.
     out: Option<&'static str>,
@@ -68,7 +68,7 @@ struct Scene {
     _kept: Vec<Box<dyn Any>>,
 }
 
-impl Scene {
+impl FaultScene {
     fn of(server: MonitorServer) -> Self {
         let port = Some(server.path().to_string_lossy().into_owned());
         Self { port, server: Some(server), ..Self::default() }
@@ -97,22 +97,26 @@ fn peer(command: &str) -> Box<dyn MonitorModel> {
 }
 
 /// A board with our monitor, at this speed.
-fn ours(baud: u32) -> Scene {
-    let mut profile = Profile::named("rc2014-classic").expect("it ships");
+fn ours(baud: u32) -> FaultScene {
+    let mut profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     (profile.uart.clock_hz, profile.uart.baud) = (u64::from(baud) * 64, baud);
     let bench = Bench::with_rom(profile, &rom.bytes, Pace::Free);
-    Scene { port: Some(bench.port.clone()), _kept: vec![Box::new(bench)], ..Scene::default() }
+    FaultScene {
+        port: Some(bench.port.clone()),
+        _kept: vec![Box::new(bench)],
+        ..FaultScene::default()
+    }
 }
 
 /// The stand-in that a command is meant for.
-fn theirs(command: &str, options: MonitorOptions) -> Scene {
+fn theirs(command: &str, options: MonitorOptions) -> FaultScene {
     let server = MonitorServer::start(peer(command), options).expect("a pseudo-terminal");
-    Scene::of(server)
+    FaultScene::of(server)
 }
 
 /// The board that a command is meant for.
-fn good(command: &str) -> Scene {
+fn good(command: &str) -> FaultScene {
     if command.contains("--via") {
         theirs(command, MonitorOptions::default())
     } else {
@@ -120,41 +124,46 @@ fn good(command: &str) -> Scene {
     }
 }
 
-fn faulty(command: &str, faults: FaultOptions) -> Scene {
+fn faulty(command: &str, faults: FaultOptions) -> FaultScene {
     theirs(command, MonitorOptions { faults, ..MonitorOptions::default() })
 }
 
-fn other_speed(command: &str) -> Scene {
+fn other_speed(command: &str) -> FaultScene {
     match command.contains("--via") {
         true => theirs(command, MonitorOptions { baud: 9600, ..MonitorOptions::default() }),
         false => ours(57_600),
     }
 }
 
-fn pulled(command: &str) -> Scene {
+fn disconnected(command: &str) -> FaultScene {
     let board = good(command);
-    let cable = Cable::new(Path::new(board.port.as_ref().expect("it has one")), PULLED);
+    let cable =
+        Cable::new(Path::new(board.port.as_ref().expect("it has one")), BYTES_BEFORE_DISCONNECT);
     let port = Some(cable.port());
-    Scene { port, cable: Some(cable), _kept: vec![Box::new(board)], ..Scene::default() }
+    FaultScene { port, cable: Some(cable), _kept: vec![Box::new(board)], ..FaultScene::default() }
 }
 
-fn keeps_nothing(command: &str) -> Scene {
+fn keeps_nothing(command: &str) -> FaultScene {
     let mut peer = peer(command);
     peer.memory().expect("it has some").protect(PROGRAM..=0x9FFF);
     let server = MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal");
-    Scene::of(server)
+    FaultScene::of(server)
 }
 
-fn held(command: &str) -> Scene {
+fn port_in_use(command: &str) -> FaultScene {
     let board = good(command);
     let port = board.port.clone().expect("it has one");
     let first = rcflash_transport::port::Port::open(&port, 115_200).expect("it opens");
-    Scene { _kept: vec![Box::new(first), Box::new(board)], port: Some(port), ..Scene::default() }
+    FaultScene {
+        _kept: vec![Box::new(first), Box::new(board)],
+        port: Some(port),
+        ..FaultScene::default()
+    }
 }
 
 /// Returns what a row's name means.
-fn scene(row: &Row) -> Scene {
-    let named = |port: &str| Scene { port: Some(port.to_owned()), ..Scene::default() };
+fn scene(row: &Row) -> FaultScene {
+    let named = |port: &str| FaultScene { port: Some(port.to_owned()), ..FaultScene::default() };
     match row.what.as_str() {
         "nobody answers" => {
             faulty(&row.command, FaultOptions { silent: true, ..FaultOptions::default() })
@@ -165,13 +174,13 @@ fn scene(row: &Row) -> Scene {
             theirs("--via scm", MonitorOptions::default())
         }
         "another monitor answers" => theirs("--via romwbw", MonitorOptions::default()),
-        "the cable is pulled" => pulled(&row.command),
+        "the cable is pulled" => disconnected(&row.command),
         "the memory keeps nothing" => keeps_nothing(&row.command),
-        "another program has the port" => held(&row.command),
+        "another program has the port" => port_in_use(&row.command),
         "there is no such port" => named("/dev/ttyUSB99"),
         "the port is none" => named("/dev/null"),
         "the disk is full" if row.command.contains('>') => {
-            Scene { out: Some("/dev/full"), ..named("/dev/ttyUSB99") }
+            FaultScene { out: Some("/dev/full"), ..named("/dev/ttyUSB99") }
         }
         _ => good(&row.command),
     }
@@ -216,9 +225,9 @@ fn try_row(row: &Row) -> RunEnd {
     if row.what == "Ctrl-C" {
         scene.interrupt(&child);
     }
-    let ended = RunEnd::of(child.wait_with_output().expect("it ends"));
+    let ended = RunEnd::from_output(child.wait_with_output().expect("it ends"));
     if let Some(cable) = scene.cable {
-        assert_eq!(cable.carried(), PULLED, "it was pulled in the middle");
+        assert_eq!(cable.carried(), BYTES_BEFORE_DISCONNECT, "it was pulled in the middle");
     }
     ended
 }
@@ -233,13 +242,13 @@ fn every_row_of_the_table_is_true() {
             let ended = ended.join().expect("it was tried");
             (row, ended)
         });
-        judged.filter_map(|(row, ended)| judge(row, &ended)).collect::<Vec<_>>()
+        judged.filter_map(|(row, ended)| mismatch(row, &ended)).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns what is not as the row says.
-fn judge(row: &Row, ended: &RunEnd) -> Option<String> {
+/// Returns what differs from the row.
+fn mismatch(row: &Row, ended: &RunEnd) -> Option<String> {
     let mut rest = ended.said.as_str();
     let mut missing = None;
     for part in &row.says {

@@ -1,4 +1,4 @@
-//! Ctrl-C: every command closes its port, says how it leaves the board, and ends with 130.
+//! Ctrl-C: every command closes its port, prints the state of the board, and exits with 130.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
@@ -37,7 +37,7 @@ fn has_open(child: &Child, port: &str) -> bool {
 
 /// Runs a command and presses Ctrl-C: once it has said this, or, if that is nothing, once it has
 /// the port open.
-fn stop(port: &str, arguments: &[&str], once: &str) -> RunEnd {
+fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     let arguments = [arguments, &["--port", port]].concat();
     let mut child = program().args(&arguments).spawn().expect("it starts");
     let mut said = String::new();
@@ -57,7 +57,7 @@ fn stop(port: &str, arguments: &[&str], once: &str) -> RunEnd {
 /// The same, and what must be said then; the port must have been let go.
 #[track_caller]
 fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
-    stop(port, arguments, once).with(130, &["interrupted while ", state]);
+    run_until_interrupted(port, arguments, once).assert_ends(130, &["interrupted while ", state]);
     let next = rcflash(&["probe", "--port", port]);
     assert!(!next.said.contains("taking over"), "{arguments:?}: {}", next.said);
 }
@@ -89,10 +89,11 @@ fn a_broken_off_write_says_how_to_go_on() {
     let to_memory = [&write[..], &["8000"]].concat();
     check(&bench.port, &to_memory, "Sargon board monitor", "the same command goes on");
     let to_flash = [&write[..], &["10000", "--flash", "--force"]].concat();
-    let ended = stop(&bench.port, &to_flash, "SST39SF040").with(130, &["interrupted while "]);
+    let ended = run_until_interrupted(&bench.port, &to_flash, "SST39SF040")
+        .assert_ends(130, &["interrupted while "]);
     let states = ["nothing was changed on the board", "write again, and only the rest is"];
     assert!(states.iter().any(|state| ended.said.contains(state)), "{}", ended.said);
-    rcflash(&[&to_flash[..], &["--port", &bench.port]].concat()).with(0, &["verified"]);
+    rcflash(&[&to_flash[..], &["--port", &bench.port]].concat()).assert_ends(0, &["verified"]);
 }
 
 #[test]
@@ -127,6 +128,6 @@ fn silence_can_be_ended_too() {
         let peer = Box::<Scm>::default();
         let server = MonitorServer::start(peer, options).expect("a pseudo-terminal");
         let port = server.path().to_string_lossy().into_owned();
-        stop(&port, command, "").with(130, &["interrupted while "]);
+        run_until_interrupted(&port, command, "").assert_ends(130, &["interrupted while "]);
     }
 }

@@ -7,13 +7,13 @@ use assert_cmd::cargo::CommandCargoExt;
 
 use crate::everyday::bench::{Bench, RunEnd, finish, program, rcflash};
 
-/// A terminal that has the port open, as what it said shows.
+/// Starts a terminal, and waits until it has opened the port.
 fn terminal(port: &str) -> Child {
     let mut child = program().args(["monitor", "--port", port]).spawn().expect("it starts");
     let mut line = String::new();
     let said = child.stderr.take().expect("its messages");
     BufReader::new(said).read_line(&mut line).expect("its first line");
-    assert!(line.contains("Ctrl-] leaves"), "{line}");
+    assert!(line.contains("Ctrl-] exits"), "{line}");
     child
 }
 
@@ -23,13 +23,14 @@ fn the_second_ends_at_once_and_names_the_first() {
     let first = terminal(&bench.port);
     let holder = format!("`rcflash monitor --port {}` (process {}, for ", bench.port, first.id());
     for command in ["write", "monitor"] {
-        rcflash(&[command, "--port", &bench.port]).with(3, &[&holder, "wait until that ends"]);
+        rcflash(&[command, "--port", &bench.port])
+            .assert_ends(3, &[&holder, "wait until that ends"]);
     }
     let mut harness = Command::cargo_bin("hw-tests").expect("it is built");
     let second = harness.args(["run", "--port", &bench.port]).output();
-    RunEnd::of(second.expect("it starts")).with(3, &[&holder]);
+    RunEnd::from_output(second.expect("it starts")).assert_ends(3, &[&holder]);
     finish(first, b"\x1D");
-    rcflash(&["write", "--port", &bench.port]).with(0, &["verified on the board"]);
+    rcflash(&["write", "--port", &bench.port]).assert_ends(0, &["verified on the board"]);
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn the_lock_of_a_killed_program_is_taken_over_and_its_name_told() {
     first.wait().expect("it ends");
     let left =
         format!("taking over from `rcflash monitor --port {}` (process {}", bench.port, first.id());
-    rcflash(&["write", "--port", &bench.port]).with(0, &[&left, "verified on the board"]);
-    let again = rcflash(&["write", "--port", &bench.port]).with(0, &[]);
+    rcflash(&["write", "--port", &bench.port]).assert_ends(0, &[&left, "verified on the board"]);
+    let again = rcflash(&["write", "--port", &bench.port]).assert_ends(0, &[]);
     assert!(!again.said.contains("taking over"), "it was let go: {}", again.said);
 }

@@ -1,4 +1,4 @@
-//! `rcflash probe`: whoever may be at the other end of the line.
+//! `rcflash probe`: every program that can be on the board.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use board_simulator::monitors::{
 };
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use crate::everyday::bench::{Bench, RunEnd, rcflash};
 
@@ -26,11 +26,11 @@ fn standin(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> (MonitorServ
 fn our_monitor_and_our_application_tell_who_they_are() {
     for board in ["rc2014-classic", "rc2014-zed"] {
         let bench = Bench::new(board, Pace::Free);
-        let found = probe(&bench.port).with(0, &[]);
+        let found = probe(&bench.port).assert_ends(0, &[]);
         assert!(found.text().starts_with("Sargon board monitor 1, build "), "{}", found.text());
         assert!(found.text().ends_with(" at 115200 baud\n"), "{}", found.text());
-        rcflash(&["write", "--board", board, "--port", &bench.port]).with(0, &[]);
-        let found = probe(&bench.port).with(0, &[]);
+        rcflash(&["write", "--board", board, "--port", &bench.port]).assert_ends(0, &[]);
+        let found = probe(&bench.port).assert_ends(0, &[]);
         assert!(found.text().starts_with("Sargon exchange evaluator"), "{}", found.text());
     }
 }
@@ -46,7 +46,7 @@ fn stock_monitors_are_known_by_their_prompts() {
     ];
     for (peer, name, advice) in cases {
         let (_server, port) = standin(peer, MonitorOptions::default());
-        let found = probe(&port).with(0, &[advice]);
+        let found = probe(&port).assert_ends(0, &[advice]);
         assert_eq!(found.text(), format!("{name} at 115200 baud\n"));
     }
 }
@@ -55,14 +55,14 @@ fn stock_monitors_are_known_by_their_prompts() {
 fn a_board_at_another_speed_is_found_and_its_speed_reported() {
     let (_server, port) =
         standin(Box::<Scm>::default(), MonitorOptions { baud: 9600, ..MonitorOptions::default() });
-    let found = probe(&port).with(0, &["not at 115200 baud: use --baud 9600"]);
+    let found = probe(&port).assert_ends(0, &["not at 115200 baud: use --baud 9600"]);
     assert_eq!(found.text(), "Small Computer Monitor 1.3.0 at 9600 baud\n");
     for board in ["rc2014-classic", "rc2014-zed"] {
-        let mut profile = Profile::named(board).expect("it ships");
+        let mut profile = BoardProfile::named(board).expect("it ships");
         let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
         (profile.uart.clock_hz, profile.uart.baud) = (3_686_400, 57_600);
         let bench = Bench::with_rom(profile, &monitor.bytes, Pace::Free);
-        let found = probe(&bench.port).with(0, &["not at 115200 baud: use --baud 57600"]);
+        let found = probe(&bench.port).assert_ends(0, &["not at 115200 baud: use --baud 57600"]);
         assert!(found.text().ends_with(" at 57600 baud\n"), "{}", found.text());
     }
 }
@@ -81,8 +81,8 @@ fn silence_and_noise_are_no_answer() {
     };
     let silent = fault(true, false);
     let noisy = fault(false, true);
-    let others = "at 115200 baud, and nobody known at 57600, 38400, 19200, 9600";
-    let ended = silent.join().expect("it is probed").with(3, &["silence ", others]);
+    let others = "at 115200 baud, no known program at 57600, 38400, 19200, 9600";
+    let ended = silent.join().expect("it is probed").assert_ends(3, &["silence ", others]);
     assert_eq!(ended.text(), "");
-    noisy.join().expect("it is probed").with(3, &["only noise ", others]);
+    noisy.join().expect("it is probed").assert_ends(3, &["only noise ", others]);
 }

@@ -39,8 +39,8 @@ const RUN: [&str; 3] = ["--chip", "28c256", "--run"];
 fn a_chip_is_written_read_back_and_compared() {
     let bench = Bench::new();
     let ended = bench.image("", &RUN);
-    let ended =
-        ended.with(0, &["software data protection", "Verification OK", "read back and compared"]);
+    let ended = ended
+        .assert_ends(0, &["software data protection", "Verification OK", "read back and compared"]);
     assert!(!ended.said.contains(['\x1B', '\r']), "{:?}", ended.said);
     let rom = bench.0.path("rom.bin");
     let chip = bench.0.path("chip");
@@ -57,10 +57,10 @@ fn protection_and_device_are_as_they_are_said() {
     let bench = Bench::new();
     bench
         .image("", &[&RUN[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())
-        .with(0, &[]);
+        .assert_ends(0, &[]);
     let log = bench.log();
     assert!(log.starts_with(&format!("-p X28C256 -w {} -P\n", bench.0.name("rom.bin"))), "{log}");
-    bench.image("", &["--protect"]).with(2, &["28C series"]);
+    bench.image("", &["--protect"]).assert_ends(2, &["28C series"]);
 }
 
 #[test]
@@ -71,36 +71,36 @@ fn each_failure_of_the_programmer_has_its_message_and_code() {
         (
             "mismatch",
             1,
-            ["Verification failed at address 0x0001", "does not hold what was written"],
+            ["Verification failed at address 0x0001", "does not contain what was written"],
         ),
-        ("forgetful", 1, ["differs in 1 bytes", "first at 00007h: 00h in place of"]),
+        ("forgetful", 1, ["1 bytes of the chip differ", "first at 00007h: 00h, expected"]),
         ("blank", 1, ["all of it reads FFh", "protected"]),
         ("short", 1, ["read back 1 bytes of a chip of 32768", "the right one?"]),
-        ("silent", 0, ["did not say that it has verified", "read back and compared"]),
+        ("silent", 0, ["printed no verification result", "read back and compared"]),
     ] {
         let ended = Bench::new().image(mood, &RUN);
         assert_eq!(ended.code, Some(code), "{mood}: {}", ended.said);
-        ended.with(code, &parts);
+        ended.assert_ends(code, &parts);
     }
 }
 
 #[test]
-fn a_programmer_that_hangs_is_ended_at_its_deadline() {
+fn a_hanging_programmer_is_killed_at_its_deadline() {
     let bench = Bench::new();
     let given = [&RUN[..], &["--deadline", "1"]].concat();
-    bench.image("hang", &given).with(3, &["writing: minipro did not end within 1 s"]);
+    bench.image("hang", &given).assert_ends(3, &["writing: minipro did not exit within 1 s"]);
     let pid = std::fs::read_to_string(bench.0.path("chip.pid")).expect("it ran");
-    assert!(!Path::new("/proc").join(pid.trim()).exists(), "it does not go on");
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "it was killed");
 }
 
 #[test]
-fn without_minipro_the_message_tells_how_to_get_it_and_the_file_is_there() {
+fn without_minipro_the_message_names_its_package_and_the_file_is_written() {
     let folder = Folder::new();
     let mut command = program();
     let rom = folder.name("rom.bin");
     let child = command.env("PATH", folder.name("")).args(["image", "--run", "-o", &rom]).spawn();
     finish(child.expect("it starts"), b"")
-        .with(3, &["no program minipro", "apt-get install minipro"]);
+        .assert_ends(3, &["minipro not found", "apt-get install minipro"]);
     assert!(folder.path("rom.bin").exists());
 }
 
@@ -108,30 +108,33 @@ fn without_minipro_the_message_tells_how_to_get_it_and_the_file_is_there() {
 fn the_command_alone_goes_to_standard_output() {
     let folder = Folder::new();
     let rom = folder.name("rom.hex");
-    let ended = rcflash(&["image", "-o", &rom, "--chip", "SST39SF010A"]).with(0, &["131072 bytes"]);
+    let ended =
+        rcflash(&["image", "-o", &rom, "--chip", "SST39SF010A"]).assert_ends(0, &["131072 bytes"]);
     assert_eq!(ended.text(), format!("minipro -p SST39SF010A -w {rom}\n"));
     let text = std::fs::read_to_string(&rom).expect("HEX");
     assert!(text.starts_with(":020000040000FA\n") && text.contains("\n:020000040001F9\n"));
-    let listed = rcflash(&["image", "--list-chips"]).with(0, &[]);
+    let listed = rcflash(&["image", "--list-chips"]).assert_ends(0, &[]);
     assert_eq!(listed.text().lines().count(), 9, "{}", listed.text());
 }
 
 #[test]
-fn banks_hold_what_they_are_given_and_the_jumpers_are_told() {
+fn banks_contain_their_files_and_jumper_settings_are_printed() {
     let folder = Folder::new();
     let basic = folder.file("basic.rom", [0x42; 0x2000]);
     let scm = folder.file("scm.rom", [0x53; 0x4000]);
     let rom = folder.name("rom.bin");
     let given =
         ["image", "-o", &rom, "--bank", &format!("1={basic}"), "--bank", &format!("6={scm}")];
-    rcflash(&given)
-        .with(0, &["bank 1 (A15=0 A14=0 A13=1): ", "bank 7 (A15=1 A14=1 A13=1): ", "scm.rom"]);
+    rcflash(&given).assert_ends(
+        0,
+        &["bank 1 (A15=0 A14=0 A13=1): ", "bank 7 (A15=1 A14=1 A13=1): ", "scm.rom"],
+    );
     let chip = std::fs::read(&rom).expect("the chip");
     assert_eq!(chip[0x2000..0x4000], [0x42; 0x2000]);
     assert_eq!(chip[0xC000..], [0x53; 0x4000]);
     assert_eq!(chip[..0x2000], chip[0xA000..0xC000], "the monitor is in the others");
     rcflash(&["image", &scm, "-o", &rom, "--bank", "4", "--fill", "00"])
-        .with(0, &["bank 0", "blank"]);
+        .assert_ends(0, &["bank 0", "blank"]);
     let chip = std::fs::read(&rom).expect("the chip");
     assert_eq!((chip[0x7FFF], chip[0x8000], chip[0xBFFF], chip[0xC000]), (0, 0x53, 0x53, 0));
 }
@@ -143,9 +146,9 @@ fn an_image_of_several_chips_is_split() {
     let big = folder.file("big.bin", big);
     let rom = folder.name("rom.bin");
     rcflash(&["image", &big, "-o", &rom, "--chip", "27c256"])
-        .with(2, &["16384 too many", "--split"]);
-    let ended =
-        rcflash(&["image", &big, "-o", &rom, "--chip", "27c256", "--split"]).with(0, &["part 2"]);
+        .assert_ends(2, &["16384 too many", "--split"]);
+    let ended = rcflash(&["image", &big, "-o", &rom, "--chip", "27c256", "--split"])
+        .assert_ends(0, &["part 2"]);
     assert_eq!(ended.text().lines().count(), 2, "a command for each");
     let part = |name| std::fs::read(folder.path(name)).expect("a part");
     let first = part("rom-1.bin");
@@ -158,29 +161,29 @@ fn an_image_of_several_chips_is_split() {
 }
 
 #[test]
-fn what_can_not_be_is_refused_and_nothing_written() {
+fn invalid_options_are_rejected_and_nothing_is_written() {
     let folder = Folder::new();
     let (rom, odd, hex) = (folder.name("rom.bin"), folder.name("rom.txt"), folder.name("rom.hex"));
     let empty = folder.file("empty.bin", "");
     let disguised = folder.file("text.bin", ":0100000000FF\n:00000001FF\n");
     let large = folder.file("large.bin", [0; 0x2001]);
     let cases: [(&[&str], &str); 9] = [
-        (&["-o", &odd], "'.txt' does not tell the file's form"),
-        (&["-o", &hex, "--format", "binary"], "named .hex is taken for Intel HEX"),
-        (&["-o", &rom, "--chip", "27c16"], "the chips are 27c64, 27c128"),
+        (&["-o", &odd], "unknown file extension '.txt'"),
+        (&["-o", &hex, "--format", "binary"], "extension .hex means Intel HEX"),
+        (&["-o", &rom, "--chip", "27c16"], "invalid chip '27c16': expected 27c64, 27c128"),
         (&["-o", &rom, "--chip", "27c256", "--size", "64"], "27c256, which has 32 KiB"),
-        (&["-o", &rom, "--page", "3"], "no pages of 3 KiB"),
-        (&["-o", &rom, "--bank", "8"], "no bank 8: the chip has banks 0 to 7"),
-        (&["-o", &rom, "--size", "32", "--run"], "--chip says which chip it is"),
+        (&["-o", &rom, "--page", "3"], "invalid page size 3 KiB"),
+        (&["-o", &rom, "--bank", "8"], "invalid bank 8: the chip has banks 0 to 7"),
+        (&["-o", &rom, "--size", "32", "--run"], "name the chip with --chip"),
         (&["-o", &rom, &empty], "is empty"),
         (&["-o", &rom, &large], "8193 bytes, too many for pages of 8 KiB"),
     ];
     for (arguments, message) in cases {
-        rcflash(&[&["image"], arguments].concat()).with(2, &[message]);
+        rcflash(&[&["image"], arguments].concat()).assert_ends(2, &[message]);
         for name in ["rom.bin", "rom.txt", "rom.hex"] {
             assert!(!folder.path(name).exists(), "{arguments:?}");
         }
     }
-    // Intel HEX is known by its content, whatever its name is.
-    rcflash(&["image", "-o", &rom, &disguised]).with(0, &["65528 of them filling"]);
+    // Intel HEX is detected by its content.
+    rcflash(&["image", "-o", &rom, &disguised]).assert_ends(0, &["65528 of them fill"]);
 }

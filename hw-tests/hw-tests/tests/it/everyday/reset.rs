@@ -8,7 +8,7 @@ use board_simulator::Pace;
 
 use crate::everyday::bench::{Bench, Folder, finish, program, rcflash};
 
-/// A rig file in which the board has this way of being reset.
+/// Writes a rig file with this reset method.
 fn rig(folder: &Folder, port: &str, reset: &str) -> String {
     folder.file("rig.toml", format!("[boards.bench]\nport = \"{port}\"\n{reset}\n"))
 }
@@ -16,12 +16,12 @@ fn rig(folder: &Folder, port: &str, reset: &str) -> String {
 #[test]
 fn a_person_is_asked_to_press_the_button_and_the_monitor_is_waited_for() {
     let bench = Bench::classic();
-    rcflash(&["write", "--port", &bench.port]).with(0, &["running"]);
+    rcflash(&["write", "--port", &bench.port]).assert_ends(0, &["running"]);
     let mut child = program().args(["reset", "--port", &bench.port]).spawn().expect("it starts");
     let mut said = BufReader::new(child.stderr.take().expect("its messages"));
     let mut line = String::new();
     said.read_line(&mut line).expect("its first line");
-    assert_eq!(line, "press the board's reset button; waiting 30 s for that\n");
+    assert_eq!(line, "press the board's reset button; waiting up to 30 s\n");
     bench.server.reset();
     line.clear();
     said.read_to_string(&mut line).expect("the rest");
@@ -34,7 +34,7 @@ fn a_command_of_the_users_resets_the_board() {
     let bench = Bench::new("rc2014-zed", Pace::Free);
     let folder = Folder::new();
     let write = ["write", "--board", "rc2014-zed", "--port", &bench.port, "--flash"];
-    rcflash(&[&write[..], &["--autostart"]].concat()).with(0, &["running"]);
+    rcflash(&[&write[..], &["--autostart"]].concat()).assert_ends(0, &["running"]);
     let pressed = folder.path("pressed");
     let command = format!("reset = \"command\"\nreset_command = \"touch {}\"", pressed.display());
     let rig = rig(&folder, &bench.port, &command);
@@ -46,7 +46,7 @@ fn a_command_of_the_users_resets_the_board() {
         press();
     });
     rcflash(&["reset", "--rig", &rig, "--port", "bench", "--board", "rc2014-zed"])
-        .with(0, &["reset; waiting for the monitor", "Sargon board monitor 1"]);
+        .assert_ends(0, &["reset; waiting for the monitor", "Sargon board monitor 1"]);
     finger.join().expect("it pressed");
 }
 
@@ -56,12 +56,13 @@ fn ways_that_do_not_work_are_said() {
     let folder = Folder::new();
     let try_by = |reset: &str, text: &str| {
         let rig = rig(&folder, &bench.port, reset);
-        rcflash(&["reset", "--rig", &rig, "--port", "bench", "--patience", "1"]).with(3, &[text]);
+        rcflash(&["reset", "--rig", &rig, "--port", "bench", "--patience", "1"])
+            .assert_ends(3, &[text]);
     };
-    try_by("reset = \"none\"", "the rig file says reset = \"none\"");
+    try_by("reset = \"none\"", "the rig file has reset = \"none\"");
     try_by("reset = \"dtr\"", "has no DTR, so the board can't be reset by it");
     try_by("reset = \"command\"\nreset_command = \"exit 7\"", "`exit 7` failed: exit status: 7");
-    let unheard = "nothing was heard from the board's monitor within 1 s after the reset";
+    let unheard = "received nothing from the board's monitor within 1 s after the reset";
     try_by("reset = \"command\"\nreset_command = \"true\"", unheard);
     try_by("reset = \"ask\"", unheard);
 }

@@ -12,10 +12,10 @@ fn a_board_goes_by_its_name_for_both_programs() {
     let folder = Folder::new();
     let rig = folder.file("rig.toml", format!("[boards.bench]\nport = \"{}\"\n", bench.port));
     let named = ["--rig", &rig, "--port", "bench"];
-    rcflash(&[&["write"], &named[..]].concat()).with(0, &["verified on the board"]);
+    rcflash(&[&["write"], &named[..]].concat()).assert_ends(0, &["verified on the board"]);
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let judged = command.args(["run", "--filter", "document"]).args(named).output();
-    RunEnd::of(judged.expect("it starts")).with(0, &["on bench"]);
+    RunEnd::from_output(judged.expect("it starts")).assert_ends(0, &["on bench"]);
 }
 
 #[test]
@@ -29,10 +29,10 @@ fn the_usual_file_and_variables_are_looked_at() {
         command.env("XDG_CONFIG_HOME", folder.path("")).envs(variables.iter().copied());
         finish(command.arg("write").spawn().expect("it starts"), b"")
     };
-    run(&[("RCFLASH_PORT", "bench")]).with(0, &["verified on the board"]);
+    run(&[("RCFLASH_PORT", "bench")]).assert_ends(0, &["verified on the board"]);
     run(&[("RCFLASH_PORT", "bench"), ("RCFLASH_BOARD", "spectrum")])
-        .with(2, &["no board 'spectrum'"]);
-    run(&[]).with(2, &["say which board", "rcflash ports"]);
+        .assert_ends(2, &["no board 'spectrum'"]);
+    run(&[]).assert_ends(2, &["no board given", "rcflash ports"]);
 }
 
 #[test]
@@ -40,15 +40,17 @@ fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
     let folder = Folder::new();
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\nspeed = 9600\n");
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
-        .with(3, &["rig.toml: ", "line 3", "unknown field `speed`"]);
+        .assert_ends(3, &["rig.toml: ", "line 3", "unknown field `speed`"]);
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\n");
-    rcflash(&["write", "--rig", &rig, "--port", "bnech"]).with(2, &["'bnech'", "there are bench"]);
-    rcflash(&["write", "--rig", &rig, "--port", "bench"]).with(3, &["there is no port /dev/none"]);
+    rcflash(&["write", "--rig", &rig, "--port", "bnech"])
+        .assert_ends(2, &["'bnech'", "there are bench"]);
+    rcflash(&["write", "--rig", &rig, "--port", "bench"])
+        .assert_ends(3, &["there is no port /dev/none"]);
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
-        .with(3, &["can't read /nonexistent/rig.toml"]);
+        .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }
 
-/// Returns what a session on the line says of it, under these variables.
+/// Returns the output of a terminal session, run with these environment variables.
 fn opened(rig: &str, variables: &[(&str, &str)], more: &[&str]) -> RunEnd {
     let mut command = program();
     command.envs(variables.iter().copied()).env("RCFLASH_RIG", rig).arg("monitor").args(more);
@@ -67,19 +69,20 @@ fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
     let rig = folder.file("rig.toml", plain + &full + &fast);
     let at = |port: &str, baud| format!("{port} at {baud} baud");
     let plain = ("RCFLASH_PORT", "plain");
-    opened(&rig, &[plain], &[]).with(0, &[&at(&bench.port, 115_200)]);
-    opened(&rig, &[plain], &["--port", &other.port]).with(0, &[&at(&other.port, 115_200)]);
+    opened(&rig, &[plain], &[]).assert_ends(0, &[&at(&bench.port, 115_200)]);
+    opened(&rig, &[plain], &["--port", &other.port]).assert_ends(0, &[&at(&other.port, 115_200)]);
     let fast = ("RCFLASH_PORT", "fast");
-    opened(&rig, &[fast], &[]).with(0, &[&at(&bench.port, 57_600)]);
+    opened(&rig, &[fast], &[]).assert_ends(0, &[&at(&bench.port, 57_600)]);
     let slow = ("RCFLASH_BAUD", "38400");
-    opened(&rig, &[fast, slow], &[]).with(0, &[&at(&bench.port, 38_400)]);
-    opened(&rig, &[fast, slow], &["--baud", "19200"]).with(0, &[&at(&bench.port, 19_200)]);
+    opened(&rig, &[fast, slow], &[]).assert_ends(0, &[&at(&bench.port, 38_400)]);
+    opened(&rig, &[fast, slow], &["--baud", "19200"]).assert_ends(0, &[&at(&bench.port, 19_200)]);
     let full = ("RCFLASH_PORT", "full");
-    opened(&rig, &[full], &[]).with(2, &["no board 'in-file'"]);
+    opened(&rig, &[full], &[]).assert_ends(2, &["no board 'in-file'"]);
     let board = ("RCFLASH_BOARD", "in-environment");
-    opened(&rig, &[full, board], &[]).with(2, &["no board 'in-environment'"]);
-    opened(&rig, &[full, board], &["--board", "given"]).with(2, &["no board 'given'"]);
+    opened(&rig, &[full, board], &[]).assert_ends(2, &["no board 'in-environment'"]);
+    opened(&rig, &[full, board], &["--board", "given"]).assert_ends(2, &["no board 'given'"]);
     let empty = folder.file("empty.toml", "");
-    opened(&rig, &[full], &["--rig", &empty]).with(2, &["no board 'full' in", "empty.toml"]);
-    opened("/nonexistent/rig.toml", &[full], &[]).with(3, &["can't read /nonexistent/rig.toml"]);
+    opened(&rig, &[full], &["--rig", &empty]).assert_ends(2, &["no board 'full' in", "empty.toml"]);
+    opened("/nonexistent/rig.toml", &[full], &[])
+        .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }

@@ -1,20 +1,20 @@
-//! `rcflash monitor` at a real terminal, and without one: keys, log, figures, files, and every way
+//! `rcflash monitor` with and without a terminal: keys, log, hex dump, files, and every way
 //! out.
 
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use board_simulator::{Line, PtyLine};
+use board_simulator::{PtyLine, SerialLine};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::everyday::bench::{Folder, RunEnd, finish, program};
-use crate::everyday::screen::Screen;
+use crate::everyday::screen::TerminalSession;
 
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A board that says and hears what the test wants.
+/// A board whose output the test sends, and whose input it checks.
 struct Board(PtyLine);
 
 impl Board {
@@ -26,7 +26,7 @@ impl Board {
         self.0.path().to_string_lossy().into_owned()
     }
 
-    fn say(&mut self, text: &[u8]) {
+    fn send(&mut self, text: &[u8]) {
         text.iter().for_each(|byte| self.0.transmit(*byte));
         self.0.flush(None);
     }
@@ -34,7 +34,7 @@ impl Board {
     /// Waits for exactly these characters.
     #[track_caller]
     fn expect(&mut self, text: &[u8]) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut heard = Vec::new();
         while heard.len() < text.len() && Instant::now() < deadline {
             match self.0.receive() {
@@ -45,24 +45,24 @@ impl Board {
         assert_eq!(String::from_utf8_lossy(&heard), String::from_utf8_lossy(text));
     }
 
-    fn hears_nothing_more(&mut self) -> bool {
+    fn is_silent(&mut self) -> bool {
         self.0.receive().is_none()
     }
 }
 
 /// `rcflash monitor` at a terminal, ready for keys.
-fn session(board: &Board, more: &[&str]) -> Screen {
-    at(&board.port(), more)
+fn session(board: &Board, more: &[&str]) -> TerminalSession {
+    start_session(&board.port(), more)
 }
 
 /// The same at a port of this name.
-fn at(port: &str, more: &[&str]) -> Screen {
+fn start_session(port: &str, more: &[&str]) -> TerminalSession {
     let mut command = program();
     command.args(["monitor", "--port", port]).args(more);
-    let mut session = Screen::of(command);
-    session.expect("Ctrl-] leaves");
-    let deadline = Instant::now() + PATIENCE;
-    while session.is_cooked() {
+    let mut session = TerminalSession::spawn(command);
+    session.expect("Ctrl-] exits");
+    let deadline = Instant::now() + TIMEOUT;
+    while session.is_in_cooked_mode() {
         assert!(Instant::now() < deadline, "{}", session.seen);
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -71,8 +71,8 @@ fn at(port: &str, more: &[&str]) -> Screen {
 
 /// Waits for the end with this exit code: what was seen.
 #[track_caller]
-fn ended(session: Screen, code: i32) -> String {
-    let (ended, seen) = session.ends();
+fn ended(session: TerminalSession, code: i32) -> String {
+    let (ended, seen) = session.wait_for_exit();
     assert_eq!(ended, Some(code), "{seen}");
     seen
 }
@@ -83,11 +83,11 @@ fn keys_go_to_the_board_and_its_words_to_the_screen() {
     let mut session = session(&board, &[]);
     session.press(b"LIST\r\x03\x04\x1A");
     board.expect(b"LIST\r\x03\x04\x1A");
-    board.say(b"10 PRINT\r\n\x1B[1mOk");
+    board.send(b"10 PRINT\r\n\x1B[1mOk");
     session.expect("10 PRINT\r\n\x1B[1mOk");
     session.press(b"\x1Dnot this");
     ended(session, 0);
-    assert!(board.hears_nothing_more());
+    assert!(board.is_silent());
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_port_that_vanishes_ends_the_session_with_its_name() {
     let session = session(&board, &["--reconnect", "0"]);
     drop(board);
     let seen = ended(session, 3);
-    assert!(seen.contains(&format!("{port}: the port is gone")), "{seen}");
+    assert!(seen.contains(&format!("{port}: port disconnected")), "{seen}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
     let port = folder.name("port");
     let board = Board::new();
     std::os::unix::fs::symlink(board.port(), &port).expect("a link");
-    let mut session = at(&port, &[]);
+    let mut session = start_session(&port, &[]);
     std::fs::remove_file(&port).expect("it is there");
     drop(board);
     session.expect("the port is gone; waiting up to 600 s for it");
@@ -125,7 +125,7 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
     std::os::unix::fs::symlink(board.port(), &port).expect("a link");
     session.expect("the port is back\r\n");
     board.expect(b"LIST");
-    board.say(b"10 PRINT");
+    board.send(b"10 PRINT");
     session.expect("10 PRINT");
     session.press(b"\x1D");
     ended(session, 0);
@@ -139,7 +139,7 @@ fn a_port_that_stays_away_is_left_by_the_usual_key_or_given_up_in_time() {
     let unplugged = |options: &[&str]| {
         let board = Board::new();
         std::os::unix::fs::symlink(board.port(), &port).expect("a link");
-        let session = at(&port, options);
+        let session = start_session(&port, options);
         std::fs::remove_file(&port).expect("it is there");
         session
     };
@@ -162,7 +162,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
     session.expect("file to send");
     session.press(format!("{file}x\x7F\r").as_bytes());
     board.expect(b"10 PRINT\r20 GOTO 10\r");
-    session.expect("prog.bas is sent: 20 characters\r\n");
+    session.expect("prog.bas sent: 20 characters\r\n");
     session.press(b"\x1C/nonexistent/file\rRUN\r");
     session.expect("can't read /nonexistent/file");
     board.expect(b"RUN\r");
@@ -178,10 +178,10 @@ fn a_file_that_is_sent_with_rests_can_be_stopped() {
     let mut session = session(&board, &["--send", &file, "--pace", "5"]);
     board.expect(b"xxx");
     session.press(b"\x1C");
-    session.expect("characters are not sent");
+    session.expect("characters not sent");
     session.press(b"\x1D");
     let seen = ended(session, 0);
-    let left = seen.split("long.txt is stopped: ").nth(1).and_then(|rest| rest.split(' ').next());
+    let left = seen.split("long.txt canceled: ").nth(1).and_then(|rest| rest.split(' ').next());
     let left: usize = left.and_then(|count| count.parse().ok()).expect("a number");
     assert!((1..=4997).contains(&left), "{left}");
 }
@@ -196,7 +196,7 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     board.expect(b"A");
     let sent = format!("> 00000000  41{:45}  A", "");
     session.expect(&sent);
-    board.say(b"0123456789ABCDEF\x00");
+    board.send(b"0123456789ABCDEF\x00");
     let heard = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
     session.expect(heard);
     let rest = format!("< 00000010  00{:45}  .", "");
@@ -217,7 +217,7 @@ fn piped(board: &mut Board, more: &[&str], input: &[u8], act: impl FnOnce(&mut B
     let _ = child.stdin.as_mut().expect("its input").write_all(input);
     drop(child.stdin.take());
     act(board);
-    RunEnd::of(child.wait_with_output().expect("it ends"))
+    RunEnd::from_output(child.wait_with_output().expect("it ends"))
 }
 
 #[test]
@@ -228,9 +228,9 @@ fn a_pipe_is_sent_to_its_end_and_the_answer_waited_for() {
     let input = "HELP\n".repeat(2000);
     let ended = piped(&mut board, &["--log", &log], input.as_bytes(), |board| {
         board.expect("HELP\r".repeat(2000).as_bytes());
-        board.say(b"Small Computer\x1D Monitor\r\n*");
+        board.send(b"Small Computer\x1D Monitor\r\n*");
     });
-    let ended = ended.with(0, &[]);
+    let ended = ended.assert_ends(0, &[]);
     assert_eq!(ended.text(), "Small Computer\x1D Monitor\r\n*");
     let kept = std::fs::read_to_string(log).expect("the log");
     assert!(kept.ends_with("\nSmall Computer\x1D Monitor\r\n*"), "{kept}");
@@ -241,7 +241,7 @@ fn line_ends_are_kept_and_rests_taken_where_that_is_asked_for() {
     let mut board = Board::new();
     let began = Instant::now();
     let more = ["--keep-line-ends", "--pace", "10,50"];
-    piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).with(0, &[]);
+    piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).assert_ends(0, &[]);
     // Four rests after characters and two after lines lie before the last character.
     assert!(began.elapsed() >= Duration::from_millis(4 * 10 + 2 * 50), "{:?}", began.elapsed());
 }
@@ -257,7 +257,7 @@ fn what_can_not_be_opened_is_told_before_anything_is_sent() {
     ] {
         let mut command = program();
         command.args(["monitor", "--port", &port]).args(more);
-        finish(command.spawn().expect("it starts"), b"x").with(code, &[part]);
+        finish(command.spawn().expect("it starts"), b"x").assert_ends(code, &[part]);
     }
-    assert!(board.hears_nothing_more());
+    assert!(board.is_silent());
 }

@@ -6,22 +6,24 @@ use board_simulator::board_spec;
 use board_simulator::{BoardModel, QueueLine, Registers};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
-use firmware_wire::{ErrorCode, ExhaustRequest, Tally};
-use hil_harness::board::Choice;
-use hil_harness::exhaust::{Arrays, CheckEnd, Goal, Space, Totals, check};
-use hil_harness::live::{LiveBoard, Plan};
+use firmware::profile::BoardProfile;
+use firmware_wire::{ErrorCode, ExhaustReply, ExhaustRequest};
+use hil_harness::board::BoardKind;
+use hil_harness::exhaust::{
+    ArraySpace, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
+};
+use hil_harness::live::{BoardConfig, LiveBoard};
 use rcflash_link::LinkError;
 use sargon_reference::Colour;
 
 use crate::exhaust::model;
 
-fn classic() -> Profile {
-    Profile::named("rc2014-classic").expect("it ships")
+fn classic() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
 fn rig() -> LiveBoard {
-    LiveBoard::prepare(&Plan::simulated(classic())).unwrap_or_else(|error| panic!("{error}"))
+    LiveBoard::prepare(&BoardConfig::simulated(classic())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -36,15 +38,19 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
         // to the last.
         for range in [0..4000, 40 * row - 2051..40 * row + 4, 77_777..77_778, end - 3001..end] {
             for owner in [Colour::White, Colour::Black] {
-                let arrays = Arrays::new(space, owner);
-                let goal = Goal { arrays, range: range.clone(), crc: 0 };
-                let (totals, ended) =
-                    check(std::slice::from_mut(&mut rig), &goal, &AtomicBool::new(false), |_| {});
+                let arrays = ArraySpace::new(space, owner);
+                let goal = ExhaustPlan { arrays, range: range.clone(), crc: 0 };
+                let (totals, ended) = check_arrays(
+                    std::slice::from_mut(&mut rig),
+                    &goal,
+                    &AtomicBool::new(false),
+                    |_| {},
+                );
                 assert!(
-                    matches!(ended, CheckEnd::Complete),
+                    matches!(ended, ExhaustEnd::Complete),
                     "{space} {range:?} {owner:?}: {ended:?}"
                 );
-                let Totals { crc, histogram, off_minimax, .. } = totals;
+                let ExhaustTotals { crc, histogram, off_minimax, .. } = totals;
                 let seen = model::Folded { crc, histogram, off_minimax };
                 assert_eq!(seen, model::fold(&sections, range.clone()));
             }
@@ -54,16 +60,20 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
 
 #[test]
 fn several_boards_come_to_what_one_comes_to() {
-    let arrays = Arrays::new(Space::Core, Colour::Black);
-    let goal = Goal { arrays, range: 0..20_000, crc: 0 };
-    let right = Plan { board: Choice::Direct { rom: None }, ..Plan::simulated(classic()) };
-    let wrong = Plan { application: Some(cheap_queen()), ..right.clone() };
-    let checked = |plan: &Plan, most| {
-        let boards = LiveBoard::prepare_several(plan, most);
+    let arrays = ArraySpace::new(Space::Core, Colour::Black);
+    let goal = ExhaustPlan { arrays, range: 0..20_000, crc: 0 };
+    let right = BoardConfig {
+        board: BoardKind::InProcess { rom: None },
+        ..BoardConfig::simulated(classic())
+    };
+    let wrong = BoardConfig { application: Some(cheap_queen()), ..right.clone() };
+    let checked = |plan: &BoardConfig, most| {
+        let boards = LiveBoard::prepare_pool(plan, most);
         let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(boards.len(), most);
         let mut heard = Vec::new();
-        let checked = check(&mut boards, &goal, &AtomicBool::new(false), |done| heard.push(done));
+        let checked =
+            check_arrays(&mut boards, &goal, &AtomicBool::new(false), |done| heard.push(done));
         (checked.0, format!("{:?}", checked.1), heard)
     };
     let one = checked(&right, 1);
@@ -88,8 +98,8 @@ fn cheap_queen() -> (u16, Vec<u8>) {
 const LAST: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 377, defenders: 377, piece: 0x85, count: 2, crc: 0 };
 
-fn ask(rig: &mut LiveBoard, request: ExhaustRequest) -> Tally {
-    rig.exhaust(request).unwrap_or_else(|error| panic!("{error}")).tally
+fn ask(rig: &mut LiveBoard, request: ExhaustRequest) -> ExhaustReply {
+    rig.request_exhaust(request).unwrap_or_else(|error| panic!("{error}")).tally
 }
 
 #[test]
@@ -125,7 +135,7 @@ fn the_board_refuses_what_is_in_no_space() {
         (6, ExhaustRequest { count: 0, ..LAST }),
     ];
     for (offset, request) in refused {
-        match rig.exhaust(request) {
+        match rig.request_exhaust(request) {
             Err(LinkError::Refused { error, .. }) => {
                 assert_eq!((error.code, error.detail), (ErrorCode::BadArgument, offset));
             }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use crate::exhaust::model;
-use crate::exhaust::sim::Board;
+use crate::exhaust::sim::ServedBoard;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
@@ -20,13 +20,13 @@ fn command(arguments: &[&str]) -> Command {
 }
 
 /// Exit code, standard output, standard error.
-fn told(output: &Output) -> (Option<i32>, String, String) {
+fn exit_and_output(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn exhaust(arguments: &[&str]) -> (Option<i32>, String, String) {
-    told(&command(arguments).output().expect("it starts"))
+    exit_and_output(&command(arguments).output().expect("it starts"))
 }
 
 /// Returns what stands behind a word on the line that it begins.
@@ -37,7 +37,7 @@ fn after<'a>(text: &'a str, word: &str) -> &'a str {
 
 /// The application with some bytes changed, in a file.
 fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) -> String {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|error| panic!("{error}"));
     let mut bytes = image.bytes.clone();
     change(&mut bytes, &image);
@@ -106,7 +106,7 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
     let board = residue(first, 10);
     let reference = residue(first, 9);
     let both =
-        format!("{board} when counting, {board} when asked (status 00h), reference {reference}");
+        format!("{board} by EXHAUST, {board} by EXCHANGE (status 00h), reference {reference}");
     assert_eq!(after(&shown, "residue: board "), both);
 }
 
@@ -114,7 +114,7 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
 fn what_can_not_be_gone_through_has_its_exit_code() {
     let cases: [(&[&str], i32, &str); 6] = [
         (&["--space", "queens"], 2, "two-queens"),
-        (&["--range", "5"], 2, "a range is two numbers"),
+        (&["--range", "5"], 2, "invalid range '5'"),
         (&["--range", "0..857305"], 2, "the space core ends at 857304"),
         (&["--crc", "xyz"], 2, "hexadecimal"),
         (&["--range", "7..7"], 4, "the range is empty"),
@@ -127,8 +127,8 @@ fn what_can_not_be_gone_through_has_its_exit_code() {
     }
 }
 
-/// A check under way on a board, long enough after the start that it counts.
-fn under_way(board: &Board) -> Child {
+/// Starts a check, and waits until it is running on the board.
+fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
     let mut command = command(&["--port", &board.path]);
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut check = command.spawn().expect("it starts");
@@ -136,10 +136,10 @@ fn under_way(board: &Board) -> Child {
     let err = check.stderr.as_mut().expect("its messages");
     BufReader::new(err).read_line(&mut said).expect("who answers"); // said when all is ready
     assert!(said.contains("Sargon exchange evaluator"), "{said}");
-    // Enough for the answers to several requests.
-    let enough = heard(&check) + 200;
+    // Enough for the replies to several requests.
+    let enough = bytes_received(&check) + 200;
     let end = Instant::now() + Duration::from_secs(30);
-    while heard(&check) < enough {
+    while bytes_received(&check) < enough {
         assert!(Instant::now() < end, "the board answers no request");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -147,7 +147,7 @@ fn under_way(board: &Board) -> Child {
 }
 
 /// Returns the number of bytes that a process has read.
-fn heard(process: &Child) -> u64 {
+fn bytes_received(process: &Child) -> u64 {
     let io = std::fs::read_to_string(format!("/proc/{}/io", process.id())).expect("it is there");
     let read = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("its bytes");
     read.parse().expect("a number")
@@ -155,13 +155,13 @@ fn heard(process: &Child) -> u64 {
 
 #[test]
 fn an_interruption_tells_where_to_go_on() {
-    let board = Board::start(&[]);
-    let check = under_way(&board);
+    let board = ServedBoard::start(&[]);
+    let check = start_and_wait_for_progress(&board);
     let id = rustix::process::Pid::from_child(&check);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    let (code, shown, said) = told(&check.wait_with_output().expect("it ends"));
+    let (code, shown, said) = exit_and_output(&check.wait_with_output().expect("it ends"));
     assert_eq!(code, Some(130), "{shown}{said}");
-    let resume = after(&shown, "INCOMPLETE: interrupted; go on with --range ");
+    let resume = after(&shown, "INCOMPLETE: interrupted; continue with --range ");
     let (next, crc) = resume.split_once("..857304 --crc ").expect("range and check");
     let (code, done, _) = exhaust(&["--range", &format!("0..{next}")]);
     assert_eq!((code, after(&done, "CRC-32:")), (Some(0), crc));
@@ -169,11 +169,14 @@ fn an_interruption_tells_where_to_go_on() {
 
 #[test]
 fn a_board_that_dies_ends_the_check_as_a_failure_of_the_rig() {
-    let board = Board::start(&[]);
-    let check = under_way(&board);
+    let board = ServedBoard::start(&[]);
+    let check = start_and_wait_for_progress(&board);
     drop(board);
-    let (code, shown, said) = told(&check.wait_with_output().expect("it ends"));
+    let (code, shown, said) = exit_and_output(&check.wait_with_output().expect("it ends"));
     assert_eq!(code, Some(3), "{shown}{said}");
-    assert!(shown.contains("INCOMPLETE: the board is lost; go on with --range"), "{shown}");
+    assert!(
+        shown.contains("INCOMPLETE: lost the connection to the board; continue with --range"),
+        "{shown}"
+    );
     assert!(said.contains("line failed while counting through arrays"), "{said}");
 }

@@ -6,7 +6,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use board_simulator::board_spec;
 use board_simulator::{BoardServer, BoardSpec, ServerOptions};
 use firmware::ProgramKind;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use crate::flash::line::{image, spec};
 use crate::flash::programs;
@@ -49,7 +49,7 @@ fn from_the_programmers_file_to_the_corpus_on_both_boards() {
         let path = file.to_string_lossy().into_owned();
         rcflash(&["image", "--board", name, "-o", &path], 0, "the monitor, build ");
         let chip = std::fs::read(&file).expect("it was written");
-        let profile = Profile::named(name).expect("it ships");
+        let profile = BoardProfile::named(name).expect("it ships");
         let (_server, port) = board(board_spec(&profile), &chip);
         let place: &[&str] = if in_flash { &["--flash"] } else { &[] };
         let update = |behaviour| {
@@ -65,7 +65,7 @@ fn from_the_programmers_file_to_the_corpus_on_both_boards() {
         assert_eq!(output.status.code(), Some(0), "{name}: {shown}{}", said(&output));
         assert!(shown.contains("PASS: "), "{name}: {shown}");
         if in_flash {
-            rcflash(&write(&port, &[]), 0, "flash holds it already");
+            rcflash(&write(&port, &[]), 0, "already in flash");
         }
     }
 }
@@ -84,7 +84,7 @@ fn a_dry_run_tells_what_differs_and_writes_nothing() {
     for _ in 0..2 {
         says(&["--dry-run"], "2 sectors would be written: 15, 16");
     }
-    says(&[], "2 sectors written, 0 erased before");
+    says(&[], "2 sectors written, 0 erased first");
     says(&["--dry-run"], "nothing would be written");
     says(&["--dry-run", "--force"], "2 sectors would be written: 15, 16");
     rcflash(&write(&port, &["--boot-sector", "--force", "--dry-run"]), 0, "0 (the boot sector), 1");
@@ -135,8 +135,8 @@ fn the_boot_sector_is_replaced_only_when_asked_for() {
     let plain = write(&port, &[&file, "--address", "0"]);
     rcflash(&plain, 3, "the boot sector (0000h-0FFFh) differs");
     rcflash(&write(&port, &["--boot-sector"]), 0, "is replaced and verified: Sargon board monitor");
-    rcflash(&plain, 0, "flash holds it already");
-    rcflash(&write(&port, &["--boot-sector", "--no-run"]), 0, "flash holds it already");
+    rcflash(&plain, 0, "already in flash");
+    rcflash(&write(&port, &["--boot-sector", "--no-run"]), 0, "already in flash");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardModel, BoardSpec, QueueLine, RomChip, RunStop};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use rcflash_link::Link;
 use rcflash_transport::Transport;
@@ -18,8 +18,8 @@ use rcflash_transport::Transport;
 const SLICE: u64 = 500;
 const BAUD: u32 = 115_200;
 
-pub(crate) fn zed() -> Profile {
-    Profile::named("rc2014-zed").expect("it ships")
+pub(crate) fn zed() -> BoardProfile {
+    BoardProfile::named("rc2014-zed").expect("it ships")
 }
 
 pub(crate) fn spec() -> BoardSpec {
@@ -37,7 +37,7 @@ pub(crate) fn programmed() -> RomChip {
 
 /// The board and its time, which line and test share.
 #[derive(Clone)]
-pub(crate) struct Near(Arc<Mutex<World>>);
+pub(crate) struct BoardNearby(Arc<Mutex<World>>);
 
 pub(crate) struct World {
     pub(crate) board: BoardModel<QueueLine>,
@@ -50,7 +50,7 @@ pub(crate) struct World {
     left: Vec<Vec<u8>>,
 }
 
-impl Near {
+impl BoardNearby {
     /// Powers a board up with this chip.
     pub(crate) fn new(spec: BoardSpec, chip: RomChip) -> Self {
         let board = BoardModel::with_chip(spec, chip, QueueLine::default());
@@ -130,14 +130,14 @@ impl World {
 
     fn note_cut(&mut self) {
         self.cuts.pop();
-        let chip = self.board.chip_after_cut();
+        let chip = self.board.chip_after_power_cut();
         let cells = chip.as_sst().expect("a flash chip").cells();
         assert!(cells[START..].iter().all(|cell| *cell == 0xFF), "the rest is not touched");
         self.left.push(cells[..START].to_vec());
     }
 }
 
-impl Transport for Near {
+impl Transport for BoardNearby {
     fn name(&self) -> &str {
         "a board near by"
     }

@@ -1,10 +1,10 @@
-//! The progress that comparing, writing and erasing tell of: each piece of the work once, up to the
+//! Progress events of comparing, writing and erasing: each part of the work once, up to the
 //! whole.
 
 use firmware_wire::MAX_BLOCK;
 use rcflash_link::flash::{self, FlashImage, Progress, SECTOR, WriteSummary};
 
-use crate::flash::line::{Near, programmed, spec};
+use crate::flash::line::{BoardNearby, programmed, spec};
 
 /// The progress of a step of some sectors, each in pieces of so many bytes.
 fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
@@ -18,7 +18,7 @@ fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
 
 #[test]
 fn every_step_is_told_piece_by_piece() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
     let content = FlashImage::raw(0x2_0000, vec![0x55; 3 * SECTOR]);
@@ -36,7 +36,7 @@ fn every_step_is_told_piece_by_piece() {
     // Each block once, and a check of each sector; what the board must refuse does not count.
     let blocks = 3 * SECTOR.div_ceil(MAX_BLOCK) as u64;
     assert_eq!(link.stats().requests - asked, blocks + 3);
-    // A sector is told once more when it is verified.
+    // A sector is reported once more when it is verified.
     heard.dedup();
     assert_eq!(heard, told("writing", 3, MAX_BLOCK));
     heard.clear();
@@ -54,7 +54,7 @@ fn every_step_is_told_piece_by_piece() {
 
 #[test]
 fn a_sector_with_a_header_is_erased_once_and_counted() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let content = |mark: u8| FlashImage::raw(0x1000, vec![mark; 2 * SECTOR]);
     for (mark, erased) in [(0x0F, 0), (0xF0, 2)] {
         let (mut link, monitor) = near.monitor();
@@ -74,7 +74,7 @@ fn a_sector_with_a_header_is_erased_once_and_counted() {
 }
 
 /// Compares content with the chip; the number of sectors that differ, and of bytes from the board.
-fn compared(near: &Near, content: &FlashImage, force: bool) -> (usize, u64) {
+fn compared(near: &BoardNearby, content: &FlashImage, force: bool) -> (usize, u64) {
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
     let before = link.stats().bytes.1;
@@ -84,7 +84,7 @@ fn compared(near: &Near, content: &FlashImage, force: bool) -> (usize, u64) {
 
 #[test]
 fn a_sector_is_read_only_if_some_of_it_must_survive() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
     let whole = FlashImage::raw(0x2_0000, vec![0x55; SECTOR]);

@@ -6,14 +6,14 @@ use firmware::ProgramKind;
 use firmware_wire::Role;
 use rcflash_link::loader;
 
-use crate::flash::line::{Near, image, programmed, spec};
+use crate::flash::line::{BoardNearby, image, programmed, spec};
 
 /// From RUN's reply until the chip is set up: 6,000 T-states.
 const SET_UP: Duration = Duration::from_millis(1);
 
 #[test]
 fn no_request_is_lost_that_comes_while_the_application_makes_its_tables() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let application = image(ProgramKind::Application);
     let address = application.address;

@@ -2,17 +2,17 @@
 
 use board_simulator::{BoardSpec, ChipKind, RomChip, SstModel};
 use firmware::ProgramKind;
-use firmware_wire::slot;
+use firmware_wire::flash_program;
 use firmware_wire::{ErrorCode, Request};
 use rcflash_link::LinkError;
 use rcflash_link::flash::{self, FlashError, FlashImage, FlashImageError, SECTOR, WriteSummary};
 use rcflash_link::loader;
 
-use crate::flash::line::{Near, image, programmed, spec};
+use crate::flash::line::{BoardNearby, image, programmed, spec};
 
 /// Compares and writes; the numbers of the sectors, and what it came to.
 fn put(
-    near: &Near,
+    near: &BoardNearby,
     content: &FlashImage,
     force: bool,
 ) -> Result<(Vec<u16>, WriteSummary), FlashError> {
@@ -29,28 +29,28 @@ fn application() -> FlashImage {
     FlashImage::program(&app.bytes, app.address, false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn wear(near: &Near) -> Vec<u32> {
+fn wear(near: &BoardNearby) -> Vec<u32> {
     near.world().board.bus().chip().as_sst().expect("a flash chip").wear().to_vec()
 }
 
 #[test]
 fn a_blank_chip_is_written_without_erasing_and_the_program_runs() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let (sectors, written) = put(&near, &application(), false).unwrap_or_else(|e| panic!("{e}"));
     let app = image(ProgramKind::FlashApplication);
-    let count = (slot::HEADER + app.bytes.len()).div_ceil(SECTOR);
+    let count = (flash_program::HEADER_BYTES + app.bytes.len()).div_ceil(SECTOR);
     assert_eq!(sectors.len(), count);
     assert_eq!(written, WriteSummary { erased: 0, programmed: count });
-    let program = usize::from(slot::PROGRAM);
+    let program = usize::from(flash_program::PROGRAM_ADDRESS);
     assert_eq!(near.cells(program + app.bytes.len())[program..], app.bytes);
     let (mut link, _) = near.monitor();
     let running = loader::run(&mut link, app.address).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(running.build, app.build);
+    assert_eq!(running.build_id, app.build);
 }
 
 #[test]
 fn what_is_there_already_is_not_written_again_unless_it_must() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let written = |force| put(&near, &application(), force).unwrap_or_else(|e| panic!("{e}"));
     let (sectors, _) = written(false);
     assert_eq!(written(false), (Vec::new(), WriteSummary::default()));
@@ -63,7 +63,7 @@ fn what_is_there_already_is_not_written_again_unless_it_must() {
 
 #[test]
 fn only_the_sector_that_differs_is_written() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let mut bytes: Vec<u8> = (0..5 * SECTOR).map(|at| (at * 7 / 3) as u8).collect();
     put(&near, &FlashImage::raw(0x7_B000, bytes.clone()), false).unwrap_or_else(|e| panic!("{e}"));
     bytes[2 * SECTOR + 9] ^= 0x80;
@@ -75,7 +75,7 @@ fn only_the_sector_that_differs_is_written() {
 
 #[test]
 fn the_rest_of_a_sector_stays_as_it_is() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let all: Vec<u8> = (0..2 * SECTOR).map(|at| (at % 251) as u8).collect();
     put(&near, &FlashImage::raw(0x2_0000, all.clone()), false).unwrap_or_else(|e| panic!("{e}"));
     let part = FlashImage::raw(0x2_0FF0, vec![0xEE; 32]);
@@ -90,13 +90,13 @@ fn the_rest_of_a_sector_stays_as_it_is() {
 fn what_the_chip_or_the_board_can_not_hold_is_refused() {
     let small = BoardSpec { chip: ChipKind::Sst(SstModel::Sf010a), ..spec() };
     let chip = small.programmed(&image(ProgramKind::Monitor).bytes);
-    let near = Near::new(small, chip);
+    let near = BoardNearby::new(small, chip);
     let refused = put(&near, &FlashImage::raw(0x1_FFFF, vec![1, 2]), false);
     let too_long = FlashImageError::TooLong { last: 0x2_0000, end: 0x1_FFFF };
     assert!(matches!(refused, Err(FlashError::Image(problem)) if problem == too_long));
     let eprom = BoardSpec { chip: ChipKind::Eprom, ..spec() };
     let chip = eprom.programmed(&image(ProgramKind::Monitor).bytes);
-    let refused = put(&Near::new(eprom, chip), &application(), false);
+    let refused = put(&BoardNearby::new(eprom, chip), &application(), false);
     let Err(FlashError::Link(LinkError::Refused { error, .. })) = &refused else {
         panic!("{refused:?}")
     };
@@ -107,7 +107,7 @@ fn what_the_chip_or_the_board_can_not_hold_is_refused() {
 
 #[test]
 fn a_chip_with_a_dead_cell_fails_its_verification() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let mut content = vec![0xFF; SECTOR];
     content[100] = 0x0F;
     let (mut link, monitor) = near.monitor();
@@ -134,7 +134,7 @@ fn a_chip_with_a_dead_cell_fails_its_verification() {
 
 #[test]
 fn a_program_that_fails_its_verification_has_no_header() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
     let sectors = flash::changed_sectors(&mut link, &chip, &application(), false, |_| {});
@@ -143,8 +143,9 @@ fn a_program_that_fails_its_verification_has_no_header() {
     near.world().board.bus_mut().chip_mut().load(0x1FFF, &[0]);
     let error = flash::write(&mut link, &sectors, |_| {}).expect_err("it differs");
     assert!(error.is_mismatch(), "{error}");
-    let header = usize::from(slot::ADDRESS)..usize::from(slot::PROGRAM);
-    assert_eq!(near.cells(header.end)[header], [0xFF; slot::HEADER]);
+    let header =
+        usize::from(flash_program::HEADER_ADDRESS)..usize::from(flash_program::PROGRAM_ADDRESS);
+    assert_eq!(near.cells(header.end)[header], [0xFF; flash_program::HEADER_BYTES]);
 }
 
 /// A monitor without the request VERIFY's comparison: it agrees to everything.
@@ -159,14 +160,14 @@ fn credulous() -> RomChip {
 
 #[test]
 fn a_board_that_agrees_to_everything_is_not_believed() {
-    let near = Near::new(spec(), credulous());
+    let near = BoardNearby::new(spec(), credulous());
     let error = put(&near, &application(), false).expect_err("a wrong check was accepted");
     assert!(matches!(error, FlashError::VerifyUnreliable), "{error}");
 }
 
 #[test]
 fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let monitor = image(ProgramKind::Monitor);
     let name = usize::from(monitor.program.symbol("NAME").expect("it has one"));
     let mut bytes = [0xFF; SECTOR];
@@ -182,11 +183,11 @@ fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
 
 #[test]
 fn a_monitor_that_can_not_write_flash_says_so() {
-    let classic = firmware::profile::Profile::named("rc2014-classic").expect("it ships");
+    let classic = firmware::profile::BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = firmware::build::build(&classic, ProgramKind::Monitor);
     let spec = board_simulator::board_spec(&classic);
     let chip = spec.programmed(&rom.unwrap_or_else(|error| panic!("{error}")).bytes);
-    let near = Near::new(spec, chip);
+    let near = BoardNearby::new(spec, chip);
     let (mut link, monitor) = near.monitor();
     let refused = flash::chip(&mut link, &monitor);
     assert!(matches!(refused, Err(FlashError::NoFlash(_))), "{refused:?}");
@@ -195,7 +196,7 @@ fn a_monitor_that_can_not_write_flash_says_so() {
 
 #[test]
 fn a_program_is_written_in_twice_its_time_on_the_line() {
-    let near = Near::new(spec(), programmed());
+    let near = BoardNearby::new(spec(), programmed());
     let bytes: Vec<u8> = (0..6 * SECTOR as u32).map(|at| ((at * at) >> 7) as u8).collect();
     let content =
         |mark: u8| FlashImage::raw(0x2000, bytes.iter().map(|byte| byte ^ mark).collect());

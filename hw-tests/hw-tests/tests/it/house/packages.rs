@@ -1,11 +1,11 @@
-//! Packages for a registry: each crate holds all that it is built from, and says what it is.
+//! Packages for a registry: each crate contains all of its sources, and its metadata.
 
 use std::path::{Path, PathBuf};
 
 use crate::house::{crates, files, read, root};
 
-/// The crate that is for tests only, and goes to no registry.
-const KEPT: &str = "seeded-fuzz";
+/// The crates for tests only, which are not published.
+const UNPUBLISHED: [&str; 2] = ["seeded-fuzz", "hil-testing"];
 /// The most keywords and categories that crates.io takes.
 const MOST: usize = 5;
 
@@ -17,7 +17,7 @@ fn packages() -> Vec<(PathBuf, toml::Table)> {
     };
     let all = crates().into_iter().map(with_manifest);
     all.filter(|(_, manifest): &(_, toml::Table)| {
-        manifest["package"]["name"].as_str() != Some(KEPT)
+        !manifest["package"]["name"].as_str().is_some_and(|name| UNPUBLISHED.contains(&name))
     })
     .collect()
 }

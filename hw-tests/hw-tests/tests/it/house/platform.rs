@@ -3,7 +3,7 @@
 use crate::house::language::sources;
 use crate::house::{read, root};
 
-/// Words by which source asks for a system, or uses what only one has.
+/// Words by which source selects an operating system, or uses what only one has.
 const WORDS: [&str; 6] =
     ["cfg(unix", "cfg(windows", "cfg(not(unix", "std::os::", "rustix::", "target_os"];
 /// The crate whose business that is, tests, and a question that has no better place: whether a file

@@ -14,18 +14,18 @@ fn a_program_is_loaded_read_back_and_started_in_every_basic() {
     let peers: [(Box<dyn MonitorModel>, &str); 5] = [
         (basic(), "8049h"),
         (Box::new(Basic::feilipu()), "8204h"),
-        (Box::new(Basic::default().asking_for_top()), "8049h"),
-        (Box::new(Basic::default().asking_how_to_start()), "8049h"),
-        (Box::new(Basic::feilipu().asking_how_to_start()), "8204h"),
+        (Box::new(Basic::default().at_memory_prompt()), "8049h"),
+        (Box::new(Basic::default().at_start_prompt()), "8049h"),
+        (Box::new(Basic::feilipu().at_start_prompt()), "8204h"),
     ];
     for (peer, usr) in peers {
         let bench = Bench::new(peer, MonitorOptions::default());
         let found = format!("ROM BASIC, USR's address at {usr}");
-        bench.write("basic", &[]).ends(
+        bench.write("basic", &[]).assert_ends(
             0,
-            &[found.as_str(), "700 bytes, verified by reading all of it back", "running at 9000h"],
+            &[found.as_str(), "700 bytes, verified by reading it back", "running at 9000h"],
         );
-        assert!(bench.is_there());
+        assert!(bench.has_loaded());
     }
 }
 
@@ -33,36 +33,40 @@ fn a_program_is_loaded_read_back_and_started_in_every_basic() {
 fn without_flow_control_nothing_is_lost() {
     let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
     let bench = Bench::new(basic(), options);
-    bench.write("basic", &["--no-run"]).ends(0, &["arrived whole", "verified"]);
-    assert!(bench.is_there());
+    bench.write("basic", &["--no-run"]).assert_ends(0, &["was received correctly", "verified"]);
+    assert!(bench.has_loaded());
     assert_eq!(bench.server.lost(), 0);
     // It is back in BASIC, so that it can be loaded again.
-    bench.write("basic", &["--no-run"]).ends(0, &["verified"]);
+    bench.write("basic", &["--no-run"]).assert_ends(0, &["verified"]);
 }
 
 #[test]
 fn lines_that_are_damaged_go_again_at_once() {
     // After the hex loader was typed in: 57 lines of 60 characters and some.
     let fault = FaultOptions {
-        changes: Some(150),
-        not_before: 4000,
-        at_most: 4,
+        corruption_odds: Some(150),
+        first_fault_after: 4000,
+        max_faults: 4,
         ..FaultOptions::default()
     };
     let bench = Bench::new(basic(), faults(fault));
-    bench.write("basic", &["--no-run"]).ends(0, &["verified by reading all of it back"]);
-    assert!(bench.is_there());
+    bench.write("basic", &["--no-run"]).assert_ends(0, &["verified by reading it back"]);
+    assert!(bench.has_loaded());
 }
 
 #[test]
 fn a_damaged_byte_of_the_hex_loader_is_typed_again() {
-    let fault =
-        FaultOptions { changes: Some(100), not_before: 500, at_most: 3, ..FaultOptions::default() };
+    let fault = FaultOptions {
+        corruption_odds: Some(100),
+        first_fault_after: 500,
+        max_faults: 3,
+        ..FaultOptions::default()
+    };
     let bench = Bench::new(basic(), faults(fault));
     bench
         .write("basic", &[])
-        .ends(0, &["of the hex loader arrived damaged; typed again", "verified"]);
-    assert!(bench.is_there());
+        .assert_ends(0, &["of the hex loader was corrupted and typed again", "verified"]);
+    assert!(bench.has_loaded());
 }
 
 #[test]
@@ -70,7 +74,9 @@ fn a_hex_loader_that_is_not_there_is_not_started() {
     let mut peer = basic();
     peer.memory().expect("it has some").protect(0x8910..=0x8910);
     let bench = Bench::new(peer, MonitorOptions::default());
-    bench.write("basic", &[]).ends(3, &["the loader's bytes add up to", "it says"]);
+    bench
+        .write("basic", &[])
+        .assert_ends(3, &["the loader's bytes add up to", "but BASIC printed"]);
 }
 
 #[test]
@@ -79,7 +85,7 @@ fn memory_that_keeps_what_it_holds_is_named() {
     peer.memory().expect("it has some").protect(0x9123..=0x9123);
     let bench = Bench::new(peer, MonitorOptions::default());
     let words = ["verify failed: 1 of 700 bytes differ, first at 9123h in line 19"];
-    bench.write("basic", &[]).ends(1, &words);
+    bench.write("basic", &[]).assert_ends(1, &words);
 }
 
 #[test]
@@ -89,18 +95,20 @@ fn a_loader_left_over_from_before_is_sent_back_to_basic() {
     bench.wait_for_first_line(&mut child);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    bench.write("basic", &[]).ends(0, &["it waited for the rest of a line", "verified"]);
+    bench
+        .write("basic", &[])
+        .assert_ends(0, &["the monitor waited for the rest of a line", "verified"]);
 }
 
 #[test]
 fn programs_on_basics_own_memory_and_other_basics_are_refused() {
     let image = |address| Image::new([Run { address, bytes: vec![0; 16] }]);
     let low = Bench::with(basic(), MonitorOptions::default(), image(0x8000));
-    low.write("basic", &[]).ends(3, &["only 8400h-FEFFh is free while BASIC runs"]);
+    low.write("basic", &[]).assert_ends(3, &["only 8400h-FEFFh is free while BASIC runs"]);
     let high = Bench::with(basic(), MonitorOptions::default(), image(0xFEE0));
-    high.write("basic", &[]).ends(3, &["BASIC's stack is at FF4Eh", "Memory top?"]);
-    let unknown = Bench::new(Box::new(Basic::unknown()), MonitorOptions::default());
-    unknown.write("basic", &[]).ends(3, &["looking for USR's address", "another BASIC"]);
+    high.write("basic", &[]).assert_ends(3, &["BASIC's stack is at FF4Eh", "Memory top?"]);
+    let unknown = Bench::new(Box::new(Basic::with_unknown_usr()), MonitorOptions::default());
+    unknown.write("basic", &[]).assert_ends(3, &["looking for USR's address", "another BASIC"]);
 }
 
 #[test]
@@ -108,8 +116,11 @@ fn silence_and_other_monitors_are_told() {
     let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
     Bench::new(basic(), silent)
         .write("basic", &[])
-        .ends(3, &["no answer within", "looking for BASIC's prompt"]);
+        .assert_ends(3, &["no reply within", "looking for BASIC's prompt"]);
     Bench::new(Box::<board_simulator::monitors::Scm>::default(), MonitorOptions::default())
         .write("basic", &[])
-        .ends(3, &["the Small Computer Monitor answers, not the ROM BASIC", "--via scm"]);
+        .assert_ends(
+            3,
+            &["found the Small Computer Monitor instead of the ROM BASIC", "--via scm"],
+        );
 }

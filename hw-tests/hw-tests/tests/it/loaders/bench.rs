@@ -1,4 +1,4 @@
-//! A stand-in and the real program on one pseudo-terminal.
+//! A monitor emulator and the real program on one pseudo-terminal.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use tdlasm::image::{Image, Run, intel_hex};
 
 use crate::loaders::programs;
 
-/// Longer than a hex loader takes to be typed in.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// The time between two looks into the memory.
-const LOOK: Duration = Duration::from_millis(10);
+/// Longer than typing in a hex loader takes.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often the memory is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A stand-in, a folder with a program for it, and the port.
+/// A monitor emulator, and a folder with a program for it.
 pub(crate) struct Bench {
     pub(crate) server: MonitorServer,
     pub(crate) folder: tempfile::TempDir,
@@ -42,8 +42,8 @@ impl Bench {
         command
     }
 
-    pub(crate) fn write(&self, via: &str, more: &[&str]) -> Ran {
-        Ran::of(&self.command(via, more).output().expect("it starts"))
+    pub(crate) fn write(&self, via: &str, more: &[&str]) -> CommandOutput {
+        CommandOutput::from_output(&self.command(via, more).output().expect("it starts"))
     }
 
     pub(crate) fn start(&self, via: &str, more: &[&str]) -> Child {
@@ -51,28 +51,28 @@ impl Bench {
         command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts")
     }
 
-    /// Waits until the program's first line is in the stand-in's memory while the command runs.
+    /// Waits until the program's first line is in the emulator's memory, while the command runs.
     #[track_caller]
     pub(crate) fn wait_for_first_line(&self, child: &mut Child) {
         let run = &self.image.runs()[0];
         let line = &run.bytes[..16];
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOAD_TIMEOUT;
         while self.server.memory(run.address, 16) != line {
             assert!(Instant::now() < deadline, "nothing arrives");
             assert!(child.try_wait().expect("it runs").is_none(), "it has ended");
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// Whether the whole program is in the stand-in's memory.
-    pub(crate) fn is_there(&self) -> bool {
+    /// Returns `true` if the whole program is in the emulator's memory.
+    pub(crate) fn has_loaded(&self) -> bool {
         let there =
             |run: &Run| self.server.memory(run.address, run.bytes.len() as u16) == run.bytes;
         self.image.runs().iter().all(there)
     }
 }
 
-/// A run of the corpus on a board that is to have our monitor.
+/// Returns a run of the corpus on a board with this project's monitor.
 pub(crate) fn run(server: &MonitorServer) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
     command.env_remove("RCFLASH_BOARD").env_remove("RCFLASH_RIG");
@@ -81,28 +81,28 @@ pub(crate) fn run(server: &MonitorServer) -> Command {
     command
 }
 
-/// The same on a board that keeps its monitor.
+/// Returns a run of the corpus through a stock monitor.
 pub(crate) fn run_via(server: &MonitorServer, host: &str) -> Command {
     let mut command = run(server);
     command.args(["--via", host]);
     command
 }
 
-/// A command that has ended.
-pub(crate) struct Ran {
+/// The exit code and the output of a command.
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) text: String,
     pub(crate) data: String,
 }
 
-impl Ran {
-    pub(crate) fn of(output: &Output) -> Self {
+impl CommandOutput {
+    pub(crate) fn from_output(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), text: text(&output.stderr), data: text(&output.stdout) }
     }
 
     #[track_caller]
-    pub(crate) fn ends(&self, code: i32, words: &[&str]) {
+    pub(crate) fn assert_ends(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.text);
         for word in words {
             assert!(self.text.contains(word), "no '{word}' in: {}", self.text);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use board_simulator::monitors::{Basic, MonitorModel, MonitorOptions, MonitorServer};
 
-use super::bench::Ran;
+use super::bench::CommandOutput;
 use super::states::{Row, each_row, lines};
 use crate::loaders::programs;
 
@@ -28,7 +28,7 @@ pub(super) fn probe(row: &Row, line: &str, options: MonitorOptions) -> Vec<Strin
     let mut command = programs::rcflash();
     command.args(["probe", "--port"]).arg(server.path());
     let began = Instant::now();
-    let run = Ran::of(&command.output().expect("it starts"));
+    let run = CommandOutput::from_output(&command.output().expect("it starts"));
     let took = began.elapsed();
     let name = format!("{}, {}, {line}", row.monitor, row.state);
     let mut problems = Vec::new();
@@ -70,7 +70,7 @@ fn a_program_that_runs_is_left_alone_and_the_message_says_what_to_do() {
         MonitorServer::start(Box::new(peer), MonitorOptions::default()).expect("a pseudo-terminal");
     let mut command = programs::rcflash();
     command.args(["probe", "--port"]).arg(server.path());
-    let run = Ran::of(&command.output().expect("it starts"));
-    run.ends(3, &["silence at 115200 baud", "does a program run", "Ctrl-C"]);
+    let run = CommandOutput::from_output(&command.output().expect("it starts"));
+    run.assert_ends(3, &["no reply at 115200 baud", "is a program running", "Ctrl-C"]);
     assert_eq!(server.lines(), ["10 PRINT 7", "20 GOTO 10"]);
 }

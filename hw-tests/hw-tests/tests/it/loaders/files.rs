@@ -8,7 +8,7 @@ use board_simulator::monitors::{Cpm, FaultOptions, MonitorOptions, MonitorServer
 
 use crate::loaders::programs;
 
-use super::bench::{Ran, faults};
+use super::bench::{CommandOutput, faults};
 
 /// CP/M, and a file for it of 300 bytes: three blocks, the last with filler.
 struct Disk {
@@ -37,8 +37,8 @@ impl Disk {
         command
     }
 
-    fn write(&self, more: &[&str]) -> Ran {
-        Ran::of(&self.command(more).output().expect("it starts"))
+    fn write(&self, more: &[&str]) -> CommandOutput {
+        CommandOutput::from_output(&self.command(more).output().expect("it starts"))
     }
 
     fn start(&self, more: &[&str]) -> Child {
@@ -57,11 +57,11 @@ impl Disk {
 #[test]
 fn a_file_arrives_is_read_back_and_runs() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
-    disk.write(&[]).ends(
+    disk.write(&[]).assert_ends(
         0,
         &[
             "CP/M at its prompt",
-            "3 blocks with CRC, 0 sent again; verified by reading all of it back",
+            "3 blocks with CRC, 0 retries; verified by reading it back",
             "running PROG",
         ],
     );
@@ -70,44 +70,45 @@ fn a_file_arrives_is_read_back_and_runs() {
 
 #[test]
 fn a_receiver_that_knows_only_checksums_gets_them() {
-    let disk = Disk::new(Cpm::quick().by_checksum(), MonitorOptions::default());
-    disk.write(&["--name", "other.txt"]).ends(0, &["3 blocks with checksum", "verified"]);
+    let disk = Disk::new(Cpm::quick().with_checksums_only(), MonitorOptions::default());
+    disk.write(&["--name", "other.txt"]).assert_ends(0, &["3 blocks with checksum", "verified"]);
     assert!(disk.holds("OTHER.TXT"));
 }
 
 #[test]
 fn a_receiver_that_waits_already_gets_the_file_without_a_word() {
-    let disk = Disk::new(Cpm::quick().receiving("X.COM"), MonitorOptions::default());
-    disk.write(&["--waiting"]).ends(0, &["3 blocks with CRC", "not read back"]);
+    let disk = Disk::new(Cpm::quick().with_pending_upload("X.COM"), MonitorOptions::default());
+    disk.write(&["--waiting"]).assert_ends(0, &["3 blocks with CRC", "not read back"]);
     assert!(disk.holds("X.COM"));
 }
 
 #[test]
 fn a_receiver_left_over_from_before_is_told_to_give_up() {
-    let disk = Disk::new(Cpm::quick().receiving("OLD.COM"), MonitorOptions::default());
-    disk.write(&["--no-run"]).ends(0, &["that is ended now", "verified"]);
+    let disk = Disk::new(Cpm::quick().with_pending_upload("OLD.COM"), MonitorOptions::default());
+    disk.write(&["--no-run"]).assert_ends(0, &["that is ended now", "verified"]);
     assert!(disk.holds("PROG.COM"));
 }
 
 #[test]
 fn lost_and_changed_characters_make_blocks_go_again() {
-    let fault = FaultOptions { changes: Some(60), at_most: 3, ..FaultOptions::default() };
-    // The first two answers and the command line have 25 characters; the seed leaves them alone.
+    let fault =
+        FaultOptions { corruption_odds: Some(60), max_faults: 3, ..FaultOptions::default() };
+    // The first two replies and the command line have 25 characters, which this seed does not corrupt.
     let disk = Disk::with(Cpm::quick(), MonitorOptions { seed: 5, ..faults(fault) }, 2000);
     let said = disk.write(&["--no-verify"]);
-    said.ends(0, &["16 blocks with CRC"]);
+    said.assert_ends(0, &["16 blocks with CRC"]);
     assert!(!said.text.contains(", 0 sent again"), "{}", said.text);
     assert!(disk.holds("PROG.COM"));
 }
 
 #[test]
 fn a_slow_receiver_without_flow_control_gets_its_blocks_slowly() {
-    let slow = Cpm::quick().taking(Duration::from_micros(200));
+    let slow = Cpm::quick().with_processing_time(Duration::from_micros(200));
     let disk =
         Disk::new(slow, MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() });
-    disk.write(&[]).ends(
+    disk.write(&[]).assert_ends(
         0,
-        &["block 1 was refused 3 times", "going on with 2 ms after each character", "verified"],
+        &["block 1 was refused 3 times", "continuing with 2 ms after each character", "verified"],
     );
     assert!(disk.holds("PROG.COM"));
     assert!(disk.server.lost() > 0);
@@ -116,34 +117,38 @@ fn a_slow_receiver_without_flow_control_gets_its_blocks_slowly() {
 #[test]
 fn a_full_disk_and_a_bad_one_are_told() {
     let disk = Disk::new(Cpm::quick().with_room(2), MonitorOptions::default());
-    disk.write(&[]).ends(3, &["the XMODEM receiver refused", "XMODEM aborted"]);
+    disk.write(&[]).assert_ends(3, &["the XMODEM receiver refused", "XMODEM aborted"]);
     let disk = Disk::new(Cpm::quick().with_bad_disk(), MonitorOptions::default());
-    disk.write(&[]).ends(1, &["verify failed", "differs from what was sent at byte 383 of 384"]);
+    disk.write(&[])
+        .assert_ends(1, &["verify failed", "differs from what was sent at byte 383 of 384"]);
 }
 
 #[test]
 fn what_cpm_says_instead_of_receiving_is_shown() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
-    disk.write(&["--xm", "RX"]).ends(3, &["the XMODEM receiver refused", "RX?"]);
+    disk.write(&["--xm", "RX"]).assert_ends(3, &["the XMODEM receiver refused", "RX?"]);
 }
 
 #[test]
 fn silence_and_names_that_cpm_does_not_take_are_told() {
     let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
     let disk = Disk::new(Cpm::quick(), silent);
-    disk.write(&[]).ends(3, &["no answer within", "looking for CP/M's prompt"]);
-    disk.write(&["--waiting", "--patience", "1"]).ends(3, &["waiting for the receiver's call"]);
-    disk.write(&["--name", "far-too-long.com"]).ends(2, &["CP/M does not take this name"]);
+    disk.write(&[]).assert_ends(3, &["no reply within", "looking for CP/M's prompt"]);
+    disk.write(&["--waiting", "--patience", "1"])
+        .assert_ends(3, &["waiting for the receiver's start request"]);
+    disk.write(&["--name", "far-too-long.com"]).assert_ends(2, &["invalid CP/M name"]);
     let mut command = programs::rcflash();
     command.args(["write", "--via", "xmodem", "--port", "/dev/nonexistent"]);
-    Ran::of(&command.output().expect("it starts")).ends(2, &["XMODEM sends a file: say which"]);
+    CommandOutput::from_output(&command.output().expect("it starts"))
+        .assert_ends(2, &["--via xmodem sends a file: name one"]);
 }
 
 #[test]
 fn a_receiver_that_dies_ends_in_an_error() {
-    let dies = faults(FaultOptions { dies_after: Some(200), ..FaultOptions::default() });
+    let dies = faults(FaultOptions { silent_after: Some(200), ..FaultOptions::default() });
     let disk = Disk::new(Cpm::quick(), dies);
-    disk.write(&["--patience", "1"]).ends(3, &["no answer within 3.0 s while sending blocks"]);
+    disk.write(&["--patience", "1"])
+        .assert_ends(3, &["no reply within 3.0 s while sending blocks"]);
 }
 
 #[test]
@@ -158,8 +163,8 @@ fn an_interruption_makes_the_receiver_give_up() {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
     talk.read_to_string(&mut said).expect("it says how it ends");
     let text = said;
-    Ran { code: child.wait().expect("it ends").code(), text, data: String::new() }
-        .ends(130, &["interrupted while", "CP/M is at its prompt again"]);
+    CommandOutput { code: child.wait().expect("it ends").code(), text, data: String::new() }
+        .assert_ends(130, &["interrupted while", "CP/M is at its prompt again"]);
     assert_eq!(disk.server.file("PROG.COM"), None);
 }
 
@@ -167,7 +172,7 @@ fn an_interruption_makes_the_receiver_give_up() {
 fn a_dry_run_tells_what_is_typed_and_how_many_blocks() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
     let said = disk.write(&["--dry-run"]);
-    said.ends(0, &["these 5 lines would be sent"]);
+    said.assert_ends(0, &["these 5 lines would be sent"]);
     let blocks = "3 blocks of 128 bytes";
     assert_eq!(
         said.data,

@@ -1,4 +1,4 @@
-//! The loaders on a line within the test: flow control that nobody wired, and what they tell while
+//! The loaders on a line within the test: flow control that is not wired, and their events while
 //! they work.
 
 use std::io;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use board_simulator::monitors::{Cpm, MonitorModel, Romwbw, Scm};
 use rcflash_monitors::{
-    CpmName, FileOrder, FlowChoice, LoaderError, Note, Order, Pace, Stage, Stock, Talk, Watch,
-    deliver, transfer,
+    CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
+    LoaderError, MonitorSession, Pace, StockMonitor, load_hex, transfer_file,
 };
 use rcflash_transport::{Capabilities, Transport};
 use tdlasm::image::{Image, Run};
 
 /// A line to a monitor, on which nothing goes out as long as CTS is obeyed.
-struct Unwired {
+struct UnwiredLine {
     peer: Box<dyn MonitorModel>,
     to_host: Vec<u8>,
     obeyed: bool,
@@ -25,7 +25,7 @@ struct Unwired {
     keeps: bool,
 }
 
-impl Transport for Unwired {
+impl Transport for UnwiredLine {
     fn name(&self) -> &str {
         "unwired"
     }
@@ -57,19 +57,19 @@ impl Transport for Unwired {
         Ok(())
     }
 
-    fn obey_rts(&mut self, obey: bool) -> io::Result<bool> {
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
         Ok(std::mem::replace(&mut self.obeyed, obey))
     }
 }
 
-/// Keeps what it is told.
+/// An observer that records all events.
 #[derive(Default)]
-struct Notes(Vec<Note>, Vec<(Stage, usize, usize)>);
+struct RecordingObserver(Vec<LoadEvent>, Vec<(LoadStage, usize, usize)>);
 
-impl Notes {
+impl RecordingObserver {
     /// Whether both stages went on to their ends, and never back.
-    fn went_on_to(&self, end: usize) -> bool {
-        [Stage::Sending, Stage::ReadingBack].into_iter().all(|stage| {
+    fn completed_to(&self, end: usize) -> bool {
+        [LoadStage::Sending, LoadStage::ReadingBack].into_iter().all(|stage| {
             let steps = self.1.iter().filter(|step| step.0 == stage);
             let done: Vec<usize> =
                 steps.map(|(_, done, of)| *done * usize::from(*of == end)).collect();
@@ -78,46 +78,48 @@ impl Notes {
     }
 }
 
-impl Watch for Notes {
-    fn progress(&mut self, stage: Stage, done: usize, of: usize) {
+impl LoadObserver for RecordingObserver {
+    fn on_progress(&mut self, stage: LoadStage, done: usize, of: usize) {
         self.1.push((stage, done, of));
     }
 
-    fn note(&mut self, note: Note) {
+    fn on_event(&mut self, note: LoadEvent) {
         self.0.push(note);
     }
 }
 
-fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> Talk {
-    let line = Unwired { peer, to_host: Vec::new(), obeyed: false, quiet: Duration::ZERO, keeps };
-    Talk::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
+fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> MonitorSession {
+    let line =
+        UnwiredLine { peer, to_host: Vec::new(), obeyed: false, quiet: Duration::ZERO, keeps };
+    MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
 }
 
 /// Loads a few bytes into the Small Computer Monitor.
-fn load(flow: FlowChoice, keeps: bool) -> (Result<(), LoaderError>, Vec<Note>) {
+fn load(flow: FlowControlMode, keeps: bool) -> (Result<(), LoaderError>, Vec<LoadEvent>) {
     let image = Image::new([Run { address: 0x8000, bytes: vec![1, 2, 3] }]);
-    let order = Order { image: &image, entry: None, verify: true, pace: None, flow };
-    let mut notes = Notes::default();
+    let order =
+        LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control: flow };
+    let mut notes = RecordingObserver::default();
     let mut talk = talk(Box::<Scm>::default(), keeps);
-    let outcome = deliver(Stock::Scm, &mut talk, &order, &mut notes);
+    let outcome = load_hex(StockMonitor::Scm, &mut talk, &order, &mut notes);
     (outcome.map(drop), notes.0)
 }
 
 #[test]
 fn a_host_that_may_not_send_goes_on_without_flow_control_and_says_so() {
     for keeps in [true, false] {
-        let (outcome, notes) = load(FlowChoice::Auto, keeps);
+        let (outcome, notes) = load(FlowControlMode::Auto, keeps);
         assert!(outcome.is_ok(), "{outcome:?}");
-        assert!(notes.contains(&Note::FlowOff));
+        assert!(notes.contains(&LoadEvent::FlowControlOff));
     }
-    let (outcome, notes) = load(FlowChoice::None, true);
-    assert!(outcome.is_ok() && !notes.contains(&Note::FlowOff));
+    let (outcome, notes) = load(FlowControlMode::None, true);
+    assert!(outcome.is_ok() && !notes.contains(&LoadEvent::FlowControlOff));
 }
 
 #[test]
 fn flow_control_that_was_asked_for_is_kept_and_the_error_says_what_to_try() {
     for keeps in [true, false] {
-        let (outcome, _) = load(FlowChoice::RtsCts, keeps);
+        let (outcome, _) = load(FlowControlMode::RtsCts, keeps);
         let message = outcome.expect_err("nothing goes out").to_string();
         assert!(message.contains("--flow none"), "{message}");
     }
@@ -125,36 +127,41 @@ fn flow_control_that_was_asked_for_is_kept_and_the_error_says_what_to_try() {
 
 #[test]
 fn a_file_goes_to_cpm_without_flow_control_too() {
-    let order = FileOrder {
+    let order = FileTransfer {
         bytes: b"hello",
         name: CpmName::new("X.TXT").expect("a good name"),
-        program: Some("XM"),
+        xmodem_program: Some("XM"),
         run: false,
         verify: true,
         replace: false,
         pace: Pace::FULL,
-        flow: FlowChoice::Auto,
-        patience: Duration::from_secs(1),
+        flow_control: FlowControlMode::Auto,
+        reply_timeout: Duration::from_secs(1),
     };
-    let mut notes = Notes::default();
-    let sent = transfer(&mut talk(Box::new(Cpm::quick()), true), &order, &mut notes);
+    let mut notes = RecordingObserver::default();
+    let sent = transfer_file(&mut talk(Box::new(Cpm::quick()), true), &order, &mut notes);
     assert_eq!(sent.map(|sent| sent.blocks).ok(), Some(1));
-    assert!(notes.0.contains(&Note::FlowOff));
+    assert!(notes.0.contains(&LoadEvent::FlowControlOff));
 }
 
 #[test]
 fn progress_is_told_to_the_end() {
     let bytes: Vec<u8> = (0..3000_u32).map(|at| (at * 7 + at / 256) as u8).collect();
     let image = Image::new([Run { address: 0x9000, bytes }]);
-    let order =
-        Order { image: &image, entry: None, verify: true, pace: None, flow: FlowChoice::None };
+    let order = LoadRequest {
+        image: &image,
+        entry: None,
+        verify: true,
+        pace: None,
+        flow_control: FlowControlMode::None,
+    };
     for (stock, peer) in [
-        (Stock::Scm, Box::<Scm>::default() as Box<dyn MonitorModel>),
-        (Stock::Romwbw, Box::new(Romwbw::in_monitor())),
+        (StockMonitor::Scm, Box::<Scm>::default() as Box<dyn MonitorModel>),
+        (StockMonitor::Romwbw, Box::new(Romwbw::in_monitor())),
     ] {
-        let mut notes = Notes::default();
-        let outcome = deliver(stock, &mut talk(peer, true), &order, &mut notes);
+        let mut notes = RecordingObserver::default();
+        let outcome = load_hex(stock, &mut talk(peer, true), &order, &mut notes);
         assert!(outcome.is_ok(), "{stock:?}: {outcome:?}");
-        assert!(notes.went_on_to(3000), "{stock:?}: {:?}", notes.1);
+        assert!(notes.completed_to(3000), "{stock:?}: {:?}", notes.1);
     }
 }

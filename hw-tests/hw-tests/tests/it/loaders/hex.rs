@@ -12,7 +12,7 @@ use tdlasm::image::{Image, Run};
 
 use crate::loaders::programs;
 
-use super::bench::{Bench, Ran, faults};
+use super::bench::{Bench, CommandOutput, faults};
 
 /// More characters than the first contact and the trial of the flow control have.
 const AFTER_TRIAL: u64 = 150;
@@ -36,17 +36,17 @@ fn peer(via: &str) -> Box<dyn MonitorModel> {
 #[test]
 fn scm_takes_a_program_shows_it_and_starts_it() {
     let bench = Bench::new(scm(), MonitorOptions::default());
-    bench.write("scm", &[]).ends(
+    bench.write("scm", &[]).assert_ends(
         0,
         &[
             "Small Computer Monitor 1.3.0",
-            "arrived whole",
-            "700 bytes, verified by reading all of it back",
+            "was received correctly",
+            "700 bytes, verified by reading it back",
             "running at 9000h",
         ],
     );
-    assert!(bench.is_there());
-    bench.write("scm", &["--no-run"]).ends(0, &["verified"]);
+    assert!(bench.has_loaded());
+    bench.write("scm", &["--no-run"]).assert_ends(0, &["verified"]);
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn the_built_in_application_runs_beside_the_small_computer_monitor() {
     let server = MonitorServer::start(scm(), MonitorOptions::default()).expect("a pseudo-terminal");
     let mut command = programs::rcflash();
     command.args(["write", "--via", "scm", "--port"]).arg(server.path());
-    Ran::of(&command.output().expect("it starts")).ends(
+    CommandOutput::from_output(&command.output().expect("it starts")).assert_ends(
         0,
-        &["verified by reading all of it back", "running at 8400h: Sargon exchange evaluator"],
+        &["verified by reading it back", "running at 8400h: Sargon exchange evaluator"],
     );
 }
 
@@ -64,11 +64,15 @@ fn the_built_in_application_runs_beside_the_small_computer_monitor() {
 fn romwbw_takes_a_program_from_the_boot_loader_on() {
     let bench = Bench::new(Box::<Romwbw>::default(), MonitorOptions::default());
     let said = bench.write("romwbw", &[]);
-    said.ends(
+    said.assert_ends(
         0,
-        &["RomWBW 3.5.1's debug monitor", "at full speed arrived whole", "running at 9000h"],
+        &[
+            "RomWBW 3.5.1's debug monitor",
+            "at full speed was received correctly",
+            "running at 9000h",
+        ],
     );
-    assert!(bench.is_there());
+    assert!(bench.has_loaded());
     assert_eq!(bench.server.lost(), 0);
 }
 
@@ -77,15 +81,11 @@ fn without_flow_control_romwbw_loses_a_burst_and_gets_short_lines() {
     let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
     let bench = Bench::new(romwbw(), options);
     let said = bench.write("romwbw", &[]);
-    said.ends(
+    said.assert_ends(
         0,
-        &[
-            "the board does not stop this computer in time",
-            "sending in lines of 8 bytes",
-            "verified",
-        ],
+        &["flow control is ineffective", "sending in lines of 8 bytes", "verified"],
     );
-    assert!(bench.is_there());
+    assert!(bench.has_loaded());
     assert!(bench.server.lost() > 0);
 }
 
@@ -98,28 +98,28 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
     let run = |via: &str| {
         let mut command = programs::rcflash();
         command.args(["write", "--dry-run", "--port", "/dev/nonexistent", "--via", via]).arg(&file);
-        Ran::of(&command.output().expect("it starts"))
+        CommandOutput::from_output(&command.output().expect("it starts"))
     };
     let said = run("scm");
-    said.ends(0, &["these 3 lines would be sent; no port was opened"]);
+    said.assert_ends(0, &["these 3 lines would be sent; no port was opened"]);
     assert_eq!(said.data, format!("{text}G 9000\n"));
     let said = run("romwbw");
-    said.ends(0, &["these 4 lines would be sent"]);
+    said.assert_ends(0, &["these 4 lines would be sent"]);
     assert_eq!(said.data, format!("L\n{text}R 9000\n"));
     let said = run("basic");
-    said.ends(0, &["lines would be sent; no port was opened"]);
+    said.assert_ends(0, &["lines would be sent; no port was opened"]);
     assert!(said.data.starts_with("POKE"), "the hex loader comes first: {}", said.data);
     let lines = text.lines().next().expect("a record").to_owned() + "\n:009000016F\n";
     assert!(said.data.ends_with(&lines), "the program, and its start: {}", said.data);
-    run("monitor").ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
+    run("monitor").assert_ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
 }
 
 #[test]
 fn what_is_not_to_be_verified_is_not_said_to_be() {
     for via in ["scm", "romwbw"] {
         let bench = Bench::new(peer(via), MonitorOptions::default());
-        bench.write(via, &["--no-verify", "--no-run"]).ends(0, &["700 bytes, not verified"]);
-        assert!(bench.is_there());
+        bench.write(via, &["--no-verify", "--no-run"]).assert_ends(0, &["700 bytes, not verified"]);
+        assert!(bench.has_loaded());
     }
 }
 
@@ -128,11 +128,11 @@ fn memory_that_keeps_its_byte_fails(via: &str) {
     let mut peer = peer(via);
     peer.memory().expect("it has some").protect(0x9123..=0x9123);
     let bench = Bench::new(peer, MonitorOptions::default());
-    bench.write(via, &["--pace", "full"]).ends(
+    bench.write(via, &["--pace", "full"]).assert_ends(
         1,
         &["verify failed: 1 of 700 bytes differ, first at 9123h in line 19", "write-protected"],
     );
-    assert!(!bench.is_there());
+    assert!(!bench.has_loaded());
 }
 
 #[test]
@@ -148,27 +148,31 @@ fn memory_that_keeps_what_it_holds_is_named_by_romwbw() {
 /// A few characters of a load go wrong; all of it has to be there in the end.
 #[track_caller]
 fn arrives_despite(via: &str, fault: FaultOptions) {
-    let bench = Bench::new(peer(via), faults(FaultOptions { at_most: 2, ..fault }));
+    let bench = Bench::new(peer(via), faults(FaultOptions { max_faults: 2, ..fault }));
     let said = bench.write(via, &["--no-run"]);
-    said.ends(0, &["going on in lines of 8 bytes", "verified by reading all of it back"]);
-    assert!(bench.is_there());
+    said.assert_ends(0, &["continuing in lines of 8 bytes", "verified by reading it back"]);
+    assert!(bench.has_loaded());
 }
 
 #[test]
 fn characters_lost_on_the_way_to_scm_are_found_and_sent_again() {
-    arrives_despite("scm", FaultOptions { loses: Some(200), ..FaultOptions::default() });
+    arrives_despite("scm", FaultOptions { loss_odds: Some(200), ..FaultOptions::default() });
 }
 
 #[test]
 fn characters_changed_on_the_way_to_scm_are_found_and_sent_again() {
-    arrives_despite("scm", FaultOptions { changes: Some(200), ..FaultOptions::default() });
+    arrives_despite("scm", FaultOptions { corruption_odds: Some(200), ..FaultOptions::default() });
 }
 
 #[test]
 fn characters_lost_on_the_way_to_romwbw_are_found_and_sent_again() {
     arrives_despite(
         "romwbw",
-        FaultOptions { loses: Some(200), not_before: AFTER_TRIAL, ..FaultOptions::default() },
+        FaultOptions {
+            loss_odds: Some(200),
+            first_fault_after: AFTER_TRIAL,
+            ..FaultOptions::default()
+        },
     );
 }
 
@@ -176,7 +180,11 @@ fn characters_lost_on_the_way_to_romwbw_are_found_and_sent_again() {
 fn characters_changed_on_the_way_to_romwbw_are_found_and_sent_again() {
     arrives_despite(
         "romwbw",
-        FaultOptions { changes: Some(200), not_before: AFTER_TRIAL, ..FaultOptions::default() },
+        FaultOptions {
+            corruption_odds: Some(200),
+            first_fault_after: AFTER_TRIAL,
+            ..FaultOptions::default()
+        },
     );
 }
 
@@ -184,7 +192,7 @@ fn characters_changed_on_the_way_to_romwbw_are_found_and_sent_again() {
 fn dies_while(via: &str) -> &'static str {
     match via {
         "scm" => "getting back to the prompt",
-        _ => "ending a load that was cut short",
+        _ => "ending an interrupted load",
     }
 }
 
@@ -192,10 +200,10 @@ fn dies_while(via: &str) -> &'static str {
 fn dies_in_mid_load(via: &str) {
     let bench = Bench::new(
         peer(via),
-        faults(FaultOptions { dies_after: Some(600), ..FaultOptions::default() }),
+        faults(FaultOptions { silent_after: Some(600), ..FaultOptions::default() }),
     );
     let began = Instant::now();
-    bench.write(via, &[]).ends(3, &["no answer within", dies_while(via)]);
+    bench.write(via, &[]).assert_ends(3, &["no reply within", dies_while(via)]);
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
@@ -216,10 +224,10 @@ fn interrupted(via: &str) {
     bench.wait_for_first_line(&mut child);
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    let said = Ran::of(&child.wait_with_output().expect("it ends"));
-    said.ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
-    assert!(!bench.is_there());
-    bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
+    let said = CommandOutput::from_output(&child.wait_with_output().expect("it ends"));
+    said.assert_ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
+    assert!(!bench.has_loaded());
+    bench.write(via, &["--pace", "full"]).assert_ends(0, &["verified"]);
 }
 
 #[test]
@@ -239,8 +247,8 @@ fn killed_in_mid_load(via: &str) {
     bench.wait_for_first_line(&mut child);
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    bench.write(via, &["--pace", "full"]).ends(0, &["verified"]);
-    assert!(bench.is_there());
+    bench.write(via, &["--pace", "full"]).assert_ends(0, &["verified"]);
+    assert!(bench.has_loaded());
 }
 
 #[test]
@@ -257,35 +265,40 @@ fn after_rcflash_was_killed_romwbw_takes_the_next_load() {
 fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
     let low = Image::new([Run { address: 0x7FFF, bytes: vec![0, 0] }]);
     let bench = Bench::with(scm(), MonitorOptions::default(), low);
-    bench.write("scm", &[]).ends(
+    bench.write("scm", &[]).assert_ends(
         3,
         &["the program needs 7FFFh-8000h, but the monitor leaves 8000h-FBFFh to programs"],
     );
-    bench.write("monitor", &["--pace", "full"]).ends(2, &["--pace is for stock monitors"]);
-    bench.write("scm", &["--pace", "crawl"]).ends(2, &["the paces are full (at full speed)"]);
+    bench
+        .write("monitor", &["--pace", "full"])
+        .assert_ends(2, &["--pace works with stock monitors only"]);
+    bench
+        .write("scm", &["--pace", "crawl"])
+        .assert_ends(2, &["invalid pace 'crawl': expected full (at full speed)"]);
 }
 
 #[test]
 fn a_slow_monitor_without_a_buffer_gets_a_rest_after_each_character() {
     let bytes = (0..100).map(|i| i * 2 + 1).collect();
     let image = Image::new([Run { address: 0x8000, bytes }]);
-    let slow = Box::new(Scm::taking(Duration::from_micros(500)));
+    let slow = Box::new(Scm::with_load_character_time(Duration::from_micros(500)));
     let bench = Bench::with(slow, MonitorOptions::default(), image);
-    let words = ["at full speed, ", "going on with 2 ms after each character", "verified"];
-    bench.write("scm", &["--no-run"]).ends(0, &words);
-    assert!(bench.is_there());
+    let words = ["at full speed, ", "continuing with 2 ms after each character", "verified"];
+    bench.write("scm", &["--no-run"]).assert_ends(0, &words);
+    assert!(bench.has_loaded());
 }
 
 #[test]
 fn the_page_of_the_loaders_names_every_pace_and_loader() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LOADERS.md");
     let page = std::fs::read_to_string(page).expect("the page");
-    for pace in Pace::LADDER {
-        let row = format!("| `{}` | {} bytes", pace.name, pace.record);
+    for pace in Pace::ALL {
+        let row = format!("| `{}` | {} bytes", pace.name, pace.record_bytes);
         assert!(page.contains(&row), "no row {row}");
     }
     let mut help = programs::rcflash();
-    let help = Ran::of(&help.args(["write", "--help"]).output().expect("it starts"));
+    let help =
+        CommandOutput::from_output(&help.args(["write", "--help"]).output().expect("it starts"));
     for loader in ["monitor", "scm", "romwbw", "basic", "xmodem"] {
         assert!(page.contains(&format!("| `{loader}`")), "no row {loader}");
         assert!(help.data.contains(&format!("- {loader}:")), "{}", help.data);

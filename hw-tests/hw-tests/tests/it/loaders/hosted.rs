@@ -1,4 +1,4 @@
-//! Runs of the corpus on boards that keep their ROM: what is said without `--via`, the other serial
+//! Runs of the corpus through stock monitors: the message without `--via`, the other serial
 //! chip, and runs that are broken off.
 
 use std::io::{BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use board_simulator::monitors::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::bench::{Ran, run, run_via};
+use super::bench::{CommandOutput, run, run_via};
 
 fn standin(peer: Box<dyn MonitorModel>) -> MonitorServer {
     MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal")
@@ -21,7 +21,7 @@ fn without_via_the_message_names_monitor_version_and_command() {
         (Box::<Scm>::default(), "Small Computer Monitor 1.3.0 answers, not", "--via scm"),
         (Box::new(Romwbw::in_monitor()), "RomWBW 3.5.1's debug monitor answers", "--via romwbw"),
         (
-            Box::new(Basic::feilipu().asking_how_to_start()),
+            Box::new(Basic::feilipu().at_start_prompt()),
             "ROM BASIC 4.7c (feilipu's) answers",
             "--via basic",
         ),
@@ -31,9 +31,9 @@ fn without_via_the_message_names_monitor_version_and_command() {
     for (peer, who, way) in peers {
         let server = standin(peer);
         let port = server.path().to_string_lossy().into_owned();
-        let ran = Ran::of(&run(&server).output().expect("it starts"));
+        let ran = CommandOutput::from_output(&run(&server).output().expect("it starts"));
         let how = format!("`hw-tests run {way} --port {port}`");
-        ran.ends(3, &[who, &how]);
+        ran.assert_ends(3, &[who, &how]);
     }
 }
 
@@ -48,8 +48,10 @@ fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it()
         ),
     ];
     for (peer, who, way) in peers {
-        let ran = Ran::of(&run_via(&standin(peer), "basic").output().expect("it starts"));
-        ran.ends(3, &[who, way]);
+        let ran = CommandOutput::from_output(
+            &run_via(&standin(peer), "basic").output().expect("it starts"),
+        );
+        ran.assert_ends(3, &[who, way]);
     }
 }
 
@@ -58,12 +60,12 @@ fn the_driver_for_the_boards_own_serial_chip_is_found() {
     let server = standin(Box::<Scm>::default());
     let mut command = run_via(&server, "scm");
     command.args(["--board", "rc2014-zed", "byte.figure4"]);
-    let ran = Ran::of(&command.output().expect("it starts"));
-    ran.ends(0, &["no answer; trying the driver of the 68B50", "is there again"]);
+    let ran = CommandOutput::from_output(&command.output().expect("it starts"));
+    ran.assert_ends(0, &["no reply; trying the driver of the 68B50", "back in "]);
 }
 
 /// A run that has begun.
-fn begun(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStderr>) {
+fn start_run(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut command = run_via(server, "scm");
     let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = BufReader::new(run.stderr.take().expect("it is piped"));
@@ -78,22 +80,22 @@ fn begun(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStderr>
 #[test]
 fn a_run_that_is_stopped_gives_the_board_back() {
     let server = standin(Box::<Scm>::default());
-    let (run, mut said) = begun(&server);
+    let (run, mut said) = start_run(&server);
     kill_process(Pid::from_child(&run), Signal::INT).expect("it is there");
     let mut rest = String::new();
     said.read_to_string(&mut rest).expect("text");
     assert_eq!(run.wait_with_output().expect("it ends").status.code(), Some(130), "{rest}");
-    assert!(rest.contains("the Small Computer Monitor is there again"), "{rest}");
+    assert!(rest.contains("back in the Small Computer Monitor"), "{rest}");
 }
 
 #[test]
 fn after_a_run_was_killed_the_next_one_finds_the_application_running() {
     let server = standin(Box::<Scm>::default());
-    let (mut run, _) = begun(&server);
+    let (mut run, _) = start_run(&server);
     run.kill().expect("it runs");
     run.wait().expect("it ends");
     let mut command = run_via(&server, "scm");
-    let ran = Ran::of(&command.arg("byte.figure4").output().expect("it starts"));
-    ran.ends(0, &["the Small Computer Monitor is there again"]);
+    let ran = CommandOutput::from_output(&command.arg("byte.figure4").output().expect("it starts"));
+    ran.assert_ends(0, &["back in the Small Computer Monitor"]);
     assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
 }

@@ -3,14 +3,14 @@
 
 use board_simulator::monitors::{MonitorOptions, MonitorServer};
 
-use super::bench::{Bench, Ran, run_via};
-use super::states::{Row, TABLE, Way, each_row, lines};
+use super::bench::{Bench, CommandOutput, run_via};
+use super::states::{ExpectedResult, Row, TABLE, each_row, lines};
 
 /// The problems of a command that was to load a program.
-fn problems(name: &str, way: Way, ran: &Ran, words: &[&str]) -> Vec<String> {
+fn problems(name: &str, way: ExpectedResult, ran: &CommandOutput, words: &[&str]) -> Vec<String> {
     let (code, words) = match way {
-        Way::Refused(_, _, text) => (3, vec![text]),
-        Way::Back(..) | Way::Reset(_) => (0, words.to_vec()),
+        ExpectedResult::Refused(_, _, text) => (3, vec![text]),
+        ExpectedResult::Back(..) | ExpectedResult::Reset(_) => (0, words.to_vec()),
     };
     let said = format!("{}{}", ran.data, ran.text);
     let missing = words.iter().filter(|word| !said.contains(**word));
@@ -26,7 +26,7 @@ pub(super) fn write(row: &Row, line: &str, options: MonitorOptions) -> Vec<Strin
     let name = format!("{}, {}, {line}: write", row.monitor, row.state);
     let bench = Bench::new(row.prepared(), options);
     let ran = bench.write(row.way.loader(), &["--no-run"]);
-    problems(&name, row.way, &ran, &["verified by reading all of it back"])
+    problems(&name, row.way, &ran, &["verified by reading it back"])
 }
 
 pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String> {
@@ -35,11 +35,11 @@ pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String>
     let mut command = run_via(&server, row.way.loader());
     // A position with pins, one that overflows, an array.
     command.args(["byte.figure4", "odd.overflow", "array.unguarded"]);
-    let ran = Ran::of(&command.output().expect("it starts"));
+    let ran = CommandOutput::from_output(&command.output().expect("it starts"));
     let back = match row.way {
-        Way::Back(_, peer) => format!("{peer} is there again"),
-        Way::Reset(_) => "does not come back: press reset there".to_owned(),
-        Way::Refused(..) => String::new(),
+        ExpectedResult::Back(_, peer) => format!("back in {peer}"),
+        ExpectedResult::Reset(_) => "did not reappear: press the board's reset button".to_owned(),
+        ExpectedResult::Refused(..) => String::new(),
     };
     problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
 }

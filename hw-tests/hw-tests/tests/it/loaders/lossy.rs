@@ -7,21 +7,25 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{TransferEnd, XmodemReceiver, XmodemSender};
+use board_simulator::monitors::{
+    TransferEnd, XmodemReceiver, XmodemSender as SimulatedXmodemSender,
+};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use rcflash_monitors::{Form, Note, Pace, Sender, Stage, Talk, Watch, receive};
+use rcflash_monitors::{
+    CheckMode, LoadEvent, LoadObserver, LoadStage, MonitorSession, Pace, XmodemSender, receive_file,
+};
 use rcflash_transport::Transport;
 
 /// A speed at which the line's own time is nothing.
 const BAUD: u32 = 1_000_000_000;
-/// More than it takes the board's end to ask again.
+/// Longer than the retry timeout of the board.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The board's end.
 enum End {
     Receiver(XmodemReceiver),
-    Sender(XmodemSender),
+    Sender(SimulatedXmodemSender),
 }
 
 /// A line on which time passes only when the host waits, and then at once.
@@ -46,7 +50,7 @@ impl Line {
         one_of > 0 && self.random.next_u32().is_multiple_of(one_of)
     }
 
-    /// Returns what becomes of a character on its way.
+    /// Returns the character as it arrives; `None` if it is lost.
     fn pass(&mut self, character: u8) -> Option<u8> {
         if self.happens(self.faults.0) {
             return None;
@@ -127,14 +131,14 @@ impl Transport for Shared {
 
 struct Nobody;
 
-impl Watch for Nobody {
-    fn progress(&mut self, _stage: Stage, _done: usize, _of: usize) {}
-    fn note(&mut self, _note: Note) {}
+impl LoadObserver for Nobody {
+    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _of: usize) {}
+    fn on_event(&mut self, _note: LoadEvent) {}
 }
 
-fn talk(line: &Arc<Mutex<Line>>) -> Talk {
+fn talk(line: &Arc<Mutex<Line>>) -> MonitorSession {
     let stop = Arc::new(AtomicBool::new(false));
-    Talk::new(Box::new(Shared(Arc::clone(line))), BAUD, stop)
+    MonitorSession::new(Box::new(Shared(Arc::clone(line))), BAUD, stop)
 }
 
 /// Two thousand bytes that no two seeds share, filled up as the protocol does it.
@@ -153,7 +157,7 @@ fn send(
     seed: u64,
     by_crc: bool,
     faults: (u32, u32),
-) -> (Option<(Form, usize)>, Option<TransferEnd>) {
+) -> (Option<(CheckMode, usize)>, Option<TransferEnd>) {
     let end = End::Receiver(XmodemReceiver::new(by_crc));
     let line = Arc::new(Mutex::new(Line::new(end, faults, seed)));
     let mut talk = talk(&line);
@@ -161,8 +165,13 @@ fn send(
     // A pace that is not on the ladder has no slower one, which would take real time.
     let pace = Pace { name: "none", ..Pace::FULL };
     let patience = PATIENCE;
-    let sender = &mut Sender { talk: &mut talk, watch: &mut watch, patience, pace };
-    let sent = sender.send(&file(seed).0).ok().map(|sent| (sent.form, sent.repeated));
+    let sender = &mut XmodemSender {
+        session: &mut talk,
+        observer: &mut watch,
+        reply_timeout: patience,
+        pace,
+    };
+    let sent = sender.send(&file(seed).0).ok().map(|sent| (sent.check_mode, sent.resent));
     let outcome = line.lock().expect("no test panics in between").outcome.take();
     (sent, outcome)
 }
@@ -179,7 +188,11 @@ fn what_the_sender_thinks_has_arrived_is_there() {
                 assert_eq!(outcome, Some(TransferEnd::Done(file(seed).1)), "seed {seed}");
                 // A call that is lost or changed may turn one form into the other only by the
                 // receiver's will.
-                assert_eq!(form, if by_crc { Form::Crc } else { Form::Checksum }, "seed {seed}");
+                assert_eq!(
+                    form,
+                    if by_crc { CheckMode::Crc } else { CheckMode::Checksum },
+                    "seed {seed}"
+                );
                 (arrived, repeated) = (arrived + 1, repeated + again);
             }
         }
@@ -195,7 +208,7 @@ fn what_the_sender_thinks_has_arrived_is_there() {
 #[test]
 fn over_a_good_line_no_block_is_repeated() {
     for by_crc in [true, false] {
-        let form = if by_crc { Form::Crc } else { Form::Checksum };
+        let form = if by_crc { CheckMode::Crc } else { CheckMode::Checksum };
         let (sent, outcome) = send(1, by_crc, (0, 0));
         assert_eq!((sent, outcome), (Some((form, 0)), Some(TransferEnd::Done(file(1).1))));
     }
@@ -206,9 +219,9 @@ fn what_is_read_back_is_what_was_sent() {
     let mut arrived = 0;
     for seed in 0..60 {
         let one_of = 200 + 40 * seed as u32;
-        let end = End::Sender(XmodemSender::new(file(seed).1));
+        let end = End::Sender(SimulatedXmodemSender::new(file(seed).1));
         let line = Arc::new(Mutex::new(Line::new(end, (one_of, one_of), seed)));
-        if let Ok(back) = receive(&mut talk(&line), Form::Crc, PATIENCE, |_| {}) {
+        if let Ok(back) = receive_file(&mut talk(&line), CheckMode::Crc, PATIENCE, |_| {}) {
             assert_eq!(back, file(seed).1, "seed {seed}");
             arrived += 1;
         }

@@ -19,12 +19,12 @@ pub(crate) struct Row {
     peer: fn() -> Box<dyn MonitorModel>,
     typed: &'static str,
     pub(crate) prints: &'static str,
-    pub(crate) way: Way,
+    pub(crate) way: ExpectedResult,
 }
 
 /// The loader for a monitor, and how the board is left after a run.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum ExpectedResult {
     /// The loader, and the monitor that is at its prompt again.
     Back(&'static str, &'static str),
     /// The loader of a monitor that needs the reset button then.
@@ -33,15 +33,16 @@ pub(crate) enum Way {
     Refused(&'static str, &'static str, &'static str),
 }
 
-const SCM: Way = Way::Back("scm", "the Small Computer Monitor");
-const ROMWBW: Way = Way::Back("romwbw", "RomWBW's boot loader");
-const ROMWBW2: Way = Way::Reset("romwbw");
-const BASIC: Way = Way::Back("basic", "a ROM BASIC");
-const CPM: Way = Way::Back("cpm", "CP/M");
-const BYE: Way = Way::Refused("basic", "type `BYE` there", "type BYE there");
-const BOOT: Way = Way::Refused("cpm", "boot CP/M there", "boot CP/M there (X");
+const SCM: ExpectedResult = ExpectedResult::Back("scm", "the Small Computer Monitor");
+const ROMWBW: ExpectedResult = ExpectedResult::Back("romwbw", "RomWBW's boot loader");
+const ROMWBW2: ExpectedResult = ExpectedResult::Reset("romwbw");
+const BASIC: ExpectedResult = ExpectedResult::Back("basic", "a ROM BASIC");
+const CPM: ExpectedResult = ExpectedResult::Back("cpm", "CP/M");
+const BYE: ExpectedResult = ExpectedResult::Refused("basic", "type `BYE` there", "type BYE there");
+const BOOT: ExpectedResult =
+    ExpectedResult::Refused("cpm", "boot CP/M there", "boot CP/M there (X");
 
-impl Way {
+impl ExpectedResult {
     pub(crate) fn loader(self) -> &'static str {
         match self {
             Self::Back(loader, _) | Self::Reset(loader) | Self::Refused(loader, ..) => loader,
@@ -115,7 +116,7 @@ const fn row(
     peer: fn() -> Box<dyn MonitorModel>,
     typed: &'static str,
     prints: &'static str,
-    way: Way,
+    way: ExpectedResult,
 ) -> Row {
     Row { monitor, state, peer, typed, prints, way }
 }
@@ -153,11 +154,11 @@ fn searle() -> Box<dyn MonitorModel> {
 }
 
 fn searle_top() -> Box<dyn MonitorModel> {
-    Box::new(Basic::default().asking_for_top())
+    Box::new(Basic::default().at_memory_prompt())
 }
 
 fn searle_question() -> Box<dyn MonitorModel> {
-    Box::new(Basic::default().with_line(10, "PRINT 7").asking_how_to_start())
+    Box::new(Basic::default().with_line(10, "PRINT 7").at_start_prompt())
 }
 
 fn feilipu() -> Box<dyn MonitorModel> {
@@ -165,7 +166,7 @@ fn feilipu() -> Box<dyn MonitorModel> {
 }
 
 fn feilipu_question() -> Box<dyn MonitorModel> {
-    Box::new(Basic::feilipu().with_line(10, "PRINT 7").asking_how_to_start())
+    Box::new(Basic::feilipu().with_line(10, "PRINT 7").at_start_prompt())
 }
 
 fn cpm() -> Box<dyn MonitorModel> {
@@ -173,11 +174,11 @@ fn cpm() -> Box<dyn MonitorModel> {
 }
 
 fn xm() -> Box<dyn MonitorModel> {
-    Box::new(Cpm::quick().receiving("T.COM"))
+    Box::new(Cpm::quick().with_pending_upload("T.COM"))
 }
 
 fn deaf() -> Box<dyn MonitorModel> {
-    Box::new(CpmMonitor::waiting_for_a_blank())
+    Box::new(CpmMonitor::not_activated())
 }
 
 fn cpm_monitor() -> Box<dyn MonitorModel> {

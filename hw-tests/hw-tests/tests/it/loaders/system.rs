@@ -5,10 +5,10 @@ use std::process::Command;
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use tdlasm::image::intel_hex;
 
-use super::bench::Ran;
+use super::bench::CommandOutput;
 use super::states::{each_row, lines};
 use super::{contact, loads};
 
@@ -20,7 +20,7 @@ fn the_application_for_boards_that_keep_their_rom_runs_on_mames_chips() {
     assert!(hil_harness::board::mame().is_some(), "no MAME: Debian's package mame has it");
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (name, machine) in BOARDS {
-        let profile = Profile::named(name).expect("it ships");
+        let profile = BoardProfile::named(name).expect("it ships");
         let built = build(&profile, ProgramKind::HostedApplication);
         let image = built.unwrap_or_else(|error| panic!("{error}")).program.image;
         let file = folder.path().join(format!("{name}.hex"));
@@ -28,7 +28,7 @@ fn the_application_for_boards_that_keep_their_rom_runs_on_mames_chips() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
         command.args(["run", "--board", name, &format!("--mame={machine}"), "--count", "10"]);
         command.arg("--app").arg(file).env_remove("RCFLASH_RIG");
-        let ran = Ran::of(&command.output().expect("it starts"));
+        let ran = CommandOutput::from_output(&command.output().expect("it starts"));
         assert_eq!(ran.code, Some(0), "{machine}: {}{}", ran.data, ran.text);
         assert!(ran.data.contains("PASS: 10 of 10 cases"), "{machine}: {}", ran.data);
     }

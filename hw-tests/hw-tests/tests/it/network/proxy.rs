@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The time between two looks at whether it is over.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The network. Dropping it cuts it.
 pub(crate) struct Proxy {
@@ -25,7 +25,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// A network to a place, with this time each way.
+    /// Starts a proxy to an address, with this delay in each direction.
     pub(crate) fn new(to: &str, way: Duration) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("it has one").port();
@@ -56,7 +56,7 @@ impl Proxy {
     }
 
     /// Lets connections through again.
-    pub(crate) fn join(&self) {
+    pub(crate) fn reconnect(&self) {
         self.shared.is_cut.store(false, Ordering::SeqCst);
     }
 }
@@ -74,7 +74,7 @@ impl Shared {
             match listener.accept() {
                 Ok((host, _)) if !self.is_cut.load(Ordering::SeqCst) => self.connect(host),
                 Ok(_) => {}
-                Err(_) => std::thread::sleep(LOOK),
+                Err(_) => std::thread::sleep(POLL_INTERVAL),
             }
         }
     }
@@ -85,14 +85,14 @@ impl Shared {
             from.set_nonblocking(false).expect("it can");
             from.set_nodelay(true).expect("it can");
             let two = |stream: &TcpStream| stream.try_clone().expect("it can");
-            carry(two(from), two(to), self.way);
+            forward(two(from), two(to), self.way);
         }
         self.open.lock().expect("nobody failed").extend([host, server]);
     }
 }
 
-/// Carries bytes one way, each piece as late as the next.
-fn carry(mut from: TcpStream, mut to: TcpStream, way: Duration) {
+/// Forwards bytes in one direction, each chunk with the same delay.
+fn forward(mut from: TcpStream, mut to: TcpStream, way: Duration) {
     let (sender, pieces) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {
         for (at, piece) in pieces {

@@ -1,16 +1,16 @@
-//! One board, several hosts: who gets it, and what the others are told.
+//! One board, several hosts: which one gets it, and the messages for the others.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use crate::network::programs::rcflash;
-use crate::network::sim::Board;
+use crate::network::sim::ServedBoard;
 use crate::network::{run, servers, use_board};
 
 #[test]
 fn a_board_is_served_by_rfc_2217_and_by_bytes_alone() {
     for more in [&[][..], &["--raw"]] {
-        let board = Board::start(&[]);
+        let board = ServedBoard::start(&[]);
         let server = servers::ours(&board.path, more);
         use_board(&server.address);
     }
@@ -18,12 +18,12 @@ fn a_board_is_served_by_rfc_2217_and_by_bytes_alone() {
 
 #[test]
 fn the_simulated_board_listens_at_a_tcp_port() {
-    let board = Board::start(&["--listen", "0"]);
+    let board = ServedBoard::start(&["--listen", "0"]);
     assert!(board.path.starts_with("tcp://127.0.0.1:"), "{}", board.path);
     use_board(&board.path);
 }
 
-/// A terminal on the port, as what it said shows; Ctrl-C ends it.
+/// A terminal that has opened the port; Ctrl-C ends it.
 struct Terminal(Child);
 
 impl Terminal {
@@ -35,7 +35,7 @@ impl Terminal {
         let mut line = String::new();
         let said = terminal.0.stderr.as_mut().expect("it is piped");
         BufReader::new(said).read_line(&mut line).expect("text");
-        assert!(line.contains("Ctrl-] leaves"), "{line}");
+        assert!(line.contains("Ctrl-] exits"), "{line}");
         terminal
     }
 
@@ -47,7 +47,7 @@ impl Terminal {
 
 #[test]
 fn whoever_comes_second_is_refused_and_told_who_has_the_port() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &[]);
     let first = Terminal::on(&server.address);
     let probe = |port: &str| {
@@ -60,11 +60,11 @@ fn whoever_comes_second_is_refused_and_told_who_has_the_port() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     // Another computer has other locks.
     let there = run(probe(&server.address).env("XDG_RUNTIME_DIR", folder.path()), 3);
-    assert!(there.contains("the server says: the port is in use by 127.0.0.1:"), "{there}");
+    assert!(there.contains("refused by the server: the port is in use by 127.0.0.1:"), "{there}");
     let device = run(&mut probe(&board.path), 3);
     assert!(device.contains("in use by `rcflash serve"), "{device}");
     first.leave();
-    // The server may not have seen yet that the terminal has gone; the next client waits for that.
+    // The server may not have noticed the disconnect of the terminal; the next client waits for it.
     use_board(&server.address);
     drop(server);
     run(&mut probe(&board.path), 0);
@@ -72,20 +72,20 @@ fn whoever_comes_second_is_refused_and_told_who_has_the_port() {
 
 #[test]
 fn what_words_alone_are_heard_from_a_raw_port_is_shown() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &["--raw"]);
     let first = Terminal::on(&server.address);
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut second = rcflash();
     second.args(["probe", "--port", &server.address]).env("XDG_RUNTIME_DIR", folder.path());
     let said = run(&mut second, 3);
-    assert!(said.contains("it said: the port is in use by 127.0.0.1:"), "{said}");
+    assert!(said.contains("with the message: the port is in use by 127.0.0.1:"), "{said}");
     first.leave();
 }
 
 #[test]
 fn other_computers_are_served_only_where_that_is_asked_for() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let serve = |more: &[&str]| {
         let mut command = rcflash();
         command.args(["serve", "--port", &board.path, "--listen", "0.0.0.0:0"]).args(more);
@@ -98,7 +98,7 @@ fn other_computers_are_served_only_where_that_is_asked_for() {
 #[test]
 fn a_place_where_nobody_listens_is_named() {
     let gone = {
-        let board = Board::start(&["--listen", "0"]);
+        let board = ServedBoard::start(&["--listen", "0"]);
         board.path.clone()
     };
     for command in ["probe", "write"] {
@@ -106,7 +106,7 @@ fn a_place_where_nobody_listens_is_named() {
         assert!(said.contains(&format!("can't connect to {gone}")), "{said}");
     }
     let said = run(rcflash().args(["probe", "--port", "tcp://127.0.0.1"]), 3);
-    assert!(said.contains("divided by a colon"), "{said}");
+    assert!(said.contains("expected a colon between host and port"), "{said}");
     let said = run(rcflash().args(["probe", "--port", &gone.replace("tcp", "rfc2217")]), 3);
     assert!(said.contains("can't connect"), "{said}");
 }

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use firmware_wire::{Decoder, Event, Reply, Request};
+use firmware_wire::{Decoder, DecoderEvent, Reply, Request};
 
-use crate::network::lost::Losing;
+use crate::network::connection_loss::RunWithLoss;
 use crate::network::programs::rcflash;
 use crate::network::proxy::Proxy;
-use crate::network::sim::Board;
+use crate::network::sim::ServedBoard;
 use crate::network::{run, servers, use_board};
 
 /// Half of the 100 ms there and back.
-const WAY: Duration = Duration::from_millis(50);
+const ONE_WAY_DELAY: Duration = Duration::from_millis(50);
 
 #[test]
 fn a_board_behind_ser2net_is_used_by_rfc_2217_and_by_bytes_alone() {
     for is_raw in [false, true] {
-        let board = Board::start(&[]);
+        let board = ServedBoard::start(&[]);
         let server = servers::ser2net(&board.path, is_raw);
         use_board(&server.address);
     }
@@ -25,11 +25,11 @@ fn a_board_behind_ser2net_is_used_by_rfc_2217_and_by_bytes_alone() {
 #[test]
 fn a_board_behind_websockify_is_used_near_and_over_a_slow_network() {
     for is_slow in [false, true] {
-        let board = Board::start(&["--listen", "0"]);
+        let board = ServedBoard::start(&["--listen", "0"]);
         let place = board.path.trim_start_matches("tcp://");
         let server = servers::websockify(place);
         if is_slow {
-            use_board(&Proxy::new(server.place(), WAY).address("ws"));
+            use_board(&Proxy::new(server.place(), ONE_WAY_DELAY).address("ws"));
         } else {
             use_board(&format!("{}/any/path?board=1", server.address));
         }
@@ -50,15 +50,15 @@ fn a_websocket_that_leads_to_no_board_is_reported_with_what_is_wrong() {
 
 #[test]
 fn a_board_behind_ser2net_and_a_slow_network_is_used_the_same_way() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::ser2net(&board.path, false);
-    let proxy = Proxy::new(server.place(), WAY);
+    let proxy = Proxy::new(server.place(), ONE_WAY_DELAY);
     use_board(&proxy.address("rfc2217"));
 }
 
 #[test]
 fn the_speed_goes_through_ser2net() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::ser2net(&board.path, false);
     let probe = ["probe", "--baud", "9600", "--port", &server.address];
     let said = run(rcflash().args(probe), 0);
@@ -67,17 +67,17 @@ fn the_speed_goes_through_ser2net() {
 
 #[test]
 fn a_board_behind_pyserials_server_is_used() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::pyserial(&board.path);
     use_board(&server.address);
-    let proxy = Proxy::new(server.place(), WAY);
+    let proxy = Proxy::new(server.place(), ONE_WAY_DELAY);
     let said = run(rcflash().args(["write", "--force", "--port", &proxy.address("rfc2217")]), 0);
     assert!(said.contains("verified on the board"), "{said}");
 }
 
 #[test]
 fn wires_and_break_go_through_pyserials_server() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::pyserial(&board.path);
     let folder = tempfile::tempdir().expect("a scratch folder");
     let rig = folder.path().join("rig.toml");
@@ -106,7 +106,7 @@ fn wires_and_break_go_through_pyserials_server() {
 
 #[test]
 fn pyserials_client_uses_what_rcflash_serves() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &[]);
     let mut python = servers::python();
     let question = Request::Identify.frame(255).expect("it fits").encode();
@@ -118,8 +118,8 @@ fn pyserials_client_uses_what_rcflash_serves() {
     let mut decoder = Decoder::default();
     let bytes = (0..answer.len() / 2).map(|at| u8::from_str_radix(&answer[2 * at..][..2], 16));
     let heard = bytes.filter_map(|byte| decoder.push(byte.expect("figures")));
-    let frames: Vec<Event> = heard.collect();
-    let [Event::Frame(frame)] = &frames[..] else { panic!("{frames:?}") };
+    let frames: Vec<DecoderEvent> = heard.collect();
+    let [DecoderEvent::Frame(frame)] = &frames[..] else { panic!("{frames:?}") };
     assert_eq!(frame.seq, 255, "a byte that Telnet doubles");
     let reply = Reply::parse(frame.kind, &frame.payload);
     assert!(matches!(reply, Ok(Reply::Identity(_))), "{reply:?}");
@@ -128,11 +128,11 @@ fn pyserials_client_uses_what_rcflash_serves() {
 #[test]
 fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
     for is_raw in [false, true] {
-        let board = Board::start(&[]);
+        let board = ServedBoard::start(&[]);
         let server = servers::ser2net(&board.path, is_raw);
         let scheme = if is_raw { "tcp" } else { "rfc2217" };
-        let losing = Losing::new(server.place(), scheme, &[]);
-        losing.proxy.join();
+        let losing = RunWithLoss::new(server.place(), scheme, &[]);
+        losing.proxy.reconnect();
         let (code, said) = losing.ended();
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("PASS: 100 of 100"), "{said}");
@@ -141,12 +141,12 @@ fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
 
 #[test]
 fn a_run_goes_on_through_a_websocket() {
-    let board = Board::start(&["--listen", "0"]);
+    let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://");
     let server = servers::websockify(place);
-    let losing = Losing::new(server.place(), "ws", &[]);
-    losing.proxy.join();
+    let losing = RunWithLoss::new(server.place(), "ws", &[]);
+    losing.proxy.reconnect();
     let (code, said) = losing.ended();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("the port is back") && said.contains("PASS: 100 of 100"), "{said}");
+    assert!(said.contains("port reconnected") && said.contains("PASS: 100 of 100"), "{said}");
 }

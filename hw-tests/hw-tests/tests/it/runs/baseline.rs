@@ -3,16 +3,16 @@
 use hil_harness::report::Report;
 use hil_harness::runner::{Conclusion, Verdict};
 
-use super::reports::{Written, suites};
+use super::reports::{WrittenReport, suites};
 use super::told;
 
-/// The cases of documents, in which the cheap rook makes some answers wrong.
+/// The cases of documents, in some of which the cheap rook causes a wrong result.
 const DOCUMENTS: [&str; 2] = ["--tag", "document"];
 
 /// A run with the cheap rook against this baseline.
-fn cheap_after(baseline: &Written, file: &str, cases: &[&str]) -> Written {
+fn cheap_after(baseline: &WrittenReport, file: &str, cases: &[&str]) -> WrittenReport {
     let path = baseline.path(file);
-    Written::of_a_cheap_rook(&[&["--baseline", &path.to_string_lossy()], cases].concat())
+    WrittenReport::of_a_cheap_rook(&[&["--baseline", &path.to_string_lossy()], cases].concat())
 }
 
 fn failed(report: &Report) -> Vec<&str> {
@@ -20,13 +20,13 @@ fn failed(report: &Report) -> Vec<&str> {
     failed.map(|case| case.id.as_str()).collect()
 }
 
-fn printed(written: &Written) -> String {
+fn printed(written: &WrittenReport) -> String {
     String::from_utf8_lossy(&written.output.stdout).into_owned()
 }
 
 #[test]
 fn what_failed_before_in_the_same_way_is_known_and_no_failure() {
-    let before = Written::of_a_cheap_rook(&DOCUMENTS);
+    let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let wrong = before.report();
     assert_eq!(wrong.outcome, Conclusion::Fail);
     let after = cheap_after(&before, "report.json", &DOCUMENTS);
@@ -36,19 +36,19 @@ fn what_failed_before_in_the_same_way_is_known_and_no_failure() {
     let compared = report.baseline.as_ref().expect("it is compared");
     assert_eq!(compared.file, before.path("report.json").to_string_lossy());
     assert_eq!(compared.known, failed(&wrong));
-    assert!(compared.new.is_empty() && compared.mended.is_empty());
+    assert!(compared.new.is_empty() && compared.fixed.is_empty());
     let [_, cases] = suites(&after);
     assert_eq!((cases.failures, cases.skipped), (0, compared.known.len()));
     let head = format!("# PASS: {} known, ", compared.known.len());
     assert!(after.text("report.md").starts_with(&head), "{}", after.text("report.md"));
     assert!(after.text("report.md").contains(&format!("## fail (known): {}\n", compared.known[0])));
     let said = printed(&after);
-    assert!(said.contains("baseline: ") && said.contains(" known, 0 new, 0 no longer"), "{said}");
+    assert!(said.contains("baseline: ") && said.contains(" known, 0 new, 0 fixed"), "{said}");
 }
 
 #[test]
 fn a_case_that_the_baseline_lacks_fails_and_so_does_another_wrong_answer() {
-    let before = Written::of_a_cheap_rook(&DOCUMENTS);
+    let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let known = failed(&before.report()).len();
     let after = cheap_after(&before, "report.json", &["--tag", "document", "--tag", "play"]);
     let report = after.report();
@@ -71,24 +71,24 @@ fn a_case_that_the_baseline_lacks_fails_and_so_does_another_wrong_answer() {
 fn a_results_file_is_a_baseline_and_what_passes_again_is_told() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let file = scratch.path().join("before.jsonl").to_string_lossy().into_owned();
-    let before = Written::of_a_cheap_rook(&["--tag", "document", "--results", &file]);
+    let before = WrittenReport::of_a_cheap_rook(&["--tag", "document", "--results", &file]);
     let wrong = before.report();
-    let right = Written::by(&["--direct", "--tag", "document", "--baseline", &file]);
+    let right = WrittenReport::from_run(&["--direct", "--tag", "document", "--baseline", &file]);
     let report = right.report();
     assert_eq!(right.output.status.code(), Some(0));
     let compared = report.baseline.as_ref().expect("it is compared");
     assert_eq!(compared.file, file);
-    assert_eq!(compared.mended, failed(&wrong));
-    let same = Written::of_a_cheap_rook(&["--tag", "document", "--baseline", &file]);
+    assert_eq!(compared.fixed, failed(&wrong));
+    let same = WrittenReport::of_a_cheap_rook(&["--tag", "document", "--baseline", &file]);
     assert_eq!(same.output.status.code(), Some(0), "{}", printed(&same));
 }
 
 #[test]
 fn known_failures_do_not_end_a_run_that_ends_with_the_first() {
     let cases = ["--tag", "document", "--tag", "play"];
-    let before = Written::of_a_cheap_rook(&cases);
+    let before = WrittenReport::of_a_cheap_rook(&cases);
     let more = [&cases[..], &["--fail-fast"]].concat();
-    assert!(Written::of_a_cheap_rook(&more).report().counts.not_run > 0);
+    assert!(WrittenReport::of_a_cheap_rook(&more).report().counts.not_run > 0);
     let after = cheap_after(&before, "report.json", &more);
     assert_eq!(after.output.status.code(), Some(0), "{}", printed(&after));
     assert_eq!(after.report().counts.not_run, 0);
@@ -96,16 +96,23 @@ fn known_failures_do_not_end_a_run_that_ends_with_the_first() {
 
 #[test]
 fn a_run_that_is_broken_off_is_incomplete_whatever_the_baseline_knows() {
-    let before = Written::of_a_cheap_rook(&DOCUMENTS);
+    let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let path = before.path("report.json").to_string_lossy().into_owned();
-    let lost = Written::by(&["--port", "/dev/no-such-board", "--baseline", &path, "--tag", "odd"]);
+    let lost = WrittenReport::from_run(&[
+        "--port",
+        "/dev/no-such-board",
+        "--baseline",
+        &path,
+        "--tag",
+        "odd",
+    ]);
     assert_eq!(lost.output.status.code(), Some(3));
     assert_eq!(lost.report().outcome, Conclusion::Incomplete);
 }
 
 #[test]
 fn what_is_no_baseline_is_refused_before_any_case_is_run() {
-    let before = Written::by(&["--direct", "byte.*"]);
+    let before = WrittenReport::from_run(&["--direct", "byte.*"]);
     let file = |name: &str| before.path(name).to_string_lossy().into_owned();
     let json = file("report.json");
     let results = file("results.jsonl");

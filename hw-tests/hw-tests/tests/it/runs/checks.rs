@@ -1,14 +1,14 @@
-//! Positions that are asked for by their checks first: verdicts and words are those of `--full`.
+//! Positions that are compared by CRC first: verdicts and messages are those of `--full`.
 
 use std::path::Path;
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::results::Record;
 use hil_harness::runner::CaseResult;
 
-use super::complaints::changed;
+use super::error_messages::changed;
 use super::{records, told};
 
 /// A change of the application at an address that is found by a label and a byte after it.
@@ -31,7 +31,7 @@ const SOME: [&str; 6] = ["--filter", "document", "--filter", "odd", "--filter", 
 
 /// Writes the application with this change.
 fn with(folder: &Path, change: &Change) -> String {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let label = image.program.symbol(change.label).expect("a label");
     let after = &image.bytes[usize::from(label - image.address)..];
@@ -50,7 +50,7 @@ fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
         _ => None,
     });
     let found = cases.map(|case| {
-        let CaseResult { id, verdict, why, differences, squares, attempts, .. } = *case;
+        let CaseResult { id, verdict, reason: why, differences, squares, attempts, .. } = *case;
         format!("{id} {verdict} {why:?} {differences:?} {squares:?} {attempts}")
     });
     let mut found: Vec<_> = found.collect();
@@ -83,7 +83,7 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
     let run = ["run", "--direct", "--app", &file, "--filter", "pin"];
     let (code, said) = told(&run);
     assert_eq!(code, Some(5), "{said}");
-    assert!(said.contains("passed when asked again: its check was "), "{said}");
+    assert!(said.contains("passed on a retry: the CRC of its replies was "), "{said}");
     let (code, said) = told(&[&run[..], &["--full"]].concat());
     assert_eq!(code, Some(0), "{said}");
 }

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::residues::SquareEntry;
 use hil_harness::results::Record;
-use hil_harness::runner::{Counts, Verdict};
+use hil_harness::runner::{Verdict, VerdictCounts};
 
 use super::{records, told};
 
 /// Seeds, each another story.
 const SEEDS: [&str; 3] = ["1", "1978", "314159"];
 
-/// Returns what became of each case, with the squares that the board told.
+/// Returns the verdict of each case, with the squares that the board reported.
 fn outcomes(file: &Path) -> BTreeMap<String, (Verdict, Vec<SquareEntry>)> {
     let cases = records(file).into_iter().filter_map(|record| match record {
         Record::Case(result) => Some((result.id, (result.verdict, result.squares))),
@@ -24,14 +24,14 @@ fn outcomes(file: &Path) -> BTreeMap<String, (Verdict, Vec<SquareEntry>)> {
     cases.collect()
 }
 
-fn counts(file: &Path) -> Counts {
+fn counts(file: &Path) -> VerdictCounts {
     match records(file).pop() {
         Some(Record::End(end)) => end.counts,
         other => panic!("no end: {other:?}"),
     }
 }
 
-/// Runs a hundred cases into a file of this name; its exit code, and what it said.
+/// Runs a hundred cases with this results file. Returns the exit code and the output.
 fn run(file: &Path, more: &[&str]) -> (Option<i32>, String) {
     let name = file.to_string_lossy();
     let arguments = ["run", "--direct", "--seed", "1", "--shard", "1/12", "--results", &name];
@@ -75,7 +75,7 @@ fn without_times(squares: &[SquareEntry]) -> Vec<SquareEntry> {
 #[test]
 fn a_wrong_program_is_caught_through_faults_too() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let values = image.program.symbol("TBASE").expect("the table of values");
     let mut bytes = image.bytes.clone();
@@ -106,15 +106,15 @@ fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
     let [one, two] = files.each_ref().map(|file| std::fs::read(file).expect("results"));
     assert!(one == two, "the same seed, other results");
     let (code, said) = &told[0];
-    assert!(said.contains("made by seed 7: "), "{said}");
-    assert!(said.contains("board: lost and found again "), "{said}");
-    assert!(said.contains("board: started again "), "{said}");
+    assert!(said.contains("injected by seed 7: "), "{said}");
+    assert!(said.contains("board: lost and reconnected "), "{said}");
+    assert!(said.contains("board: restarted "), "{said}");
     // The program's path before it is quoted where it has a blank.
     let command = " run --direct --seed 1 --shard 1/12 --results ";
     assert_eq!(*code == Some(3), said.contains("to reproduce: "), "{said}");
     assert!(*code != Some(3) || said.contains(command), "{said}");
     let (_, said) = run(&folder.path().join("three"), &["--faults", "8"]);
-    assert!(!said.contains("made by seed 7: "));
+    assert!(!said.contains("injected by seed 7: "));
 }
 
 #[test]

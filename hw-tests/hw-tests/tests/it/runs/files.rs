@@ -100,7 +100,7 @@ fn a_report_replaces_reports_only() {
     };
     let (code, said) = run(&[]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("report.md is not of a report of this program"), "{said}");
+    assert!(said.contains("report.md is not a report file of this program"), "{said}");
     assert_eq!(fs::read_to_string(&precious).expect("text"), "# My thesis\n");
     assert_eq!(run(&["--force"]).0, Some(0));
     assert_eq!(run(&[]).0, Some(0), "an earlier report is replaced");

@@ -6,7 +6,7 @@ mod system;
 use hil_harness::runner::Verdict;
 use serde_json::{Value, json};
 
-use super::reports::Written;
+use super::reports::WrittenReport;
 
 /// Returns what the page's script draws from.
 fn data(page: &str) -> Value {
@@ -18,7 +18,7 @@ fn data(page: &str) -> Value {
 
 #[test]
 fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
-    let written = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let written = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let page = written.text("report.html");
     let report = written.report();
     let told = data(&page);
@@ -48,7 +48,10 @@ fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
 fn names_are_text_in_the_pages_data() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><img src=x onerror=document.title='caught'>{{data}}";
-    let written =
-        Written::by(&["--direct", "--corpus", &super::reports::case_called(name, scratch.path())]);
+    let written = WrittenReport::from_run(&[
+        "--direct",
+        "--corpus",
+        &super::reports::case_called(name, scratch.path()),
+    ]);
     assert_eq!(data(&written.text("report.html"))["cases"][0][0], name);
 }

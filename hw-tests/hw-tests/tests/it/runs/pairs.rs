@@ -2,7 +2,7 @@
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
 use super::told;
 
@@ -34,7 +34,7 @@ fn boards_that_are_not_two_are_refused() {
 fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
     let (code, said) = told(&["doctor", "--direct"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("ok  clock        7.373 MHz; the profile says 7.3728"), "{said}");
+    assert!(said.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{said}");
     assert!(said.contains("ok  ROM") && said.contains("ok  line"), "{said}");
 }
 
@@ -42,7 +42,7 @@ fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
 fn the_doctor_says_what_is_wrong_and_what_to_do() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let rom = folder.path().join("rom.bin");
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
     let mut stale = monitor.bytes.clone();
     stale[usize::from(monitor.program.symbol("BUILD").expect("a build id"))] ^= 0xFF;
@@ -51,7 +51,7 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
     let cases: [(&[&str], &str, &str); 3] = [
         (&["--port", "/dev/nonexistent"], "BAD port", "`rcflash ports` lists those there are"),
         (&["--port", "/dev/null"], "BAD port", "is not a serial port"),
-        (&["--direct", "--rom", &rom], "BAD ROM", "put the current one into the ROM"),
+        (&["--direct", "--rom", &rom], "BAD ROM", "program the current image"),
     ];
     for (arguments, what, advice) in cases {
         let (code, said) = told(&[&["doctor"], arguments].concat());

@@ -7,7 +7,7 @@ type At = (i8, i8);
 
 const DIRECTIONS: [At; 8] = [(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)];
 
-/// The pieces that squares need: nobody, or a piece of White (`true`) or Black.
+/// The pieces that squares need: none, or a piece of White (`true`) or Black.
 type Squares = HashMap<At, Option<bool>>;
 
 /// A line from a royal piece outwards, and the piece's colour.

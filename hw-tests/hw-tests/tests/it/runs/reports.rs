@@ -1,4 +1,4 @@
-//! Reports of runs: the files are whole and say the same, however a run ends.
+//! Reports of runs: the files are complete and consistent, however a run ends.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::report::Report;
 use hil_harness::residues::SquareEntry;
-use hil_harness::runner::{Conclusion, Counts, Verdict};
+use hil_harness::runner::{Conclusion, Verdict, VerdictCounts};
 use quick_junit::{TestCaseStatus, TestSuite};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::{command, hw_tests};
 
-/// A folder with a report, and what the program said.
-pub(super) struct Written {
+/// A folder with a report, and the output of the program.
+pub(super) struct WrittenReport {
     scratch: TempDir,
     pub(super) output: Output,
 }
 
-impl Written {
+impl WrittenReport {
     /// The report of a run with these arguments.
-    pub(super) fn by(arguments: &[&str]) -> Self {
+    pub(super) fn from_run(arguments: &[&str]) -> Self {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let folder = folder_in(&scratch).to_string_lossy().into_owned();
         let output = hw_tests(&[&["run", "--report-dir", &folder], arguments].concat());
@@ -40,7 +40,7 @@ impl Written {
     pub(super) fn of_a_cheap_rook_on(boards: &[&str], arguments: &[&str]) -> Self {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let file = cheap_rook_in(scratch.path());
-        Self::by(&[boards, &["--app", &file], arguments].concat())
+        Self::from_run(&[boards, &["--app", &file], arguments].concat())
     }
 
     /// Returns where a file of the report is.
@@ -74,7 +74,7 @@ pub(super) fn cheap_rook_in(folder: &Path) -> String {
 }
 
 fn application_with_a_cheap_rook() -> Vec<u8> {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).expect("it builds");
     let symbol = |name| image.program.symbol(name).expect("a symbol of the table page");
     let rook = usize::from(symbol("TBASE") - image.address + symbol("PVALUE") + 4);
@@ -93,7 +93,7 @@ pub(super) fn case_called(name: &str, scratch: &Path) -> String {
 }
 
 /// The suites of a JUnit file: that of the run, and that of the cases.
-pub(super) fn suites(written: &Written) -> [TestSuite; 2] {
+pub(super) fn suites(written: &WrittenReport) -> [TestSuite; 2] {
     let read = quick_junit::Report::deserialize_from_str(&written.text("junit.xml"));
     let suites = read.expect("it is well-formed").test_suites;
     suites.try_into().expect("two suites")
@@ -101,7 +101,7 @@ pub(super) fn suites(written: &Written) -> [TestSuite; 2] {
 
 #[test]
 fn a_run_that_passes_is_reported_square_by_square() {
-    let written = Written::by(&["--direct", "--filter", "byte."]);
+    let written = WrittenReport::from_run(&["--direct", "--filter", "byte."]);
     let report = written.report();
     assert_eq!((written.code(), report.outcome), (Some(0), Conclusion::Pass));
     assert_eq!(report.incomplete, None);
@@ -118,9 +118,9 @@ fn a_run_that_passes_is_reported_square_by_square() {
 
 #[test]
 fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
-    // Often enough that the first request's way to the board does not count.
+    // Often enough that the latency of the first request does not count.
     let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
-    let written = Written::by(&times("40"));
+    let written = WrittenReport::from_run(&times("40"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
     // Replies of 350 bytes to requests of 40: the line from the board is what they wait for.
@@ -129,10 +129,10 @@ fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something(
     assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
     let line = load.line.expect("it has a speed");
     // What the same cases add when they are put once more has nothing of the upload in it.
-    let twice = Written::by(&times("80")).report();
+    let twice = WrittenReport::from_run(&times("80")).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();
-    for (share, bytes) in [(line.sending, passed.bytes.0), (line.hearing, passed.bytes.1)] {
+    for (share, bytes) in [(line.tx, passed.bytes.0), (line.rx, passed.bytes.1)] {
         let expected = bytes as f64 / characters;
         assert!(expected > 0.05 && (share - expected).abs() < 0.01, "{expected} {load}");
     }
@@ -142,15 +142,18 @@ fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something(
     let [_, cases] = suites(&written);
     let limit = cases.properties.iter().find(|property| property.name.as_str() == "limit");
     assert_eq!(limit.map(|property| property.value.as_str()), Some(load.to_string().as_str()));
-    let free = Written::by(&["--tag", "document"]);
+    let free = WrittenReport::from_run(&["--tag", "document"]);
     assert_eq!((free.code(), free.report().limit), (Some(0), None));
 }
 
 #[test]
 fn junit_counts_what_the_verdicts_count() {
-    for written in [Written::of_a_cheap_rook(&["--tag", "document"]), Written::by(&["byte.*"])] {
+    for written in [
+        WrittenReport::of_a_cheap_rook(&["--tag", "document"]),
+        WrittenReport::from_run(&["byte.*"]),
+    ] {
         let (report, [run, cases]) = (written.report(), suites(&written));
-        let Counts { cases: all, fail, flaky, timeout, error, skipped, not_run, .. } =
+        let VerdictCounts { cases: all, fail, flaky, timeout, error, skipped, not_run, .. } =
             report.counts;
         assert_eq!((run.tests, run.errors), (1, 0));
         let counted = [cases.tests, cases.failures, cases.errors, cases.skipped];
@@ -167,7 +170,7 @@ fn junit_counts_what_the_verdicts_count() {
 
 #[test]
 fn a_wrong_residue_stands_beside_the_right_one() {
-    let written = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let written = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let report = written.report();
     assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Fail));
     let markdown = written.text("report.md");
@@ -186,7 +189,7 @@ fn a_set_up_that_fails_leaves_a_report_that_says_so() {
     let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
     let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
     for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
-        let written = Written::by(&arguments);
+        let written = WrittenReport::from_run(&arguments);
         let report = written.report();
         assert_eq!((written.code(), report.outcome), (Some(3), Conclusion::Incomplete));
         let why = report.incomplete.expect("why");
@@ -207,7 +210,8 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("xchng.asm"), source).expect("a scratch file");
         let mine = folder.path().to_string_lossy();
-        let written = Written::by(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
+        let written =
+            WrittenReport::from_run(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
         let said = String::from_utf8_lossy(&written.output.stderr);
         assert!(said.contains("xchng") && said.contains(what), "{said}");
         let report = written.report();
@@ -239,7 +243,7 @@ fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() 
         let text = std::fs::read_to_string(folder_in(&scratch).join("report.json"));
         let report: Report = serde_json::from_str(&text.expect("it is there")).expect("a report");
         assert!(report.incomplete.is_some_and(|told| told.contains(why)));
-        let all = sargon_corpus::shipped().expect("it ships").len() as u64;
+        let all = sargon_corpus::builtin_corpus().expect("it ships").len() as u64;
         assert_eq!((report.outcome, report.counts.cases), (Conclusion::Incomplete, all));
         assert!(report.counts.is_consistent() && report.counts.not_run > 0);
         assert_eq!(report.counts.pass > 10, sent == Signal::INT, "{:?}", report.counts);
@@ -251,10 +255,10 @@ fn a_resumed_run_reports_the_cases_of_both_and_a_long_one_each_case_once() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let log = scratch.path().join("results");
     let log = ["--direct", "--results", &*log.to_string_lossy(), "byte.*"];
-    assert_eq!(Written::by(&log).report().counts.pass, 4);
-    let resumed = Written::by(&[&log[..], &["--resume"]].concat());
+    assert_eq!(WrittenReport::from_run(&log).report().counts.pass, 4);
+    let resumed = WrittenReport::from_run(&[&log[..], &["--resume"]].concat());
     assert_eq!((resumed.code(), resumed.report().counts.pass), (Some(0), 4));
-    let soaked = Written::by(&["--direct", "byte.*", "--for", "1s"]).report();
+    let soaked = WrittenReport::from_run(&["--direct", "byte.*", "--for", "1s"]).report();
     assert_eq!((soaked.counts.cases, soaked.counts.pass), (4, 4));
     assert!(soaked.rounds.is_some_and(|rounds| rounds.pass > 8 && rounds.pass == rounds.cases));
 }
@@ -272,7 +276,7 @@ fn names_that_mean_something_elsewhere_mean_nothing_here() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><script>alert(1)</script>&|`x";
     let file = case_called(name, scratch.path());
-    let written = Written::by(&["--direct", "--corpus", &file]);
+    let written = WrittenReport::from_run(&["--direct", "--corpus", &file]);
     assert_eq!(written.report().cases[0].id, name);
     let [_, cases] = suites(&written);
     assert_eq!(cases.test_cases[0].name.as_str(), name);

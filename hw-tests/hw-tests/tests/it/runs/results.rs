@@ -1,4 +1,4 @@
-//! The results file: no result is lost, however a run ends, and a run can be gone on with.
+//! The results file: no result is lost, however a run ends, and a run can be resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use hil_harness::results::{End, Record};
+use hil_harness::results::{Record, RunEndRecord};
 use hil_harness::runner::Verdict;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{PATIENCE, command, corpus_size, records, told};
 
-fn end(file: &Path) -> Option<End> {
+fn end(file: &Path) -> Option<RunEndRecord> {
     records(file).into_iter().rev().find_map(|record| match record {
         Record::End(end) => Some(end),
         _ => None,
@@ -32,7 +32,7 @@ fn verdicts(file: &Path) -> BTreeMap<String, (u32, Verdict)> {
 }
 
 /// A run of the whole corpus, as soon as it has some results in its file.
-fn begun(file: &str) -> Child {
+fn start_run(file: &str) -> Child {
     let mut command = command(&["run", "--direct", "--results", file]);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let began = Instant::now();
@@ -48,7 +48,7 @@ fn signal(run: &Child, signal: Signal) {
     kill_process(pid, signal).expect("it runs");
 }
 
-/// Goes on with a run, and checks that all cases have passed, each once.
+/// Resumes a run, and checks that all cases have passed, each once.
 fn resumes(file: &str) {
     let (code, said) = told(&["run", "--direct", "--results", file, "--resume"]);
     assert_eq!(code, Some(0), "{said}");
@@ -81,7 +81,7 @@ fn an_interrupted_run_leaves_a_whole_file_and_is_resumed() {
     let name = file.to_string_lossy();
     for sent in [Signal::INT, Signal::TERM] {
         let _ = fs::remove_file(&file);
-        let run = begun(&name);
+        let run = start_run(&name);
         signal(&run, sent);
         let output = run.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(130));
@@ -103,7 +103,7 @@ fn a_killed_run_keeps_what_it_had_and_is_resumed() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let mut run = begun(&name);
+    let mut run = start_run(&name);
     run.kill().expect("it runs");
     run.wait().expect("it ends");
     assert_eq!(end(&file), None);

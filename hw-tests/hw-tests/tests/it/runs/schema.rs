@@ -4,20 +4,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hil_harness::report::SCHEMA;
+use hil_harness::report::SCHEMA_VERSION;
 use serde_json::Value;
 
-use super::reports::Written;
+use super::reports::WrittenReport;
 
 fn document(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Holds reports against the schema; knows the words of JSON Schema that it uses, and no others.
+/// Validates reports against the schema. Supports only the keywords that the schema uses.
 struct Checker {
     schema: Value,
-    /// The properties that were met, as KIND.NAME.
+    /// The properties that were found, as KIND.NAME.
     met: BTreeSet<String>,
 }
 
@@ -109,20 +109,23 @@ const ELSEWHERE: [&str; 8] = [
 fn real_reports_are_as_the_schema_says() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
     let mut checker = Checker { schema, met: BTreeSet::new() };
-    let cheap = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let cheap = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let baseline = cheap.path("report.json").to_string_lossy().into_owned();
     let runs = [
-        Written::by(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
-        Written::by(&["--direct", "byte.*", "--for", "1s"]),
-        Written::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),
-        Written::of_a_cheap_rook_on(&[&["--rig", "direct"][..]; 2].concat(), &["--tag", "play"]),
-        Written::by(&["--port", "/dev/no-such-board", "--tag", "document"]),
+        WrittenReport::from_run(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
+        WrittenReport::from_run(&["--direct", "byte.*", "--for", "1s"]),
+        WrittenReport::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),
+        WrittenReport::of_a_cheap_rook_on(
+            &[&["--rig", "direct"][..]; 2].concat(),
+            &["--tag", "play"],
+        ),
+        WrittenReport::from_run(&["--port", "/dev/no-such-board", "--tag", "document"]),
     ];
     let root = serde_json::json!({ "$ref": "#/$defs/report" });
     for run in runs {
         let report = serde_json::from_str(&run.text("report.json")).expect("JSON");
         checker.check(&root, &report, "").unwrap_or_else(|wrong| panic!("{wrong}"));
-        assert_eq!(report["schema"], SCHEMA);
+        assert_eq!(report["schema"], SCHEMA_VERSION);
     }
     let kinds = checker.schema["$defs"].as_object().expect("definitions").clone();
     for (kind, rule) in &kinds {

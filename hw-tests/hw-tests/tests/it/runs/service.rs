@@ -44,7 +44,7 @@ fn a_job_leaves_its_artefacts_and_ends_with_the_code_of_the_run() {
         assert!(job.path("report").join(file).exists(), "{file}");
     }
     assert!(!job.path("report/flaky.txt").exists());
-    // The next job begins anew, in the same folder.
+    // The next job starts a new run in the same folder.
     assert_eq!(job.run(&[("RIG", "direct direct"), ("OPTIONS", "--tag document")]), (Some(0), 1));
     assert_eq!(job.run(&[]), (Some(1), 0), "RIG is missing");
 }

@@ -1,4 +1,4 @@
-//! One run on several boards, as it is asked for on the command line.
+//! One run on several boards, by the command line.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -6,12 +6,12 @@ use std::process::Stdio;
 use hil_harness::results::Record;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::reports::Written;
+use super::reports::WrittenReport;
 use super::{command, records, told};
 
 #[test]
 fn two_boards_share_a_run_and_the_table_says_what_each_did() {
-    let written = Written::by(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
     let said = String::from_utf8_lossy(&written.output.stdout).into_owned();
     assert_eq!(written.output.status.code(), Some(0), "{said}");
     let report = written.report();
@@ -48,7 +48,8 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
 
 #[test]
 fn a_board_that_is_not_there_is_told_and_the_others_do_its_work() {
-    let written = Written::by(&["--rig", "direct", "--rig", "/dev/no-such-board", "byte.*"]);
+    let written =
+        WrittenReport::from_run(&["--rig", "direct", "--rig", "/dev/no-such-board", "byte.*"]);
     assert_eq!(written.output.status.code(), Some(0));
     let report = written.report();
     assert_eq!(report.counts.pass, 4);

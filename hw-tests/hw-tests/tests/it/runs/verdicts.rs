@@ -1,22 +1,23 @@
-//! A right answer has no difference, and whatever is wrong in one is told as what it is: each field
-//! of each answer is spoilt in turn.
+//! A correct response has no difference, and every error is reported as what it is: each field of
+//! each response is corrupted in turn.
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, SquareRecord, danger, status};
-use hil_harness::answers::Observation;
 use hil_harness::compare::{
-    Difference, Standard, compare_exchange, compare_points, compare_position, compare_steps,
-    compare_verdicts,
+    Criteria, Difference, compare_exchange, compare_points, compare_points_reply, compare_position,
+    compare_steps,
 };
-use sargon_analysis::{Prizes, trace};
+use hil_harness::responses::PositionResponse;
+use sargon_analysis::{Prizes, exchange_steps};
 use sargon_corpus::encode;
-use sargon_corpus::{Stated, Subject, shipped};
+use sargon_corpus::{CaseInput, DocumentedResult, builtin_corpus};
 use sargon_reference::{
-    AttackersArray, Behaviour, Colour, Kind, Piece, Position, Square, Verdict, examine, parse_fen,
+    AttackersArray, Behaviour, Colour, Piece, PieceKind, Position, Square, SquareResult, evaluate,
+    parse_fen,
 };
 
 /// Pins against king and queen, and residues.
 const PINS: &str = "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -";
-const MENDED: Standard = Standard { behaviour: Behaviour::Mended, status: 0xFF };
+const CORRECTED: Criteria = Criteria { behaviour: Behaviour::Corrected, status_mask: 0xFF };
 
 fn position() -> Position {
     parse_fen(PINS).expect("a position")
@@ -26,15 +27,15 @@ fn square(name: &str) -> Square {
     Square::named(name).expect("a square")
 }
 
-fn status_of(verdict: &Verdict) -> u8 {
+fn status_of(verdict: &SquareResult) -> u8 {
     let overflow = u8::from(verdict.overflow) * status::OVERFLOW;
     overflow + u8::from(verdict.outcome.short) * status::SHORT
 }
 
-/// Returns what a board says that agrees with the reference in all.
-fn right_answer(position: &Position) -> Observation {
-    let (pins, verdicts) = examine(position);
-    let record = |verdict: &Verdict| SquareRecord {
+/// Returns a response that agrees with the reference.
+fn matching_response(position: &Position) -> PositionResponse {
+    let (pins, verdicts) = evaluate(position);
+    let record = |verdict: &SquareResult| SquareRecord {
         square: encode::square(verdict.square),
         piece: encode::piece(verdict.piece),
         status: status_of(verdict),
@@ -42,10 +43,10 @@ fn right_answer(position: &Position) -> Observation {
         array: verdict.array.to_bytes(),
     };
     let royals = [
-        (Colour::White, Kind::King),
-        (Colour::Black, Kind::King),
-        (Colour::White, Kind::Queen),
-        (Colour::Black, Kind::Queen),
+        (Colour::White, PieceKind::King),
+        (Colour::Black, PieceKind::King),
+        (Colour::White, PieceKind::Queen),
+        (Colour::Black, PieceKind::Queen),
     ];
     let royals =
         royals.map(|(colour, kind)| position.royal(colour, kind).map_or(0, encode::square));
@@ -59,23 +60,24 @@ fn right_answer(position: &Position) -> Observation {
         royals,
         pins: pins.collect(),
     };
-    Observation { squares: verdicts.iter().map(record).collect(), end, t_states: None }
+    PositionResponse { squares: verdicts.iter().map(record).collect(), end, t_states: None }
 }
 
 /// Differences in words, without the arrays.
-fn told(found: &[Difference]) -> Vec<String> {
+fn difference_lines(found: &[Difference]) -> Vec<String> {
     found.iter().map(|one| Difference { arrays: None, ..one.clone() }.to_string()).collect()
 }
 
-fn compared(seen: &Observation) -> Vec<String> {
-    told(&compare_position(&position(), MENDED, &[], seen))
+fn compared(seen: &PositionResponse) -> Vec<String> {
+    difference_lines(&compare_position(&position(), CORRECTED, &[], seen))
 }
 
 #[test]
 fn right_answers_of_the_whole_corpus_have_no_difference() {
-    for case in shipped().expect("the corpus") {
-        if let Subject::Position { position, expected, .. } = &case.subject {
-            let found = compare_position(position, MENDED, expected, &right_answer(position));
+    for case in builtin_corpus().expect("the corpus") {
+        if let CaseInput::Position { position, expected, .. } = &case.subject {
+            let found =
+                compare_position(position, CORRECTED, expected, &matching_response(position));
             assert_eq!(found, [], "{}", case.id);
         }
     }
@@ -83,7 +85,7 @@ fn right_answers_of_the_whole_corpus_have_no_difference() {
 
 #[test]
 fn each_wrong_thing_about_a_square_is_told_with_both_words() {
-    let right = right_answer(&position());
+    let right = matching_response(&position());
     let e2 = right.squares.iter().position(|at| at.square == encode::square(square("e2")));
     let e2 = e2.expect("a bishop");
     let with = |change: fn(&mut SquareRecord)| {
@@ -105,20 +107,20 @@ fn each_wrong_thing_about_a_square_is_told_with_both_words() {
 
 #[test]
 fn arrays_are_shown_beside_what_differs_but_not_beside_themselves() {
-    let mut seen = right_answer(&position());
+    let mut seen = matching_response(&position());
     (seen.squares[0].residue, seen.squares[1].array[8]) = (9, 1);
-    let found = compare_position(&position(), MENDED, &[], &seen);
+    let found = compare_position(&position(), CORRECTED, &[], &seen);
     let [first, .., array] = &found[..] else { panic!("{found:?}") };
     let shown = first.arrays.clone().expect("the arrays");
     assert_eq!(shown[0], shown[1]);
     assert!(first.to_string().ends_with(&format!("array: board {0}, reference {0}", shown[0])));
-    assert_eq!((&*array.what, &array.arrays), ("array", &None));
+    assert_eq!((&*array.field, &array.arrays), ("array", &None));
 }
 
 #[test]
 fn each_wrong_thing_about_a_position_is_told_with_both_words() {
-    let right = right_answer(&position());
-    let with = |change: fn(&mut Observation)| {
+    let right = matching_response(&position());
+    let with = |change: fn(&mut PositionResponse)| {
         let mut seen = right.clone();
         change(&mut seen);
         compared(&seen)
@@ -141,30 +143,30 @@ fn each_wrong_thing_about_a_position_is_told_with_both_words() {
 #[test]
 fn a_document_is_held_against_the_reference_and_an_empty_square_loses_nothing() {
     let stated = [(square("e2"), 2), (square("a8"), 0), (square("b8"), 1)];
-    let found = compare_position(&position(), MENDED, &stated, &right_answer(&position()));
+    let found = compare_position(&position(), CORRECTED, &stated, &matching_response(&position()));
     let expected = [
         "e2: residue by the document: board 0, reference 2",
         "b8: residue by the document: board 0, reference 1",
     ];
-    assert_eq!(told(&found), expected);
+    assert_eq!(difference_lines(&found), expected);
 }
 
 #[test]
 fn only_the_status_bits_that_count_are_compared() {
-    let standard = Standard { status: status::OVERFLOW, ..MENDED };
-    let mut seen = right_answer(&position());
+    let criteria = Criteria { status_mask: status::OVERFLOW, ..CORRECTED };
+    let mut seen = matching_response(&position());
     (seen.squares[0].status, seen.end.status) = (status::SHORT, status::SHORT);
-    assert_eq!(compare_position(&position(), standard, &[], &seen), []);
+    assert_eq!(compare_position(&position(), criteria, &[], &seen), []);
     seen.end.status = status::OVERFLOW;
-    let found = compare_position(&position(), standard, &[], &seen);
-    assert_eq!(told(&found), ["status of all squares: board 1, reference 0"]);
+    let found = compare_position(&position(), criteria, &[], &seen);
+    assert_eq!(difference_lines(&found), ["status of all squares: board 1, reference 0"]);
 }
 
 /// The highest residues of some position.
 const PRIZES: Prizes =
     Prizes { lost: 5, first: 9, second: 3, article_danger: true, book_danger: false };
 
-/// A right answer to [`PRIZES`]: the article's loss in quarters, the program's in halves less one.
+/// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less one.
 const POINTS: PointsReply = PointsReply {
     lost: 5,
     prizes: [9, 3],
@@ -176,7 +178,7 @@ const POINTS: PointsReply = PointsReply {
 
 #[test]
 fn each_wrong_thing_about_points_is_told() {
-    let found = |seen: PointsReply| told(&compare_points(&PRIZES, &seen));
+    let found = |seen: PointsReply| difference_lines(&compare_points(&PRIZES, &seen));
     assert_eq!(found(POINTS), [""; 0]);
     let wrong = [
         (PointsReply { lost: 4, ..POINTS }, "highest loss: board 4, reference 5"),
@@ -197,14 +199,14 @@ fn each_wrong_thing_about_points_is_told() {
     let both = Prizes { book_danger: true, ..PRIZES };
     let danger = danger::ARTICLE | danger::BOOK;
     assert_eq!(
-        told(&compare_points(&both, &PointsReply { danger, book: [9, 0], ..POINTS })),
+        difference_lines(&compare_points(&both, &PointsReply { danger, book: [9, 0], ..POINTS })),
         [""; 0]
     );
 }
 
 #[test]
 fn points_are_held_against_the_residues_of_the_side_that_moved() {
-    let (_, verdicts) = examine(&position());
+    let (_, verdicts) = evaluate(&position());
     let residue = |colour: Colour| {
         let of = verdicts.iter().filter(|verdict| verdict.piece.colour == colour);
         of.map(|verdict| verdict.outcome.residue).max().unwrap_or(0)
@@ -226,20 +228,20 @@ fn points_are_held_against_the_residues_of_the_side_that_moved() {
             book: [book.lost, book.won],
             status: 0,
         };
-        assert_eq!(compare_verdicts(&verdicts, MENDED, mover, None, &seen), []);
+        assert_eq!(compare_points_reply(&verdicts, CORRECTED, mover, None, &seen), []);
         let lost = PointsReply { lost: 9, ..seen };
-        assert_eq!(compare_verdicts(&verdicts, MENDED, mover, None, &lost).len(), 1);
+        assert_eq!(compare_points_reply(&verdicts, CORRECTED, mover, None, &lost).len(), 1);
         let status = PointsReply { status: status::SHORT, ..seen };
-        let found = compare_verdicts(&verdicts, MENDED, mover, None, &status);
-        assert_eq!(told(&found), ["status of all squares: board 2, reference 0"]);
-        let lenient = Standard { status: 0, ..MENDED };
-        assert_eq!(compare_verdicts(&verdicts, lenient, mover, None, &status), []);
+        let found = compare_points_reply(&verdicts, CORRECTED, mover, None, &status);
+        assert_eq!(difference_lines(&found), ["status of all squares: board 2, reference 0"]);
+        let lenient = Criteria { status_mask: 0, ..CORRECTED };
+        assert_eq!(compare_points_reply(&verdicts, lenient, mover, None, &status), []);
     }
 }
 
 /// A rook attacked by a pawn and guarded by a king: it is lost for the pawn.
 fn exchange() -> (Piece, AttackersArray) {
-    let piece = Piece { colour: Colour::White, kind: Kind::Rook };
+    let piece = Piece { colour: Colour::White, kind: PieceKind::Rook };
     // White's section: one piece, a king; Black's: one, a pawn.
     let array = [1, 0, 0, 0, 0, 0, 10, 1, 1, 0, 0, 0, 0, 0];
     (piece, AttackersArray::from_bytes(&array))
@@ -248,30 +250,30 @@ fn exchange() -> (Piece, AttackersArray) {
 #[test]
 fn each_wrong_thing_about_an_exchange_is_told_with_its_array() {
     let (piece, array) = exchange();
-    let found = |stated, seen| compare_exchange(piece, &array, MENDED, stated, seen);
+    let found = |stated, seen| compare_exchange(piece, &array, CORRECTED, stated, seen);
     assert_eq!(found(None, (4, 0)), [], "5 points for the rook, 1 back for the pawn");
     let residue = found(None, (5, 0));
-    assert_eq!(told(&residue), ["residue: board 5, reference 4"]);
+    assert_eq!(difference_lines(&residue), ["residue: board 5, reference 4"]);
     assert!(residue[0].arrays.is_some());
-    assert_eq!(told(&found(None, (4, 2))), ["status: board 2, reference 0"]);
-    let stated = |residue, short| Some(Stated { residue, short });
+    assert_eq!(difference_lines(&found(None, (4, 2))), ["status: board 2, reference 0"]);
+    let stated = |residue, short| Some(DocumentedResult { residue, short });
     assert_eq!(found(stated(4, false), (4, 0)), []);
     let document = ["residue by the document: board 4, reference 3"];
-    assert_eq!(told(&found(stated(3, false), (4, 0))), document);
+    assert_eq!(difference_lines(&found(stated(3, false), (4, 0))), document);
     let document = ["shortness by the document: board false, reference true"];
-    assert_eq!(told(&found(stated(4, true), (4, 0))), document);
-    let lenient = Standard { status: 0, ..MENDED };
+    assert_eq!(difference_lines(&found(stated(4, true), (4, 0))), document);
+    let lenient = Criteria { status_mask: 0, ..CORRECTED };
     assert_eq!(compare_exchange(piece, &array, lenient, None, (4, 2)), []);
 }
 
 #[test]
 fn a_wrong_step_is_told_and_the_outcome_besides() {
     let (piece, array) = exchange();
-    let mut steps: Vec<_> = trace(5, &[1], &[10]).iter().map(encode::step).collect();
+    let mut steps: Vec<_> = exchange_steps(5, &[1], &[10]).iter().map(encode::step).collect();
     assert_eq!(steps.len(), 2, "the pawn takes, the king takes back");
-    assert_eq!(compare_steps(piece, &array, MENDED, (4, 0), &steps), []);
-    assert_eq!(compare_steps(piece, &array, MENDED, (3, 0), &steps).len(), 1);
+    assert_eq!(compare_steps(piece, &array, CORRECTED, (4, 0), &steps), []);
+    assert_eq!(compare_steps(piece, &array, CORRECTED, (3, 0), &steps).len(), 1);
     steps[1].stake += 1;
-    let found = compare_steps(piece, &array, MENDED, (4, 0), &steps);
-    assert!(matches!(&found[..], [one] if one.what == "steps"), "{found:?}");
+    let found = compare_steps(piece, &array, CORRECTED, (4, 0), &steps);
+    assert!(matches!(&found[..], [one] if one.field == "steps"), "{found:?}");
 }

@@ -2,7 +2,7 @@
 //! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
 
 mod lab;
-use crate::listened;
+use crate::background_process;
 use crate::programs;
 use crate::sim;
 
@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use hil_harness::report::Report;
-use hil_harness::runner::{Fault, Verdict};
+use hil_harness::runner::{FaultSide, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::network::proxy::Proxy;
+use background_process::BackgroundProcess;
 use lab::Lab;
-use listened::Listened;
-use sim::Board;
+use sim::ServedBoard;
 
 /// A command's exit code and all that it said.
 fn ended(output: &Output) -> (Option<i32>, String) {
@@ -35,18 +35,18 @@ fn report_in(folder: &Path) -> Report {
 
 /// A bit of the byte that counts White's attackers, stuck.
 fn stuck_bit() -> String {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).expect("it builds");
     format!("{:04X}:0", image.program.symbol("WACT").expect("it is exported"))
 }
 
 #[test]
 fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow() {
-    let good = Board::start(&[]);
-    let liar = Board::start(&["--stuck", &stuck_bit()]);
-    let far = Board::start(&["--listen", "0"]);
+    let good = ServedBoard::start(&[]);
+    let liar = ServedBoard::start(&["--stuck", &stuck_bit()]);
+    let far = ServedBoard::start(&["--listen", "0"]);
     let slow = Proxy::new(far.path.trim_start_matches("tcp://"), Duration::from_millis(150));
-    let gone = Board::start(&["--listen", "0"]);
+    let gone = ServedBoard::start(&["--listen", "0"]);
     let slow = slow.address("tcp");
     let port = gone.path.clone();
     let places = [("good", &good.path), ("liar", &liar.path), ("slow", &slow), ("gone", &port)];
@@ -55,10 +55,10 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     let rigs: Vec<_> = places.iter().map(|(name, _)| format!("labgrid://{name}")).collect();
     let mut words = vec!["run", "--tag", "play", "--reconnect", "1", "--report-dir", "report"];
     rigs.iter().for_each(|rig| words.extend(["--rig", rig]));
-    let mut run = Listened::start(lab.hw_tests(&words));
-    run.hear("labgrid://gone: Sargon");
+    let mut run = BackgroundProcess::start(lab.hw_tests(&words));
+    run.wait_for_message("labgrid://gone: Sargon");
     drop(gone);
-    let (output, rest) = run.ended();
+    let (output, rest) = run.finish();
     let (code, said) = ended(&output);
     assert_eq!(code, Some(1), "{said}{rest}");
     let report = report_in(&lab.path("report"));
@@ -66,11 +66,15 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     let failed: Vec<_> = report.cases.iter().filter(|it| it.verdict == Verdict::Fail).collect();
     assert!(!failed.is_empty(), "{said}");
     for case in &failed {
-        assert_eq!(case.fault, Some(Fault::Boards(vec!["labgrid://liar".to_owned()])), "{case:?}");
+        assert_eq!(
+            case.fault,
+            Some(FaultSide::Boards(vec!["labgrid://liar".to_owned()])),
+            "{case:?}"
+        );
     }
     let [good, liar, slow, gone] = &report.boards[..] else { panic!("{said}") };
     assert_eq!((good.ended.as_str(), slow.ended.as_str()), ("complete", "complete"), "{said}");
-    assert!(liar.ended.starts_with("set aside"), "{said}");
+    assert!(liar.ended.starts_with("quarantined"), "{said}");
     assert!(gone.ended.contains("lost") || gone.ended.contains("set-up failed"), "{said}");
     assert!(good.counts.pass > slow.counts.pass && slow.counts.pass > 0, "{said}");
     for (place, _) in places {
@@ -80,22 +84,22 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
 
 #[test]
 fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     for (sent, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
         let words = ["run", "--for", "1h", "--port", "labgrid://bench"];
-        let mut run = Listened::start(lab.hw_tests(&words));
-        run.hear(" on labgrid://bench");
+        let mut run = BackgroundProcess::start(lab.hw_tests(&words));
+        run.wait_for_message(" on labgrid://bench");
         assert!(lab.is_acquired("bench"));
         kill_process(Pid::from_child(&run.run), sent).expect("it runs");
-        assert_eq!(run.ended().0.status.code(), code);
+        assert_eq!(run.finish().0.status.code(), code);
         lab.is_freed("bench");
     }
 }
 
 #[test]
 fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_them() {
-    let board = Board::start(&[]);
+    let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     lab.client_of("somebody", &["-p", "bench", "acquire"]);
     let run = |port: &str| lab.hw_tests(&["run", "--port", port]).output().expect("it starts");
@@ -110,8 +114,8 @@ fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_the
 
 #[test]
 fn power_and_reset_are_labgrids_drivers() {
-    let board = Board::start(&[]);
-    // What the board said when it started is heard here, and not after the reset.
+    let board = ServedBoard::start(&[]);
+    // Read the banner of the start here, not after the reset.
     let (code, said) = ended(
         &programs::rcflash().args(["probe", "--port", &board.path]).output().expect("it starts"),
     );
@@ -127,10 +131,10 @@ fn power_and_reset_are_labgrids_drivers() {
     std::fs::write(lab.path("env.yaml"), text).expect("a file");
     let mut reset = lab.in_lab(programs::rcflash());
     reset.args(["reset", "--patience", "1", "--port", "labgrid://bench"]);
-    // The power switch leads nowhere, so that the board does not say that it starts.
+    // The power switch is not connected, so the board does not restart and prints no banner.
     let (code, said) = ended(&reset.env("LG_ENV", "env.yaml").output().expect("it starts"));
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("nothing was heard from the board's monitor"), "{said}");
+    assert!(said.contains("received nothing from the board's monitor"), "{said}");
     assert_eq!(std::fs::read_to_string(&done).expect("a file"), "on\ncycle\n");
     lab.is_freed("bench");
 }
@@ -142,7 +146,7 @@ fn example(name: &str) -> PathBuf {
 
 #[test]
 fn the_example_for_pytest_runs_the_regression_on_two_places() {
-    let boards = [Board::start(&[]), Board::start(&["--listen", "0"])];
+    let boards = [ServedBoard::start(&[]), ServedBoard::start(&["--listen", "0"])];
     let places = [("bench", boards[0].path.as_str()), ("attic", boards[1].path.as_str())];
     let lab = Lab::with(&places);
     for name in ["environment.yaml", "test_boards.py"] {

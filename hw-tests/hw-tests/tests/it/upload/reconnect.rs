@@ -7,14 +7,14 @@ use std::process::{Command, Output};
 use board_simulator::{BoardServer, Pace, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 
+use crate::upload::background_process::BackgroundProcess;
 use crate::upload::cable::Cable;
-use crate::upload::listened::Listened;
 
 /// A board at its own clock, so that cases take a while.
 fn board() -> BoardServer {
-    let profile = Profile::named("rc2014-classic").expect("it ships");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let options = ServerOptions { pace: Pace::RealTime, ..ServerOptions::default() };
     BoardServer::start(board_spec(&profile), &rom.bytes, options).expect("a pseudo-terminal")
@@ -22,7 +22,7 @@ fn board() -> BoardServer {
 
 /// A run that has lost its port.
 struct Losing {
-    run: Listened,
+    run: BackgroundProcess,
     port: PathBuf,
     server: BoardServer,
     _folder: tempfile::TempDir,
@@ -38,18 +38,18 @@ impl Losing {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
         command.args(["run", "--count", "100", "--port"]).arg(&port).args(more);
         command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
-        let mut run = Listened::start(command);
-        run.hear("Sargon exchange evaluator");
+        let mut run = BackgroundProcess::start(command);
+        run.wait_for_message("Sargon exchange evaluator");
         // The name goes first: the device's own may be another test's by then.
         std::fs::remove_file(&port).expect("it is there");
         cable.carried();
-        run.hear("the port is gone; waiting up to");
+        run.wait_for_message("port disconnected; waiting up to");
         Self { run, port, server, _folder: folder }
     }
 
-    /// Its end, what it said until then, and the board, to which a cable may be joined.
+    /// Returns its exit code and output, and the board, to which a cable may be reconnected.
     fn ended(self) -> (Output, String, BoardServer) {
-        let (output, rest) = self.run.ended();
+        let (output, rest) = self.run.finish();
         (output, rest, self.server)
     }
 }
@@ -62,7 +62,7 @@ fn a_run_waits_for_its_adapter_and_goes_on() {
     let (output, rest, _server) = losing.ended();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{printed}{rest}");
-    assert!(rest.contains("the port is back"), "{rest}");
+    assert!(rest.contains("port reconnected"), "{rest}");
     assert!(printed.contains("PASS: 100 of 100 cases"), "{printed}");
     cable.carried();
 }

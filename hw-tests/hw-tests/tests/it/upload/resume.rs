@@ -8,9 +8,9 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
-use firmware::profile::Profile;
+use firmware::profile::BoardProfile;
 use firmware_wire::Role;
-use firmware_wire::slot;
+use firmware_wire::flash_program;
 use rcflash_link::Link;
 use rcflash_link::loader::{
     UploadSummary, enter_monitor, missing_ranges, upload_all, upload_missing,
@@ -38,12 +38,12 @@ fn bytes() -> Vec<u8> {
 }
 
 fn board(name: &str, chip: &[u8]) -> BoardServer {
-    let profile = Profile::named(name).expect("it ships");
+    let profile = BoardProfile::named(name).expect("it ships");
     BoardServer::start(board_spec(&profile), chip, ServerOptions::default()).expect("a terminal")
 }
 
 fn monitor(name: &str) -> Vec<u8> {
-    let profile = Profile::named(name).expect("it ships");
+    let profile = BoardProfile::named(name).expect("it ships");
     build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}")).bytes
 }
 
@@ -61,11 +61,11 @@ fn write(server: &BoardServer, file: &Path, at_most: usize, more: &[&str]) -> (u
     (cable.carried(), output)
 }
 
-/// Presses the button, again if a byte that was under way has kept the application from being
+/// Presses the button, again if a byte in flight has kept the application from being
 /// started.
 fn reset_into_application(server: &BoardServer) {
     let end = Instant::now() + Duration::from_secs(20);
-    let is_running = || server.program_counter() >= slot::PROGRAM;
+    let is_running = || server.program_counter() >= flash_program::PROGRAM_ADDRESS;
     while !is_running() {
         assert!(Instant::now() < end, "the application does not start");
         server.reset();
@@ -94,15 +94,15 @@ fn after_the_cable_was_pulled_a_rerun_sends_only_what_is_missing() {
     let (carried, output) = write(&server, &file, pulled, &[]);
     said(&output, 3, "the line failed while uploading");
     assert_eq!(carried, pulled);
-    // All whole blocks but those that were under way when it was pulled, two at the most.
+    // All whole blocks except those in flight at the disconnect, at most two.
     let there = (pulled - AROUND) / WRITE - 2;
     let all = SIZE.div_ceil(BLOCK);
     let (rest, output) = write(&server, &file, usize::MAX, &[]);
-    said(&output, 0, "of them were there already");
+    said(&output, 0, "were already loaded");
     let most = (all - there) * WRITE + all * CHECK + AROUND;
     assert!(rest <= most, "{rest} bytes for {} of {all} blocks", all - there);
     let (looked, output) = write(&server, &file, usize::MAX, &[]);
-    said(&output, 0, "; all was there already");
+    said(&output, 0, "; it was already loaded");
     assert!(looked <= all * CHECK + AROUND, "{looked} bytes to see that all is there");
     let (again, output) = write(&server, &file, usize::MAX, &["--force"]);
     said(&output, 0, "verified on the board\n");
@@ -154,11 +154,11 @@ fn a_reset_in_the_middle_of_an_upload_costs_only_what_was_under_way() {
 #[test]
 fn a_reset_that_starts_the_application_in_flash_is_survived_too() {
     let name = "rc2014-zed";
-    let profile = Profile::named(name).expect("it ships");
+    let profile = BoardProfile::named(name).expect("it ships");
     let app = build(&profile, ProgramKind::FlashApplication).unwrap_or_else(|e| panic!("{e}"));
     let mut chip = monitor(name);
-    chip.resize(slot::ADDRESS.into(), 0xFF);
-    chip.extend(slot::header(&app.bytes, app.address, true).expect("it fits"));
+    chip.resize(flash_program::HEADER_ADDRESS.into(), 0xFF);
+    chip.extend(flash_program::program_header(&app.bytes, app.address, true).expect("it fits"));
     chip.extend(&app.bytes);
     let server = board(name, &chip);
     let mut link = link(&server);

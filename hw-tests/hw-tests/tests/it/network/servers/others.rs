@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use super::{Server, first_line};
 
 /// The time that a server may take until it listens.
-const START: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time between two looks at whether it does.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Debian's ser2net for a port, with or without RFC 2217.
 pub(in crate::network) fn ser2net(port: &str, is_raw: bool) -> Server {
@@ -62,13 +62,13 @@ pub(in crate::network) fn websockify(place: &str) -> Server {
     server
 }
 
-/// Waits until somebody listens at a port. A connection would open the board's port, so it is only
+/// Waits until a program listens at a port. A connection would open the board's port, so it is only
 /// looked whether the place is taken.
 fn wait_for(number: u16, name: &str) {
-    let deadline = Instant::now() + START;
+    let deadline = Instant::now() + START_TIMEOUT;
     while TcpListener::bind((Ipv4Addr::LOCALHOST, number)).is_ok() {
         assert!(Instant::now() < deadline, "{name} does not listen");
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -101,7 +101,7 @@ pub(in crate::network) fn script(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/network").join(name)
 }
 
-/// A port at which nobody listens.
+/// Returns a port at which no program listens.
 pub(in crate::network) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("it has one").port()

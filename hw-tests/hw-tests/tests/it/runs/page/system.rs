@@ -7,7 +7,7 @@ use std::process::Command;
 use hil_harness::runner::Verdict;
 
 use super::data;
-use crate::runs::reports::{Written, case_called};
+use crate::runs::reports::{WrittenReport, case_called};
 
 /// The page after its script has run, at an address that ends so.
 fn drawn(page: &Path, address: &str) -> String {
@@ -28,7 +28,7 @@ fn count(text: &str, what: &str) -> usize {
 
 #[test]
 fn a_browser_draws_the_boards_of_failed_cases_and_filters_the_others_away() {
-    let written = Written::of_a_cheap_rook(&["--tag", "document", "--tag", "odd"]);
+    let written = WrittenReport::of_a_cheap_rook(&["--tag", "document", "--tag", "odd"]);
     let report = written.report();
     let failed: Vec<_> = report.cases.iter().filter(|case| case.verdict == Verdict::Fail).collect();
     assert!(!failed.is_empty() && failed.len() < report.cases.len());
@@ -53,7 +53,7 @@ fn a_browser_takes_names_for_text() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><img src=x onerror=document.title='caught'>{{data}}";
     let file = case_called(name, scratch.path());
-    let written = Written::by(&["--direct", "--corpus", &file]);
+    let written = WrittenReport::from_run(&["--direct", "--corpus", &file]);
     assert_eq!(data(&written.text("report.html"))["cases"][0][0], name);
     let dom = drawn(&written.path("report.html"), "");
     let (_, rows) = dom.split_once("<div id=\"cases\"").expect("the cases");
@@ -63,7 +63,7 @@ fn a_browser_takes_names_for_text() {
 
 #[test]
 fn a_browser_shows_why_no_board_was_ready() {
-    let written = Written::by(&["--port", "/dev/no-such-board", "--tag", "document"]);
+    let written = WrittenReport::from_run(&["--port", "/dev/no-such-board", "--tag", "document"]);
     let dom = drawn(&written.path("report.html"), "");
     assert!(dom.contains("<b>Incomplete:</b> set-up failed: "), "{dom}");
     assert_eq!(count(&dom, "<details data-verdict=\"not-run\""), 6);
@@ -73,13 +73,13 @@ fn a_browser_shows_why_no_board_was_ready() {
 #[test]
 fn the_page_of_several_boards_says_what_each_did_and_who_is_at_fault() {
     let boards = ["--rig", "direct", "--rig", "direct"];
-    let written = Written::of_a_cheap_rook_on(&boards, &["--tag", "document"]);
+    let written = WrittenReport::of_a_cheap_rook_on(&boards, &["--tag", "document"]);
     let wrong = written.report().counts.fail as usize;
     let dom = drawn(&written.path("report.html"), "");
     assert_eq!(count(&dom, "id=\"boards\""), 1);
     assert!(dom.contains("direct 2"), "the table of boards");
     assert!(wrong > 0 && dom.contains("<dt>at fault"), "the first wrong case is open");
-    let one = Written::of_a_cheap_rook(&["--tag", "document"]);
+    let one = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let dom = drawn(&one.path("report.html"), "");
     assert_eq!((count(&dom, "id=\"boards\""), count(&dom, "<dt>at fault")), (0, 0));
     assert!(!dom.contains(">null<"), "a run on one board has none");

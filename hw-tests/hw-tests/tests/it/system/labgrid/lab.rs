@@ -107,7 +107,7 @@ impl Lab {
         }
     }
 
-    /// All that labgrid's client says.
+    /// Returns the output of labgrid's client.
     pub(super) fn client(&self, arguments: &[&str]) -> String {
         self.client_of("tester", arguments)
     }
@@ -126,12 +126,12 @@ impl Lab {
         command
     }
 
-    /// Whether somebody has a place.
+    /// Returns `true` if a place is acquired.
     pub(super) fn is_acquired(&self, place: &str) -> bool {
         !self.client(&["-p", place, "show"]).contains("acquired: None")
     }
 
-    /// Waits until nobody has a place any more.
+    /// Waits until no place is acquired.
     #[track_caller]
     pub(super) fn is_freed(&self, place: &str) {
         self.wait("the release", |lab| !lab.is_acquired(place));

@@ -1,8 +1,0 @@
-//! Linux, macOS and their relatives.
-
-pub mod errors;
-pub mod files;
-pub mod process;
-pub mod pty;
-pub mod serial;
-pub mod terminal;

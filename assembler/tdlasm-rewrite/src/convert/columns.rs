@@ -1,0 +1,81 @@
+//! Columns: a line keeps those of its parts when the parts become longer or shorter.
+
+/// Tabs stand every so many columns.
+pub(crate) const TAB_WIDTH: usize = 8;
+
+/// A line that is being written.
+#[derive(Debug)]
+pub(super) struct LineWriter<'o> {
+    out: &'o mut Vec<u8>,
+    /// The start of the line in `out`.
+    start: usize,
+}
+
+impl<'o> LineWriter<'o> {
+    /// Goes on with the line that begins at `start`.
+    pub(super) fn resume(out: &'o mut Vec<u8>, start: usize) -> Self {
+        Self { out, start }
+    }
+
+    pub(super) fn push(&mut self, text: &[u8]) {
+        self.out.extend_from_slice(text);
+    }
+
+    /// Writes blanks up to `target`, at least one, as `model` has them: with tabs if that has some.
+    pub(super) fn align(&mut self, target: usize, model: &[u8]) {
+        let tabs = model.contains(&b'\t');
+        let mut at = column(&self.out[self.start..]);
+        if at >= target {
+            self.out.push(if tabs { b'\t' } else { b' ' });
+            return;
+        }
+        while tabs && (at / TAB_WIDTH + 1) * TAB_WIDTH <= target {
+            self.out.push(b'\t');
+            at = (at / TAB_WIDTH + 1) * TAB_WIDTH;
+        }
+        self.out.extend(std::iter::repeat_n(b' ', target - at));
+    }
+
+    /// Writes the blanks between two parts; a single blank stays one, others reach to the same
+    /// column.
+    pub(super) fn gap(&mut self, target: usize, model: &[u8]) {
+        if model == b" " { self.out.push(b' ') } else { self.align(target, model) }
+    }
+}
+
+/// The column behind a text that begins a line, from 0.
+pub(crate) fn column(line: &[u8]) -> usize {
+    line.iter().fold(0, |at, byte| match byte {
+        b'\t' => (at / TAB_WIDTH + 1) * TAB_WIDTH,
+        // The later bytes of a character in UTF-8 take no room.
+        0x80..=0xBF => at,
+        _ => at + 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligned(text: &str, target: usize, model: &str) -> String {
+        let mut out = b"first line\n".to_vec();
+        let mut line = LineWriter::resume(&mut out, 11);
+        line.push(text.as_bytes());
+        line.align(target, model.as_bytes());
+        String::from_utf8(out[11..].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn blanks_reach_to_the_column_with_tabs_where_tabs_were() {
+        assert_eq!(aligned("LD", 6, "  "), "LD    ");
+        assert_eq!(aligned("LD", 16, "\t"), "LD\t\t");
+        assert_eq!(aligned("LD", 18, "\t  "), "LD\t\t  ");
+        assert_eq!(aligned("LONGER", 4, "  "), "LONGER ");
+        assert_eq!(aligned("LONGER", 4, "\t"), "LONGER\t");
+    }
+
+    #[test]
+    fn columns_count_tabs_and_characters() {
+        assert_eq!([column(b"\tA"), column(b"A\tB"), column("\u{e9}x".as_bytes())], [9, 9, 2]);
+    }
+}

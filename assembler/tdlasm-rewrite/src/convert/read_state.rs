@@ -1,0 +1,62 @@
+//! The state that unchanged lines pass on to the lines after them: the radix, and open brackets.
+
+use tdlasm::source::Source;
+use tdlasm::syntax::{Cursor, lex};
+
+use super::mnemonics::directive_key;
+use super::program::TextRange;
+use super::source_scan::has_radix;
+use super::statement_end;
+
+/// The state in which the lines from here on are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReadState {
+    /// The radix of numbers without a letter in TDL; unknown behind a `.RADIX` that may not count.
+    pub(super) radix: Option<u8>,
+    /// The number of open brackets of conditionals.
+    pub(super) depth: usize,
+}
+
+impl ReadState {
+    /// The state at the start of a source.
+    pub(super) fn new() -> Self {
+        Self { radix: Some(10), depth: 0 }
+    }
+
+    /// The end of a statement that stays as it is, and the macro that it defines.
+    pub(super) fn keep<'t>(
+        &mut self,
+        source: &'t Source,
+        start: usize,
+        operator: TextRange,
+    ) -> (usize, Option<&'t [u8]>) {
+        let word = &source.text[operator.start..operator.end];
+        let end = statement_end::statement_end(source, word, operator.end);
+        let kept = &source.text[start..end];
+        let mut behind = Cursor::new(&source.text[operator.end..end], end as u32);
+        behind.skip_blanks();
+        let key = directive_key(word);
+        if key == ".RADIX" {
+            self.radix = Some(behind.rest()).filter(|_| self.depth == 0).and_then(radix);
+        } else if has_radix(kept) {
+            self.radix = None;
+        }
+        if word.is_empty() || key.starts_with(".IF") {
+            self.depth = statement_end::bracket_depth(kept, self.depth);
+        }
+        let defines = if key == ".DEFIN" { behind.take(lex::symbol) } else { None };
+        (end, defines)
+    }
+}
+
+/// The operand of `.RADIX`, which is decimal.
+fn radix(operand: &[u8]) -> Option<u8> {
+    let length = operand.iter().take_while(|byte| !matches!(byte, b';' | b' ' | b'\t')).count();
+    match &operand[..length] {
+        b"2" => Some(2),
+        b"8" => Some(8),
+        b"10" => Some(10),
+        b"16" => Some(16),
+        _ => None,
+    }
+}

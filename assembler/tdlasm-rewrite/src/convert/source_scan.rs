@@ -1,0 +1,252 @@
+//! A scan of a source and its included files for macros, redefined names and `.RADIX`, before the
+//! statements are parsed.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use tdlasm::source::Loader;
+use tdlasm::syntax::lex;
+
+use super::mnemonics::{directive_key, is_zilog_symbol};
+use super::options::{Dialect, Options};
+
+/// More inserted files than this are not looked at.
+const MAX_INCLUDED_FILES: usize = 1000;
+
+/// Names that mean something else than they seem to, and what else changes the meaning of lines.
+#[derive(Debug, Default)]
+pub(crate) struct SourceScan {
+    long_symbols: bool,
+    altered: FxHashSet<Vec<u8>>,
+    /// The earlier names of operators and macros by their new ones.
+    synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
+    assigned: FxHashMap<Vec<u8>, u32>,
+    defined: FxHashSet<Vec<u8>>,
+    external: FxHashSet<Vec<u8>>,
+    inserts: FxHashMap<Vec<u8>, Option<String>>,
+    /// Whether `.RADIX` goes, since every number is written with its radix.
+    pub(super) writes_radix: bool,
+    /// Whether an inserted file has `.RADIX`.
+    pub(super) inserted_radix: bool,
+}
+
+/// The places to look for inserted files in.
+pub(crate) struct IncludeSearch<'l> {
+    pub(crate) loader: &'l dyn Loader,
+    pub(crate) folders: &'l [PathBuf],
+}
+
+impl SourceScan {
+    /// Looks through the text of `file` and through what it inserts.
+    pub(crate) fn scan_file(
+        file: &Path,
+        text: &[u8],
+        options: &Options,
+        search: &IncludeSearch<'_>,
+    ) -> Self {
+        // On Zilog's side all letters count anyway.
+        let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
+        let writes_radix = options.target.is_some();
+        let mut facts = Self { long_symbols, writes_radix, ..Self::default() };
+        let mut seen = FxHashSet::default();
+        let mut open = facts.scan_text(text, file, search);
+        while let Some(path) = open.pop() {
+            if seen.len() < MAX_INCLUDED_FILES
+                && seen.insert(path.clone())
+                && let Ok(text) = search.loader.load(&path)
+            {
+                facts.inserted_radix |= has_radix(&text);
+                open.extend(facts.scan_text(&text, &path, search));
+            }
+        }
+        facts
+    }
+
+    /// Collects from one text; returns the files that it inserts.
+    fn scan_text(&mut self, text: &[u8], file: &Path, search: &IncludeSearch<'_>) -> Vec<PathBuf> {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut found = Vec::new();
+        let mut words = LineWords::default();
+        for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            if let Some(name) = self.scan_line(line, &mut words)
+                && !self.inserts.contains_key(&name)
+            {
+                let spelling = String::from_utf8_lossy(&name).into_owned();
+                let place = search.find(folder, &spelling);
+                self.inserts.insert(name, place.as_ref().map(|(spelling, _)| spelling.clone()));
+                found.extend(place.map(|(_, path)| path));
+            }
+        }
+        found
+    }
+
+    /// Collects from one line; returns the file that it inserts.
+    fn scan_line(&mut self, line: &[u8], words: &mut LineWords) -> Option<Vec<u8>> {
+        words.read(line);
+        let next = |at: usize| words.get(line, at + 1);
+        for (at, stretch) in words.stretches.iter().enumerate() {
+            let word = &line[stretch.clone()];
+            let behind = &line[stretch.end..words.end];
+            self.name(word, behind);
+            match directive_key(word).as_str() {
+                "EQU" | "DEFL" if at > 0 => {
+                    let before = &line[words.stretches[at - 1].clone()];
+                    *self.assigned.entry(self.significant_part(before)).or_default() += 1;
+                }
+                ".DEFIN" => self.mark_redefined(next(at)),
+                ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => {
+                    self.mark_redefined(next(at + 1));
+                    self.rename(next(at), next(at + 1));
+                }
+                "MACRO" => {
+                    self.mark_redefined(next(at));
+                    self.mark_redefined(
+                        at.checked_sub(1).and_then(|before| words.get(line, before)),
+                    );
+                }
+                // What other modules define is no instruction either.
+                ".EXTER" => {
+                    let names = words.stretches[at + 1..].iter();
+                    let names = names.map(|name| self.significant_part(&line[name.clone()]));
+                    let names: Vec<Vec<u8>> = names.collect();
+                    self.external.extend(names);
+                }
+                ".INSER" | "INCLUD" => return Some(file_name(behind).to_vec()),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Collects a name that is defined where it stands.
+    fn name(&mut self, word: &[u8], behind: &[u8]) {
+        match behind.trim_ascii_start().first() {
+            Some(b'=') => {
+                *self.assigned.entry(self.significant_part(word)).or_default() += 1;
+                self.defined.insert(self.significant_part(word));
+            }
+            Some(b':') => {
+                self.defined.insert(self.significant_part(word));
+            }
+            _ => {}
+        }
+    }
+
+    fn mark_redefined(&mut self, name: Option<&[u8]>) {
+        if let Some(name) = name {
+            self.altered.insert(self.significant_part(name));
+        }
+    }
+
+    fn rename(&mut self, old: Option<&[u8]>, new: Option<&[u8]>) {
+        if let (Some(old), Some(new)) = (old, new) {
+            self.synonyms.insert(self.significant_part(new), old.to_vec());
+        }
+    }
+
+    /// The name of which a name is the second, or the name itself.
+    pub(crate) fn original_name<'n>(&'n self, name: &'n [u8]) -> &'n [u8] {
+        let mut name = name;
+        // Names may be exchanged, so that there is no first one.
+        for _ in 0..self.synonyms.len() {
+            let Some(old) = self.synonyms.get(&self.significant_part(name)) else { break };
+            name = old;
+        }
+        name
+    }
+
+    /// A name as far as it counts.
+    pub(super) fn significant_part(&self, name: &[u8]) -> Vec<u8> {
+        let length = if self.long_symbols { name.len() } else { name.len().min(6) };
+        name[..length].to_ascii_uppercase()
+    }
+
+    /// Whether the name is a macro's, or was given another meaning.
+    pub(crate) fn is_redefined(&self, name: &[u8]) -> bool {
+        !self.altered.is_empty() && self.altered.contains(&self.significant_part(name))
+    }
+
+    /// Whether the name has a label or an assignment somewhere.
+    pub(super) fn is_defined(&self, name: &[u8]) -> bool {
+        self.defined.contains(&self.significant_part(name))
+    }
+
+    /// Whether the name is declared external.
+    pub(super) fn is_external(&self, name: &[u8]) -> bool {
+        self.external.contains(&self.significant_part(name))
+    }
+
+    /// Whether the name is assigned more than once.
+    pub(super) fn is_variable(&self, name: &[u8]) -> bool {
+        self.assigned.get(&self.significant_part(name)).is_some_and(|count| *count > 1)
+    }
+
+    /// The inserted file's name with its extension, if the file was found.
+    pub(super) fn included_file_name(&self, name: &[u8]) -> Option<&str> {
+        self.inserts.get(name)?.as_deref()
+    }
+}
+
+impl IncludeSearch<'_> {
+    /// A file beside the one that names it or in a folder: its name with the extension, and its
+    /// path.
+    fn find(&self, beside: &Path, name: &str) -> Option<(String, PathBuf)> {
+        let folders = std::iter::once(beside).chain(self.folders.iter().map(PathBuf::as_path));
+        let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
+        let mut places =
+            folders.flat_map(|folder| names.clone().map(|name| (name.clone(), folder.join(name))));
+        places.find(|(_, path)| self.loader.exists(path))
+    }
+}
+
+/// The words of a line outside of quotes, up to the comment. The vector is kept from one line to
+/// the next.
+#[derive(Default)]
+struct LineWords {
+    stretches: Vec<Range<usize>>,
+    /// The end of the line, or the beginning of its comment.
+    end: usize,
+}
+
+impl LineWords {
+    fn read(&mut self, line: &[u8]) {
+        let is_word = |byte: u8| lex::is_symbol(byte) || is_zilog_symbol(byte);
+        self.stretches.clear();
+        let mut at = 0;
+        while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
+            let rest = &line[at + 1..];
+            let length = if is_word(*byte) {
+                1 + rest.iter().take_while(|byte| is_word(**byte)).count()
+            } else if matches!(byte, b'\'' | b'"') {
+                memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
+            } else {
+                1
+            };
+            if is_word(*byte) {
+                self.stretches.push(at..at + length);
+            }
+            at += length;
+        }
+        self.end = at;
+    }
+
+    fn get<'l>(&self, line: &'l [u8], at: usize) -> Option<&'l [u8]> {
+        self.stretches.get(at).map(|stretch| &line[stretch.clone()])
+    }
+}
+
+/// The name of a file, perhaps in quotes.
+pub(super) fn file_name(operand: &[u8]) -> &[u8] {
+    let name = operand.trim_ascii();
+    match name {
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        _ => name,
+    }
+}
+
+/// Whether a text has the directive `.RADIX`.
+pub(super) fn has_radix(text: &[u8]) -> bool {
+    text.windows(6).any(|word| word.eq_ignore_ascii_case(b".RADIX"))
+}

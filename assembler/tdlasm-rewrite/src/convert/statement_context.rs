@@ -1,0 +1,105 @@
+//! The parts that the writers of both dialects share: names, known values, and where assemblers
+//! disagree.
+
+use std::borrow::Cow;
+
+use tdlasm::syntax::expr::BinaryOp;
+
+use super::expr::Node;
+use super::program::{ConvertResult, Unconverted};
+use super::source_scan::SourceScan;
+use super::symbol_spelling::SpellingMap;
+use super::target::Target;
+
+/// A statement in the other dialect: its operator and operands.
+#[derive(Debug, Default)]
+pub(super) struct ConvertedStatement {
+    pub(super) operator: String,
+    pub(super) operands: Vec<u8>,
+}
+
+/// The facts that a statement is written with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StatementContext<'a> {
+    pub(super) names: &'a SpellingMap,
+    pub(super) facts: &'a SourceScan,
+    /// The scope of local symbols.
+    pub(super) scope: u32,
+    /// The radix of the place, for a reader of TDL.
+    pub(super) radix: Option<u8>,
+    /// The place that a refusal points to.
+    pub(super) at: usize,
+    /// The assembler that is written for.
+    pub(super) target: Option<Target>,
+    /// Whether bytes or an origin stand above.
+    pub(super) placed: bool,
+    /// The facts of the statement if it is an assignment.
+    pub(super) assigned: AssignmentFacts,
+    /// Whether mnemonics are written in small letters.
+    pub(super) small: bool,
+}
+
+/// Facts of an assignment for assemblers that read a source once.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AssignmentFacts {
+    /// Whether its value has symbols that are defined further below.
+    pub(super) looks_ahead: bool,
+    /// Whether the symbol has no other value.
+    pub(super) is_only: bool,
+    /// Whether its value depends on the symbol itself.
+    pub(super) is_cyclic: bool,
+}
+
+impl StatementContext<'_> {
+    /// The reason why the statement stays as it is.
+    pub(super) fn unconverted<T>(&self, message: impl Into<Cow<'static, str>>) -> ConvertResult<T> {
+        Unconverted::fail(self.at, message)
+    }
+
+    /// The spelling of a symbol in the dialect that is written.
+    pub(super) fn name(&self, name: &[u8]) -> ConvertResult<Vec<u8>> {
+        if self.facts.is_redefined(name) {
+            return self.unconverted(format!(
+                "{} stands for a macro or has been given another meaning",
+                String::from_utf8_lossy(name)
+            ));
+        }
+        Ok(self.names.spelling(name, self.scope))
+    }
+
+    /// Letters in the case of the statement.
+    pub(super) fn match_case(&self, word: &str) -> String {
+        if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
+    }
+
+    /// Returns `true` if a value is portable: see [`Node::is_portable`].
+    pub(super) fn is_portable(&self, node: &Node<'_>) -> bool {
+        node.is_portable(&mut |name| self.names.value_facts(name, self.scope))
+    }
+
+    /// Whether an operand must be natural for the operation to have the same result everywhere.
+    pub(super) fn needs_portable_operand(op: BinaryOp, side: usize) -> bool {
+        match op {
+            BinaryOp::Divide | BinaryOp::Remainder => true,
+            BinaryOp::ShiftRight => side == 0,
+            _ => false,
+        }
+    }
+
+    /// Refuses shifts by unknown counts and divisions by what may be zero, whose results differ.
+    pub(super) fn check_right_side(&self, op: BinaryOp, right: &Node<'_>) -> ConvertResult<()> {
+        let value = right.exact_value(&mut |name| self.names.value_facts(name, self.scope).value);
+        // Zero to one that counts with 16 bits is enough to refuse.
+        let zero = value.is_none_or(|value| value & 0xFFFF == 0);
+        match (op, value) {
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, Some(0..=15)) => Ok(()),
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => {
+                self.unconverted("only shifts by a constant from 0 to 15 mean the same everywhere")
+            }
+            (BinaryOp::Divide | BinaryOp::Remainder, _) if zero => {
+                self.unconverted("only TDL divides by zero, and this may be zero")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The spelling of a single name in the other dialect, regardless of other names.
+
+use super::super::mnemonics;
+use super::super::options::Dialect;
+
+/// Other words that have a meaning there, mnemonics and our directives aside.
+const RESERVED: [&str; 32] = [
+    "AND", "OR", "XOR", "NOT", "MOD", "SHL", "SHR", "EQ", "NE", "LT", "LE", "GT", "GE", "HIGH",
+    "LOW", "NUL", "DEFINED", "IF", "ELSE", "ENDIF", "MACRO", "ENDM", "REPT", "IRP", "IRPC",
+    "LOCAL", "EXITM", "PROC", "ENDP", "INCBIN", "SLL", "SLI",
+];
+
+/// The kind of a name in its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Visibility<'n> {
+    Global,
+    /// The name without what says that it is local.
+    Local(&'n [u8]),
+}
+
+/// Whether a spelling has a meaning of its own in the dialect that is written.
+pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
+    match from {
+        Dialect::Tdl => is_zilog_word(name),
+        Dialect::Zilog => is_tdl_word(name),
+    }
+}
+
+fn is_zilog_word(name: &[u8]) -> bool {
+    mnemonics::is_zilog_operand(name)
+        || mnemonics::is_zilog_mnemonic(name)
+        || mnemonics::is_zilog_directive(name)
+        || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn is_tdl_word(name: &[u8]) -> bool {
+    name == b"."
+        || mnemonics::tdl_register(name).is_some()
+        || !mnemonics::tdl_forms(name).is_empty()
+        || mnemonics::is_tdl_directive(name)
+        || mnemonics::is_section(name)
+}
+
+/// Whether a name of Zilog's side would be misread without an underscore before it: one of the
+/// assemblers takes the `B` of `B_OVER` for the register.
+fn needs_escape(name: &[u8]) -> bool {
+    let first = name.split(|byte| *byte == b'_').next().unwrap_or_default();
+    is_zilog_word(name) || first.len() < name.len() && mnemonics::is_zilog_operand(first)
+}
+
+/// The spelling of a name that is not local.
+pub(super) fn global(from: Dialect, name: &[u8]) -> Vec<u8> {
+    match from {
+        Dialect::Tdl => {
+            let mut spelling = letters(from, name);
+            if needs_escape(&spelling) {
+                spelling.insert(0, b'_');
+            }
+            spelling
+        }
+        Dialect::Zilog => {
+            let escaped = name.strip_prefix(b"_").filter(|rest| needs_escape(rest));
+            let mut spelling = letters(from, escaped.unwrap_or(name));
+            // Two periods would make it local.
+            while spelling.starts_with(b"..") {
+                spelling.remove(0);
+            }
+            if spelling == b"." {
+                spelling = b"$".to_vec();
+            }
+            if is_tdl_word(&spelling) {
+                spelling.push(b'.');
+            }
+            if is_tdl_word(&spelling) {
+                spelling[0] = b'$';
+            }
+            spelling
+        }
+    }
+}
+
+/// The spelling of a local name, given without what says so.
+pub(super) fn local(from: Dialect, rest: &[u8]) -> Vec<u8> {
+    let mark: &[u8] = if from == Dialect::Tdl { b"__" } else { b".." };
+    [mark, &letters(from, rest)].concat()
+}
+
+/// The letters that the other dialect has for these.
+fn letters(from: Dialect, name: &[u8]) -> Vec<u8> {
+    let letter = |byte: &u8| match (from, *byte) {
+        (Dialect::Tdl, b'.' | b'$' | b'%') => b'_',
+        (Dialect::Zilog, b'_') => b'.',
+        (Dialect::Zilog, b'?') => b'%',
+        (Dialect::Zilog, b'@') => b'$',
+        (_, other) => other,
+    };
+    name.iter().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back(name: &str) -> (String, String) {
+        let there = global(Dialect::Tdl, name.as_bytes());
+        let back = global(Dialect::Zilog, &there);
+        [there, back].map(|name| String::from_utf8(name).unwrap()).into()
+    }
+
+    #[test]
+    fn names_that_would_be_misread_are_escaped_and_come_back() {
+        for (name, there) in [
+            ("O.ATKL", "O_ATKL"),
+            ("B.OVER", "_B_OVER"),
+            ("NZ", "_NZ"),
+            ("LD", "_LD"),
+            (".X1", "_X1"),
+            ("START", "START"),
+        ] {
+            assert_eq!(there_and_back(name), (there.into(), name.into()));
+        }
+    }
+
+    #[test]
+    fn words_of_tdl_are_no_names_there() {
+        for (name, there) in
+            [("X", "X."), ("mov", "mov."), ("_END", "END"), (".end", ".end."), ("a?b", "a%b")]
+        {
+            assert_eq!(global(Dialect::Zilog, name.as_bytes()), there.as_bytes());
+        }
+    }
+}

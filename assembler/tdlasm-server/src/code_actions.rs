@@ -1,0 +1,123 @@
+//! Code actions: what messages suggest, as changes of the text.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, NumberOrString, Range, TextEdit,
+    Uri, WorkspaceEdit,
+};
+
+use tdlasm::diag::{self, Code};
+
+use super::analysis::Analysis;
+use super::diagnostics::DiagnosticConverter;
+use super::fields::statement_at;
+use super::positions::LineIndex;
+use super::workspace::Workspace;
+
+/// The jumps that reach any address, by the relative ones.
+const ABSOLUTE: [(&str, &str); 5] =
+    [("JMPR", "JMP"), ("JRZ", "JZ"), ("JRNZ", "JNZ"), ("JRC", "JC"), ("JRNC", "JNC")];
+
+/// The changes that messages about a range of a file suggest.
+pub(super) fn actions(
+    workspace: &Workspace,
+    path: &Path,
+    text: &[u8],
+    range: Range,
+) -> Vec<CodeActionOrCommand> {
+    let mut found: Vec<CodeAction> = Vec::new();
+    for program in workspace.programs_including(path) {
+        for message in &program.assembly.diagnostics {
+            let action = action(workspace, program, path, text, message);
+            let action = action.filter(|(place, _)| touches(*place, range));
+            if let Some((_, action)) = action
+                && !found.contains(&action)
+            {
+                found.push(action);
+            }
+        }
+    }
+    found.into_iter().map(CodeActionOrCommand::CodeAction).collect()
+}
+
+fn touches(one: Range, other: Range) -> bool {
+    one.start <= other.end && other.start <= one.end
+}
+
+/// The change that a message suggests in a file, and the place of the message.
+fn action(
+    workspace: &Workspace,
+    program: &Analysis,
+    path: &Path,
+    text: &[u8],
+    message: &diag::Diagnostic,
+) -> Option<(Range, CodeAction)> {
+    let (shown_in, shown) = DiagnosticConverter::new(program).message(message)?;
+    let (title, edit) = fix(program, path, text, message)
+        .or_else(|| absolute_jump(workspace, program, path, text, message))?;
+    let place = shown.range;
+    // The message may stand at the call of the macro that is to be mended.
+    let place = if shown_in == path { place } else { edit.range };
+    Some((place, code_action(workspace.uri(path)?, title, edit, shown)))
+}
+
+fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> CodeAction {
+    #[expect(clippy::mutable_key_type, reason = "the protocol's type has URIs as keys")]
+    let changes = HashMap::from([(uri, vec![edit])]);
+    CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        is_preferred: Some(shown.code != Some(NumberOrString::String(Code::Undefined.id().into()))),
+        diagnostics: Some(vec![shown]),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        ..CodeAction::default()
+    }
+}
+
+/// The change that comes with a message.
+fn fix(
+    program: &Analysis,
+    path: &Path,
+    text: &[u8],
+    message: &diag::Diagnostic,
+) -> Option<(String, TextEdit)> {
+    let fix = message.fix.as_ref()?;
+    let written = program.written(fix.span);
+    // Text that macros join of pieces stands nowhere.
+    let span = written.filter(|written| written.whole).map_or(fix.span, |written| written.span);
+    let (file, stretch) = program.in_file(span)?;
+    if program.files[file as usize] != path {
+        return None;
+    }
+    let title = match fix.text.trim() {
+        ".END" => "Add .END".to_owned(),
+        new => format!("Write {new}"),
+    };
+    Some((title, TextEdit::new(LineIndex::new(text).range(stretch), fix.text.clone())))
+}
+
+/// The jump that reaches any address, in place of a relative one that does not.
+fn absolute_jump(
+    workspace: &Workspace,
+    program: &Analysis,
+    path: &Path,
+    text: &[u8],
+    message: &diag::Diagnostic,
+) -> Option<(String, TextEdit)> {
+    if !matches!(message.code, Code::Range | Code::TooFar | Code::Relocation) {
+        return None;
+    }
+    let (file, stretch) = program.in_file(message.span)?;
+    let statements = workspace.statements(path, text)?;
+    let parts = statement_at(&statements, stretch.start)
+        .filter(|_| program.files[file as usize] == path)?;
+    let word = &text[parts.operator.clone()];
+    let (_, new) =
+        ABSOLUTE.iter().find(|(relative, _)| word.eq_ignore_ascii_case(relative.as_bytes()))?;
+    let is_small = word.first().is_some_and(u8::is_ascii_lowercase);
+    let new = if is_small { new.to_ascii_lowercase() } else { (*new).to_owned() };
+    let range = LineIndex::new(text).range(parts.operator.clone());
+    Some((format!("Write {new}"), TextEdit::new(range, new)))
+}

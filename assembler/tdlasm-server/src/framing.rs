@@ -1,0 +1,204 @@
+//! Reads messages from the editor: a header with the length, an empty line, and that many bytes of
+//! JSON.
+
+use std::io::{self, BufRead, Read};
+
+use lsp_server::Message;
+
+/// The maximum length of a message in bytes, far more than any source needs.
+const MAX_LENGTH: u64 = 64 << 20;
+/// The maximum length of a header line in bytes.
+const MAX_LINE: u64 = 4096;
+/// The header with the length of a message.
+const LENGTH: &[u8] = b"Content-Length:";
+
+/// A frame that was read.
+#[derive(Debug)]
+pub(super) enum Frame {
+    /// A message.
+    Message(Message),
+    /// The length of a message that is too long and was not read.
+    TooLong(u64),
+}
+
+/// Reads frames from the editor.
+pub(super) struct FrameReader<R> {
+    input: R,
+    /// Whether the name of the next length header has been consumed while a long message was
+    /// skipped.
+    at_length: bool,
+}
+
+impl<R: BufRead> FrameReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, at_length: false }
+    }
+
+    /// Returns the next frame, or `None` at the end of the input.
+    ///
+    /// # Errors
+    /// Returns an error if the header or the message is none of the protocol, or the input ends
+    /// within it.
+    pub(super) fn next(&mut self) -> io::Result<Option<Frame>> {
+        if self.at_length && !self.skip_to_next_length()? {
+            return Ok(None);
+        }
+        let Some(length) = self.header()? else { return Ok(None) };
+        if length > MAX_LENGTH {
+            // The length may be wrong, so the next header is searched for instead of skipping that
+            // many bytes.
+            self.at_length = true;
+            return Ok(Some(Frame::TooLong(length)));
+        }
+        let mut body = Vec::new();
+        let read = (&mut self.input).take(length).read_to_end(&mut body)?;
+        if (read as u64) < length {
+            return Err(invalid_data("the input ends within a message"));
+        }
+        let message = serde_json::from_slice(&body).map_err(io::Error::other)?;
+        Ok(Some(Frame::Message(message)))
+    }
+
+    /// Reads the lines of a header and returns the length that it tells.
+    fn header(&mut self) -> io::Result<Option<u64>> {
+        let mut length = None;
+        let mut is_first = true;
+        loop {
+            let mut line = Vec::new();
+            if std::mem::take(&mut self.at_length) {
+                line.extend_from_slice(LENGTH);
+            }
+            let read = (&mut self.input).take(MAX_LINE).read_until(b'\n', &mut line)?;
+            if read == 0 && is_first {
+                return Ok(None);
+            }
+            let line = line
+                .strip_suffix(b"\r\n")
+                .ok_or_else(|| invalid_data("a header has no line end"))?;
+            if line.is_empty() {
+                return length
+                    .ok_or_else(|| invalid_data("a header has no Content-Length"))
+                    .map(Some);
+            }
+            is_first = false;
+            if line.len() >= LENGTH.len() && line[..LENGTH.len()].eq_ignore_ascii_case(LENGTH) {
+                let number = String::from_utf8_lossy(&line[LENGTH.len()..]);
+                let number =
+                    number.trim().parse().map_err(|_| invalid_data("the length is no number"))?;
+                length = Some(number);
+            } else if !line.contains(&b':') {
+                return Err(invalid_data("a line of a header has no colon"));
+            }
+        }
+    }
+
+    /// Skips bytes up to and including the name of the next length header; returns `false` at the
+    /// end of the input.
+    fn skip_to_next_length(&mut self) -> io::Result<bool> {
+        let mut matched = 0;
+        loop {
+            let mut byte = [0];
+            if self.input.read(&mut byte)? == 0 {
+                return Ok(false);
+            }
+            // The first byte of the name occurs only once in it, so after a mismatch the search can
+            // only restart.
+            matched = match byte[0] {
+                byte if byte == LENGTH[matched] => matched + 1,
+                b'C' => 1,
+                _ => 0,
+            };
+            if matched == LENGTH.len() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+fn invalid_data(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use seeded_fuzz::{Corpus, fuzz};
+
+    use super::*;
+
+    fn methods(input: &str) -> Vec<String> {
+        let mut frames = FrameReader::new(input.as_bytes());
+        let mut found = Vec::new();
+        loop {
+            found.push(match frames.next() {
+                Ok(Some(Frame::Message(Message::Notification(notice)))) => notice.method,
+                Ok(Some(Frame::Message(other))) => format!("{other:?}"),
+                Ok(Some(Frame::TooLong(length))) => length.to_string(),
+                Ok(None) => return found,
+                Err(error) => {
+                    found.push(error.to_string());
+                    return found;
+                }
+            });
+        }
+    }
+
+    fn framed(method: &str) -> String {
+        let body = format!(r#"{{"method":"{method}","params":null}}"#);
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_passed_over_and_the_next_one_read() {
+        let long = "Content-Length: 99999999999\r\n\r\n{\"CContent-\":1}";
+        let input = [&framed("one"), long, &framed("two"), long, long, &framed("three")].concat();
+        let length = "99999999999";
+        assert_eq!(methods(&input), ["one", length, "two", length, length, "three"]);
+        assert_eq!(methods(long), [length]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_an_error() {
+        for (input, expected) in [
+            ("Content-Length: 5\r\n\r\n{", "the input ends within a message"),
+            ("Content-Length: five\r\n\r\n", "the length is no number"),
+            ("Content-Type: x\r\n\r\n", "a header has no Content-Length"),
+            ("Nonsense\r\n\r\n", "a line of a header has no colon"),
+            ("Content-Length: 5", "a header has no line end"),
+        ] {
+            assert_eq!(methods(input), [expected]);
+        }
+        assert_eq!(methods(&"x".repeat(10_000)), ["a header has no line end"]);
+        assert_eq!(methods(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn any_bytes_are_frames_or_an_error_and_their_server_ends() {
+        let open = r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a.asm","languageId":"tdl","version":1,"text":" MVI A,1\n .END\n"}}}"#;
+        let ask = r#"{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///a.asm"},"position":{"line":0,"character":2}}}"#;
+        let begin =
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+        let change = r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a.asm","version":2},"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":1,"character":0}},"text":"HLT\n"}]}}"#;
+        let framed =
+            |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
+        let session = [begin, open, change, ask].map(framed).concat();
+        let bodies = [begin, open, change, ask].join("\n");
+        let words: &[&[u8]] = &[b"Content-Length: 9\r\n\r\n", b"null", b"-1", b"\\ud800", b"[]"];
+        fuzz(&Corpus { seeds: &[&session], tokens: words }, 500, served);
+        // With headers that are right the messages themselves are taken.
+        fuzz(&Corpus { seeds: &[bodies.as_bytes()], tokens: words }, 500, |lines| {
+            let bodies = String::from_utf8_lossy(lines).into_owned();
+            served(&bodies.lines().flat_map(framed).collect::<Vec<_>>());
+        });
+    }
+
+    /// Serves an editor that sends these bytes; its answers are frames, too.
+    fn served(input: &[u8]) {
+        let mut output = Vec::new();
+        let input = io::Cursor::new(input.to_vec());
+        let _ = crate::serve(input, &mut output, tdlasm::asm::Options::default()); // or an error
+        let mut frames = FrameReader::new(&output[..]);
+        while let Some(frame) = frames.next().expect("our own frames are right") {
+            assert!(matches!(frame, Frame::Message(_)), "{frame:?}");
+        }
+    }
+}

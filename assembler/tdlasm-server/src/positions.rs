@@ -1,0 +1,116 @@
+//! Positions: the protocol counts lines from 0 and characters in units of UTF-16, the assembler
+//! counts bytes.
+
+use lsp_types::{Position, Range};
+
+use tdlasm::source::line_starts;
+
+/// A text and where its lines begin.
+#[derive(Debug, Clone)]
+pub(super) struct LineIndex<'t> {
+    text: &'t [u8],
+    starts: Vec<u32>,
+}
+
+impl<'t> LineIndex<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Self { text, starts: line_starts(text) }
+    }
+
+    /// The line from 0 that holds an offset.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start as usize <= offset).saturating_sub(1)
+    }
+
+    /// Returns the start of a line; the text's end for one behind the last.
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
+    }
+
+    /// Returns the number of lines; after a line's end another begins.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// A line without its end.
+    pub(super) fn get(&self, line: usize) -> &'t [u8] {
+        let text = &self.text[self.start(line)..self.start(line + 1)];
+        let ends = text.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        &text[..text.len() - ends]
+    }
+
+    /// The offset of a position; one behind a line's end is at the end.
+    pub(super) fn offset(&self, position: Position) -> usize {
+        let line = position.line as usize;
+        let mut units = position.character as usize;
+        let mut at = self.start(line);
+        for (bytes, length) in characters(self.get(line)) {
+            if units < length {
+                break;
+            }
+            units -= length;
+            at += bytes;
+        }
+        at
+    }
+
+    /// The position of an offset.
+    pub(super) fn position(&self, offset: usize) -> Position {
+        let line = self.line(offset);
+        let start = self.start(line);
+        Position::new(
+            line as u32,
+            utf16_len(&self.text[start..offset.clamp(start, self.text.len())]),
+        )
+    }
+
+    /// The range from one offset to another.
+    pub(super) fn range(&self, stretch: std::ops::Range<usize>) -> Range {
+        Range::new(self.position(stretch.start), self.position(stretch.end))
+    }
+}
+
+/// Returns the length of a text in units of UTF-16.
+pub(super) fn utf16_len(text: &[u8]) -> u32 {
+    characters(text).map(|(_, units)| units as u32).sum()
+}
+
+/// The bytes and units of UTF-16 of each character; a byte that is no UTF-8 counts as one.
+fn characters(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    text.utf8_chunks().flat_map(|chunk| {
+        let valid = chunk.valid().chars().map(|one| (one.len_utf8(), one.len_utf16()));
+        valid.chain(chunk.invalid().iter().map(|_| (1, 1)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_count_as_in_utf16() {
+        // U+00E9 has one unit and two bytes, U+1F600 two units and four bytes.
+        let text = "; \u{e9}\u{1F600}x\r\nNOP\rEND\n".as_bytes();
+        let lines = LineIndex::new(text);
+        let positions =
+            [(0, 0, 0), (2, 0, 2), (4, 0, 3), (8, 0, 5), (9, 0, 6), (11, 1, 0), (15, 2, 0)];
+        for (offset, line, character) in positions {
+            assert_eq!(lines.position(offset), Position::new(line, character));
+            assert_eq!(lines.offset(Position::new(line, character)), offset);
+        }
+    }
+
+    #[test]
+    fn positions_beyond_ends_and_within_characters_have_an_offset() {
+        let lines = LineIndex::new("\u{1F600}\nAB\n".as_bytes());
+        let at = |line, character| lines.offset(Position::new(line, character));
+        assert_eq!([at(0, 1), at(0, 9), at(1, 9), at(2, 0), at(7, 3)], [0, 4, 7, 8, 8]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_a_character_each() {
+        let lines = LineIndex::new(b"\xE9\xFFA");
+        assert_eq!(lines.position(2), Position::new(0, 2));
+        assert_eq!(lines.offset(Position::new(0, 3)), 3);
+    }
+}

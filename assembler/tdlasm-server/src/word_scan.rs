@@ -1,0 +1,107 @@
+//! Statements cut into words, texts and comments.
+
+use std::ops::Range;
+
+use tdlasm::syntax::lex;
+use tdlasm_rewrite::convert::mnemonics::directive_key;
+use tdlasm_rewrite::fmt::{StatementParts, Statements};
+
+/// The kind of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordKind {
+    Label,
+    /// The name that is assigned a value.
+    Assigned,
+    /// A symbol or number, as an operator too.
+    Word,
+    /// A text with its delimiters, perhaps of several lines.
+    Text,
+    Comment,
+}
+
+/// A piece, and where it stands.
+pub(super) type ScannedWord = (Range<usize>, WordKind);
+
+/// The pieces of a text, in its order.
+pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
+    let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
+    for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
+        cutter.statement(parts);
+    }
+    cutter.found
+}
+
+/// The pieces of the statements that touch a stretch of a text.
+pub(super) fn scan_range(statements: &Statements, stretch: &Range<usize>) -> Vec<ScannedWord> {
+    let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
+    let list = &statements.list;
+    let after = list.partition_point(|(start, _)| *start <= stretch.start);
+    let touching = list[after.saturating_sub(1)..].iter();
+    for (_, parts) in touching.take_while(|(start, _)| *start <= stretch.end) {
+        parts.iter().for_each(|parts| cutter.statement(parts));
+    }
+    cutter.found
+}
+
+struct Scanner<'t> {
+    text: &'t [u8],
+    found: Vec<ScannedWord>,
+}
+
+impl Scanner<'_> {
+    fn statement(&mut self, parts: &StatementParts) {
+        let labels = parts.labels.iter().map(|(name, _)| (name.clone(), WordKind::Label));
+        self.found.extend(labels);
+        if !parts.assigned.is_empty() {
+            self.found.push((parts.assigned.clone(), WordKind::Assigned));
+        } else if !parts.operator.is_empty() {
+            self.found.push((parts.operator.clone(), WordKind::Word));
+        }
+        self.operands(parts);
+        if !parts.comment.is_empty() {
+            self.found.push((parts.comment.clone(), WordKind::Comment));
+        }
+    }
+
+    fn operands(&mut self, parts: &StatementParts) {
+        let is_text = match directive_key(&self.text[parts.operator.clone()]).as_str() {
+            ".INSER" => return self.found.push((parts.operands.clone(), WordKind::Text)),
+            ".ASCII" | ".ASCIZ" | ".ASCIS" => true,
+            ".TITLE" | ".SBTTL" | ".REMAR" | ".PRNTX" | ".ERROR" => true,
+            _ => false,
+        };
+        let mut at = parts.operands.start;
+        while at < parts.operands.end {
+            at = self.operand(at, parts.operands.end, is_text).max(at + 1);
+        }
+    }
+
+    /// Cuts what stands at an offset; returns where it ends. Texts have delimiters of any kind if
+    /// `is_text`.
+    fn operand(&mut self, at: usize, end: usize, is_text: bool) -> usize {
+        let rest = &self.text[at..end];
+        let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[');
+        if is_text && rest[0] == b'[' {
+            let close = memchr::memchr(b']', rest).map_or(end, |length| at + length);
+            let mut within = at + 1;
+            while within < close {
+                within = self.operand(within, close, false).max(within + 1);
+            }
+            return close + 1;
+        }
+        let text = match rest[0] {
+            _ if is_text && begins_text => lex::delimited_text(rest),
+            b'\'' | b'"' => lex::quoted(rest),
+            _ => Err(nom::Err::Error(())),
+        };
+        if let Ok((rest, _)) = text {
+            self.found.push((at..end - rest.len(), WordKind::Text));
+            return end - rest.len();
+        }
+        let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
+        if length > 0 {
+            self.found.push((at..at + length, WordKind::Word));
+        }
+        at + length
+    }
+}

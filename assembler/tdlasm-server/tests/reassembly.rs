@@ -1,0 +1,259 @@
+//! Incremental edits give the same diagnostics as a server that receives the final texts at once.
+
+use seeded_fuzz::Rng;
+use serde_json::{Value, json};
+use tdlasm::Options;
+use tdlasm_server::LanguageServer;
+
+/// The program, and the file that it inserts.
+const FILES: [&str; 2] = ["file:///nowhere/a.asm", "file:///nowhere/b.asm"];
+const PROGRAM: &str = "\t.INSERT b.asm\n\t.DEFINE TWICE[X,%Y]=[%Y: X\nX ; both\n\tJMP %Y]\n\
+    START::\tMVI A,5\t; five\n..L:\tDCR A\n\tJRNZ ..L\n\tTWICE INX H\n\t.IFE FLAG,[\n\tTWICE NOP\n]\n\
+    \tLXI H,TEXT\n\t.IFN FLAG,[ HLT ]\n\tCALL START\nTEXT:\t.ASCII 'some text'[0]\n\t.END\n";
+const PART: &str = "FLAG == 0\n; nothing else\nSHARED: RET\n";
+
+/// Pieces that are typed, whole and broken.
+const PIECES: [&str; 56] = [
+    "\n",
+    "\n\t",
+    " ",
+    ";",
+    "; x",
+    ":",
+    "=",
+    "==",
+    "[",
+    "]",
+    "'",
+    "\"",
+    ",",
+    "L",
+    "L1:",
+    "L1",
+    "..L",
+    "..L:",
+    "START",
+    "TEXT",
+    "TEXT:",
+    "FLAG",
+    "FLAG == 1\n",
+    "5",
+    "500",
+    "A",
+    "\tMVI A,",
+    "\tMVI ",
+    "\tJMP L1\n",
+    "\tTWICE ",
+    "\tTWICE NOP\n",
+    ".IF1 ,[",
+    "\tHLT\n",
+    "\t.BYTE L1,2\n",
+    "Q=\\ 'Q'\n",
+    "\t.EXTERN L1\n",
+    "\t.LOC 0FFFFH\n",
+    "\u{e9}",
+    "\u{1F600}",
+    "\t.END\n",
+    "\t.IF2,[ NOP ]\n",
+    "\t.IFN FLAG-1,[\n",
+    "\t.IFNDEF L1,[ L1 ]\n",
+    "\t.INSERT b.asm\n",
+    "\t.RADIX 16\n",
+    "\t.PABS\n",
+    "\t.LOC .DATA.\n",
+    "\t.LOC START+L1\n",
+    "\t.PRGEND\n",
+    "\t.INTERN L1\n",
+    "\t.OPSYN .BYTE,L1\n",
+    "\t.DEFINE L1=[\tMVI A,L\n]\n",
+    "\tMOV A,L1\n",
+    "\tJRNZ L1+\n",
+    "\t.BLKB L1\n",
+    "START: L=L1+1\n",
+];
+const EDITS: usize = 800;
+
+/// A server, and what an editor keeps of what it says.
+struct Editor {
+    server: LanguageServer,
+    texts: [String; 2],
+    version: i32,
+    messages: [Value; 2],
+    /// The tokens of each file as they were given last, with their number.
+    tokens: [Option<(String, Vec<u64>)>; 2],
+}
+
+impl Editor {
+    fn open(texts: [String; 2]) -> Self {
+        let mut server = LanguageServer::new(Options::default());
+        let begin = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+        server.handle_message(begin).expect("a message");
+        let mut editor = Self {
+            server,
+            texts,
+            version: 1,
+            messages: [json!([]), json!([])],
+            tokens: [None, None],
+        };
+        for (uri, text) in FILES.iter().zip(editor.texts.clone()) {
+            let document = json!({ "uri": uri, "languageId": "tdl", "version": 1, "text": text });
+            editor.tell("textDocument/didOpen", &json!({ "textDocument": document }));
+        }
+        editor
+    }
+
+    fn tell(&mut self, method: &str, params: &Value) {
+        let message = json!({ "method": method, "params": params });
+        self.server.handle_message(message).expect("a message");
+    }
+
+    fn ask(&mut self, method: &str, file: usize, more: Value) -> Value {
+        let mut params = more;
+        params["textDocument"] = json!({ "uri": FILES[file] });
+        let method = format!("textDocument/{method}");
+        let message = json!({ "id": 2, "method": method, "params": params });
+        let answer = self.server.handle_message(message).expect("a message").expect("an answer");
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    fn splice(&mut self, file: usize, start: usize, end: usize, new: &str) {
+        let text = &mut self.texts[file];
+        let range = json!({ "start": position(text, start), "end": position(text, end) });
+        text.replace_range(start..end, new);
+        self.version += 1;
+        let document = json!({ "uri": FILES[file], "version": self.version });
+        let changes = json!([{ "range": range, "text": new }]);
+        let params = json!({ "textDocument": document, "contentChanges": changes });
+        self.tell("textDocument/didChange", &params);
+    }
+
+    /// The messages about both files, as an editor has them that keeps what it was told last.
+    fn messages(&mut self) -> [Value; 2] {
+        for one in self.server.take_notifications() {
+            let at = FILES.iter().position(|uri| one["params"]["uri"] == *uri).expect("a file");
+            self.messages[at] = one["params"]["diagnostics"].clone();
+        }
+        self.messages.clone()
+    }
+
+    /// The tokens in full, or made of those that were given last and what differs.
+    fn tokens(&mut self, file: usize) -> Vec<u64> {
+        let answer = match self.tokens[file].clone() {
+            None => self.ask("semanticTokens/full", file, json!({})),
+            Some((id, _)) => {
+                self.ask("semanticTokens/full/delta", file, json!({ "previousResultId": id }))
+            }
+        };
+        let id = answer["resultId"].as_str().expect("a number").to_owned();
+        let data = match answer["edits"].as_array() {
+            None => numbers(&answer["data"]),
+            Some(edits) => {
+                let mut data = self.tokens[file].take().expect("tokens").1;
+                for edit in edits {
+                    let start = edit["start"].as_u64().expect("a place") as usize;
+                    let end = start + edit["deleteCount"].as_u64().expect("a length") as usize;
+                    data.splice(start..end, numbers(&edit["data"]));
+                }
+                data
+            }
+        };
+        self.tokens[file] = Some((id, data.clone()));
+        data
+    }
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    let all = list.as_array().expect("a list").iter();
+    all.map(|one| one.as_u64().expect("a number")).collect()
+}
+
+/// Tokens with their lines and units from the start of the text.
+fn placed(numbers: &[u64]) -> Vec<[u64; 5]> {
+    let (mut line, mut unit) = (0, 0);
+    let tokens = numbers.as_chunks::<5>().0.iter().map(|&[lines, units, length, kind, bits]| {
+        unit = if lines == 0 { unit + units } else { units };
+        line += lines;
+        [line, unit, length, kind, bits]
+    });
+    tokens.collect()
+}
+
+fn position(text: &str, offset: usize) -> Value {
+    let before = &text[..offset];
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let units = before[start..].encode_utf16().count();
+    json!({ "line": before.matches('\n').count(), "character": units })
+}
+
+/// Changes one of the texts as a typist does.
+fn edit(editor: &mut Editor, dice: &mut Rng) {
+    let file = dice.below(4) / 3;
+    let text = editor.texts[file].clone();
+    let start = dice.char_boundary(&text);
+    // Now and then something goes; a text that grew long shrinks.
+    let most = if text.len() > 700 { 80 } else { 8 };
+    let gone = if dice.below(3) == 0 { dice.below(most) } else { 0 };
+    let end = (start..=(start + gone).min(text.len())).rev();
+    let end = end.into_iter().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
+    let piece = if dice.below(4) == 0 { "" } else { PIECES[dice.below(PIECES.len())] };
+    editor.splice(file, start, end, piece);
+}
+
+fn compare(editor: &mut Editor, dice: &mut Rng) {
+    let mut anew = Editor::open(editor.texts.clone());
+    let shown = editor.texts.clone();
+    assert_eq!(editor.messages(), anew.messages(), "{shown:#?}");
+    for file in 0..FILES.len() {
+        for request in ["documentSymbol", "foldingRange"] {
+            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, json!({})));
+            assert_eq!(both[0], both[1], "{request} {shown:#?}");
+        }
+        let all = anew.tokens(file);
+        assert_eq!(editor.tokens(file), all, "{shown:#?}");
+        let offset = dice.char_boundary(&shown[file]);
+        let at = json!({ "position": position(&shown[file], offset) });
+        for request in ["hover", "completion", "definition"] {
+            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, at.clone()));
+            assert_eq!(both[0], both[1], "{request} at {offset} {shown:#?}");
+        }
+        compare_range(editor, dice, file, &placed(&all));
+    }
+}
+
+/// The tokens of a range are those of the text there, and perhaps some around it.
+fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 5]]) {
+    let lines = editor.texts[file].lines().count() + 1;
+    let first = dice.below(lines);
+    let last = first + dice.below(4);
+    let range = json!({
+        "start": { "line": first, "character": 0 }, "end": { "line": last, "character": 0 },
+    });
+    let answer = editor.ask("semanticTokens/range", file, json!({ "range": range }));
+    let some = placed(&numbers(&answer["data"]));
+    assert!(some.iter().all(|token| all.contains(token)), "{first} {last} {:#?}", editor.texts);
+    let within = all.iter().filter(|token| (first as u64..last as u64).contains(&token[0]));
+    for token in within {
+        assert!(some.contains(token), "{token:?} {first} {last} {:#?}", editor.texts);
+    }
+}
+
+#[test]
+fn a_server_that_saw_all_changes_says_what_one_says_that_sees_the_texts_anew() {
+    let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
+    let mut dice = Rng::from_seed(1978);
+    let mut with_faults = 0;
+    for at in 0..EDITS {
+        edit(&mut editor, &mut dice);
+        // Sometimes several changes come before anything is asked.
+        if dice.below(3) > 0 {
+            compare(&mut editor, &mut dice);
+            with_faults += usize::from(editor.messages[0] != json!([]));
+        }
+        // A text that got lost in brackets and quotes says little.
+        if at % 25 == 24 {
+            editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
+        }
+    }
+    assert!((EDITS / 4..EDITS).contains(&with_faults), "{with_faults} with faults");
+}

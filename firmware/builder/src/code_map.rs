@@ -1,0 +1,302 @@
+//! Source lines, source texts and labels of the programs on a board, for debuggers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::build::BuiltImage;
+use crate::source;
+use tdlasm::image::Image;
+use tdlasm::isa::{Decoded, decode};
+use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
+use tdlasm::module::Binding;
+
+/// Maps addresses of a board to source lines and labels. If two programs have bytes at an address,
+/// the first one counts.
+#[derive(Debug, Clone, Default)]
+pub struct CodeMap {
+    programs: Vec<MappedProgram>,
+    /// The labels of code and data by address: those that are exported, and those that no scope
+    /// hides.
+    labels: BTreeMap<u16, Label>,
+    texts: HashMap<Arc<str>, SourceText>,
+}
+
+/// A program as it was linked, or as a file describes it.
+#[derive(Debug, Clone, Default)]
+pub struct MappedProgram {
+    /// The bytes.
+    pub image: Image,
+    /// The lines in ascending order of addresses; none if the file has no line table.
+    pub lines: Vec<LinkedLine>,
+    /// The values of symbols by name, in capitals.
+    pub symbols: HashMap<String, u16>,
+    /// The labels.
+    pub labels: Vec<(u16, Label)>,
+}
+
+/// A label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The name, in capitals.
+    pub name: String,
+    /// Whether it is exported to other modules.
+    pub exported: bool,
+    /// Whether its address is that of an instruction.
+    pub is_code: bool,
+}
+
+/// The text of a source file.
+#[derive(Debug, Clone, Default)]
+struct SourceText {
+    lines: Vec<String>,
+    /// The file on the disk; `None` for built-in sources.
+    path: Option<PathBuf>,
+}
+
+impl From<&Program> for MappedProgram {
+    fn from(program: &Program) -> Self {
+        let mut symbols = HashMap::new();
+        for symbol in program.symbols.iter() {
+            // Exported symbols have priority over local ones, and the first local one over others.
+            let value = program.symbol(symbol.name).unwrap_or(symbol.value);
+            symbols.entry(symbol.name.to_ascii_uppercase()).or_insert(value);
+        }
+        let label = |symbol: LinkedSymbol<'_>| {
+            let exported = symbol.binding != Binding::Local;
+            let line = program.lines.at(symbol.value);
+            let is_code = line.is_some_and(|line| line.is_code);
+            (symbol.value, Label { name: symbol.name.to_owned(), exported, is_code })
+        };
+        Self {
+            image: program.image.clone(),
+            lines: program.lines.iter().cloned().collect(),
+            symbols,
+            labels: program.symbols.iter().filter(|symbol| symbol.is_address).map(label).collect(),
+        }
+    }
+}
+
+impl MappedProgram {
+    fn line_at(&self, address: u16) -> Option<&LinkedLine> {
+        let after = self.lines.partition_point(|line| line.address <= address);
+        let line = self.lines.get(after.checked_sub(1)?)?;
+        (u32::from(address) < line.end()).then_some(line)
+    }
+}
+
+impl CodeMap {
+    /// Creates a map of built images.
+    #[must_use]
+    pub fn new(images: &[&BuiltImage]) -> Self {
+        Self::from_programs(images.iter().map(|image| MappedProgram::from(&image.program)))
+    }
+
+    /// Creates a map of programs in order of priority.
+    #[must_use]
+    pub fn from_programs(programs: impl IntoIterator<Item = MappedProgram>) -> Self {
+        let mut map = Self::default();
+        for program in programs {
+            map.add(program);
+        }
+        map
+    }
+
+    fn add(&mut self, program: MappedProgram) {
+        for (address, label) in &program.labels {
+            // Exported labels are the better known ones.
+            let known = self.labels.entry(*address).or_insert_with(|| label.clone());
+            if label.exported && !known.exported {
+                *known = label.clone();
+            }
+        }
+        for line in &program.lines {
+            if !self.texts.contains_key(&line.place.file) {
+                self.texts.insert(Arc::clone(&line.place.file), read_source_text(&line.place.file));
+            }
+        }
+        self.programs.push(program);
+    }
+
+    /// Returns the source line of an address.
+    #[must_use]
+    pub fn line_at(&self, address: u16) -> Option<&LinkedLine> {
+        self.programs.iter().find_map(|program| program.line_at(address))
+    }
+
+    /// Returns the lines of all programs, each program's in ascending order of addresses.
+    pub fn lines(&self) -> impl Iterator<Item = &LinkedLine> {
+        self.programs.iter().flat_map(|program| program.lines.iter())
+    }
+
+    /// Returns the first line at or after `line` of a file that has instructions, and their addresses.
+    #[must_use]
+    pub fn breakpoint_line(&self, file: &str, line: u32) -> Option<(u32, Vec<u16>)> {
+        let file = self.file_named(file)?;
+        let wanted =
+            |one: &&LinkedLine| one.is_code && one.place.line >= line && *one.place.file == *file;
+        let first = self.lines().filter(wanted).map(|one| one.place.line).min()?;
+        let of_it = self.lines().filter(wanted).filter(|one| one.place.line == first);
+        Some((first, of_it.map(|one| one.address).collect()))
+    }
+
+    /// Resolves a path of the user: the file at that path, or else the one with the same name
+    /// without folders, ignoring case.
+    #[must_use]
+    pub fn file_named(&self, file: &str) -> Option<&str> {
+        let files = self.files();
+        let path = std::fs::canonicalize(file).ok();
+        let same_path = |one: &&str| path.is_some() && self.path(one) == path.as_deref();
+        let same_name = |one: &&str| file_name_key(one) == file_name_key(file);
+        let exact = files.iter().find(|one| **one == file);
+        exact
+            .or_else(|| files.iter().find(|one| same_path(one)))
+            .or_else(|| files.iter().find(|one| same_name(one)))
+            .copied()
+    }
+
+    /// Returns the value of a symbol, ignoring case.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<u16> {
+        let name = name.to_ascii_uppercase();
+        self.programs.iter().find_map(|program| program.symbols.get(&name)).copied()
+    }
+
+    /// Returns the label of an address.
+    #[must_use]
+    pub fn label(&self, address: u16) -> Option<&Label> {
+        self.labels.get(&address)
+    }
+
+    /// Returns all labels in ascending order of addresses.
+    pub fn labels(&self) -> impl Iterator<Item = (u16, &Label)> {
+        self.labels.iter().map(|(address, label)| (*address, label))
+    }
+
+    /// Returns the nearest code label at or before an address in the same module, and the distance
+    /// from it. Without a line table the end of a module is unknown, and any label before counts.
+    #[must_use]
+    pub fn nearest_label(&self, address: u16) -> Option<(&str, u16)> {
+        let module = self.line_at(address).map(|line| line.module);
+        let before = self.labels.range(..=address).rev();
+        let mut labels = before.filter(|(_, label)| label.is_code);
+        let (at, label) = labels.next()?;
+        let same = self.line_at(*at).map(|line| line.module) == module;
+        let within = module.is_some() || self.byte(address).is_some();
+        (same && within).then(|| (label.name.as_str(), address - at))
+    }
+
+    /// Returns the byte at an address in the linked programs.
+    #[must_use]
+    pub fn byte(&self, address: u16) -> Option<u8> {
+        self.programs.iter().find_map(|program| program.image.byte(address))
+    }
+
+    /// Formats an address as `XCHNG+3`, or as four digits.
+    #[must_use]
+    pub fn address_name(&self, address: u16) -> String {
+        match self.nearest_label(address) {
+            Some((name, 0)) => name.to_owned(),
+            Some((name, distance)) => format!("{name}+{distance}"),
+            None => format!("{address:04X}"),
+        }
+    }
+
+    /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`.
+    #[must_use]
+    pub fn describe_address(&self, address: u16) -> String {
+        let place = |line: &LinkedLine| {
+            let file = line.place.file.rsplit(['/', '\\']).next().unwrap_or_default();
+            format!(" ({file}:{})", line.place.line)
+        };
+        let line = self.line_at(address).map(place).unwrap_or_default();
+        match self.nearest_label(address) {
+            Some(_) => format!("{address:04X}H, {}{line}", self.address_name(address)),
+            None => format!("{address:04X}H{line}"),
+        }
+    }
+
+    /// Returns the lines of a file's text; empty if the file can't be read.
+    #[must_use]
+    pub fn text(&self, file: &str) -> &[String] {
+        self.texts.get(file).map_or(&[], |text| text.lines.as_slice())
+    }
+
+    /// Sets the text of a file that is neither on the disk nor built in.
+    pub fn set_text(&mut self, file: &str, text: &str) {
+        let lines = text.lines().map(str::to_owned).collect();
+        self.texts.insert(file.into(), SourceText { lines, path: None });
+    }
+
+    /// Returns the path of a file on the disk; `None` for a built-in source.
+    #[must_use]
+    pub fn path(&self, file: &str) -> Option<&Path> {
+        self.texts.get(file)?.path.as_deref()
+    }
+
+    /// Returns the source files of code and data, sorted by name.
+    #[must_use]
+    pub fn files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = self.texts.keys().map(|file| &**file).collect();
+        files.sort_unstable();
+        files
+    }
+
+    /// Returns the instructions of a line with their addresses.
+    #[must_use]
+    pub fn instructions(&self, line: &LinkedLine) -> Vec<(u16, Decoded)> {
+        let made = |program: &&MappedProgram| program.line_at(line.address) == Some(line);
+        let Some(program) = self.programs.iter().find(made) else { return Vec::new() };
+        decode_range(&program.image, u32::from(line.address)..line.end())
+    }
+
+    /// Returns the instructions of all programs by address. A program without a line table is
+    /// disassembled from the start of each run.
+    #[must_use]
+    pub fn all_instructions(&self) -> BTreeMap<u16, Decoded> {
+        let mut all = BTreeMap::new();
+        for program in self.programs.iter().rev() {
+            if program.lines.is_empty() {
+                for run in program.image.runs() {
+                    all.extend(decode_range(&program.image, u32::from(run.address)..run.end()));
+                }
+            }
+            for line in program.lines.iter().filter(|line| line.is_code) {
+                all.extend(decode_range(&program.image, u32::from(line.address)..line.end()));
+            }
+        }
+        all
+    }
+}
+
+/// Decodes a range of an image up to the first invalid instruction.
+fn decode_range(image: &Image, addresses: std::ops::Range<u32>) -> Vec<(u16, Decoded)> {
+    let byte = |at: u32| u16::try_from(at).ok().and_then(|at| image.byte(at)).unwrap_or(0);
+    let mut at = addresses.start;
+    let mut found = Vec::new();
+    while at < addresses.end {
+        let bytes: Vec<u8> = (at..at + 4).map(byte).collect();
+        let Some(decoded) = decode(&bytes) else { break };
+        let length = decoded.length as u32;
+        found.push((at as u16, decoded));
+        at += length;
+    }
+    found
+}
+
+/// Returns the text of a file: built in, or on the disk.
+fn read_source_text(file: &str) -> SourceText {
+    let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect();
+    if let Some(text) = source(file) {
+        return SourceText { lines: lines(text.as_bytes()), path: None };
+    }
+    match std::fs::read(file) {
+        Ok(bytes) => SourceText { lines: lines(&bytes), path: std::fs::canonicalize(file).ok() },
+        Err(_) => SourceText::default(),
+    }
+}
+
+/// Returns a file's name without folders, in lower case.
+fn file_name_key(file: &str) -> String {
+    file.rsplit(['/', '\\']).next().unwrap_or(file).to_ascii_lowercase()
+}

@@ -1,0 +1,96 @@
+//! Single exchanges with a monitor: sends keys and receives the complete reply.
+
+use std::time::Duration;
+
+use rcflash_link::escape_bytes;
+
+use crate::error::{LoaderError, Result};
+use crate::prompt::identify_prompt;
+use crate::session::MonitorSession;
+
+/// How long an idle monitor may take to reply.
+pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
+/// The maximum gap between characters of a reply, which is complete after that if it ends with a
+/// prompt; USB adapters delay characters by up to 16 ms.
+pub(crate) const MAX_CHAR_GAP: Duration = Duration::from_millis(60);
+/// A reply without a prompt is complete after this gap.
+pub(crate) const REPLY_QUIET: Duration = Duration::from_millis(300);
+/// The maximum duration of a reply; more is noise.
+const MAX_REPLY_TIME: Duration = Duration::from_secs(3);
+
+/// Sends keys to an idle monitor and returns its reply, which is empty if there is none.
+pub(crate) fn send_keys(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    keys: &[u8],
+) -> Result<Vec<u8>> {
+    exchange(session, operation, keys, REPLY_TIMEOUT)
+}
+
+/// Sends keys and returns the complete reply, which is empty if none starts within `start_timeout`.
+pub(crate) fn exchange(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    keys: &[u8],
+    start_timeout: Duration,
+) -> Result<Vec<u8>> {
+    session.take_received();
+    session.send(operation, keys)?;
+    let end = session.now() + session.tx_remaining() + start_timeout;
+    while session.received().is_empty() {
+        session.check_stop(operation)?;
+        let left = end.saturating_duration_since(session.now());
+        if left.is_zero() {
+            return Ok(Vec::new());
+        }
+        session.receive(operation, left.min(Duration::from_millis(50)))?;
+    }
+    receive_reply(session, operation)
+}
+
+/// Receives the rest of a reply: until [`MAX_CHAR_GAP`] after a prompt, or [`REPLY_QUIET`] after
+/// anything else.
+pub(crate) fn receive_reply(
+    session: &mut MonitorSession,
+    operation: &'static str,
+) -> Result<Vec<u8>> {
+    let end = session.now() + MAX_REPLY_TIME;
+    let mut quiet_since = session.now();
+    loop {
+        session.check_stop(operation)?;
+        if session.receive(operation, Duration::from_millis(20))? > 0 {
+            quiet_since = session.now();
+        }
+        let received = session.received();
+        let is_whole =
+            received.is_empty() || identify_prompt(received).is_some() || is_erase_echo(received);
+        let timeout = if is_whole { MAX_CHAR_GAP } else { REPLY_QUIET };
+        if session.now().saturating_duration_since(quiet_since) >= timeout {
+            return Ok(session.take_received());
+        }
+        if session.now() > end {
+            return Err(session.noise_error(operation));
+        }
+    }
+}
+
+/// Returns `true` for the echo of backspaces that erase a character each.
+pub(crate) fn is_erase_echo(received: &[u8]) -> bool {
+    !received.is_empty() && received.iter().all(|byte| matches!(byte, 0x08 | b' '))
+}
+
+/// Returns the error for a board that does not reply to anything.
+pub(crate) fn no_peer_error(session: &MonitorSession, operation: &'static str) -> LoaderError {
+    LoaderError::NoReply {
+        port: session.port_name(),
+        operation,
+        waited: REPLY_TIMEOUT * 2,
+        recent_traffic: session.recent_traffic(),
+        hint: "press reset, check the cable and the board's speed, or try --flow none",
+    }
+}
+
+/// Returns the last 200 bytes, escaped for messages.
+pub(crate) fn escape_tail(received: &[u8]) -> String {
+    escape_bytes(&received[received.len().saturating_sub(200)..])
+}

@@ -1,0 +1,72 @@
+//! Prompt, commands and recovery that all releases of RomWBW's debug monitor have in common.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
+use crate::monitor::LoadReport;
+use crate::prompt::{Peer, identify_prompt};
+use crate::session::MonitorSession;
+
+pub(crate) const NAME: &str = "RomWBW's debug monitor";
+/// More backspaces than the longest line of either release needs.
+const MAX_LINE_CHARS: usize = 80;
+pub(crate) const ABORTING: &str = "ending an interrupted load";
+
+/// Returns `true` if the monitor's prompt is at the end.
+pub(crate) fn at_prompt(received: &[u8]) -> bool {
+    identify_prompt(received) == Some(Peer::RomwbwMonitor) && received.len() > 1
+}
+
+/// Types a command and waits for its echo; what follows remains unread.
+pub(crate) fn type_command(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    command: &str,
+    echo: &[u8],
+) -> Result<()> {
+    session.take_received();
+    session.type_command(operation, &format!("{command}\r"))?;
+    let received =
+        session.receive_until(operation, REPLY_TIMEOUT, |received| received.starts_with(echo))?;
+    session.unread(&received[echo.len()..]);
+    Ok(())
+}
+
+/// Handles a message in the middle of a load, after which further lines would be commands.
+pub(crate) fn report_refusal(session: &mut MonitorSession, line: usize) -> Result<LoadReport> {
+    session.discard_unsent()?;
+    let received = session.receive_until_quiet(
+        "receiving its message about a line",
+        MAX_CHAR_GAP,
+        3 * REPLY_TIMEOUT,
+    )?;
+    clear_command_line(session)?;
+    Ok(LoadReport::Failure(format!(
+        "at line {line} it replied {}",
+        exchange::escape_tail(&received)
+    )))
+}
+
+/// Ends a load that waits for more characters than it received.
+pub(crate) fn abort_load(session: &mut MonitorSession) -> Result<LoadReport> {
+    let received = abort_hex_load(session, ABORTING, CORRUPTED_RECORD_FILL)?;
+    if received.is_empty() {
+        return Err(exchange::no_peer_error(session, ABORTING));
+    }
+    clear_command_line(session)?;
+    Ok(LoadReport::Failure("it waited for more characters than it received".to_owned()))
+}
+
+/// Returns to an empty prompt. A partly typed line is erased, not executed: it may be a dangerous
+/// command.
+pub(crate) fn clear_command_line(session: &mut MonitorSession) -> Result<()> {
+    const OPERATION: &str = "getting back to the prompt";
+    for _ in 0..MAX_LINE_CHARS {
+        session.send(OPERATION, b"\x08")?;
+        session.pause(OPERATION, Duration::from_millis(2))?;
+    }
+    session.receive_until_quiet(OPERATION, MAX_CHAR_GAP, REPLY_TIMEOUT)?;
+    exchange::send_keys(session, OPERATION, b"\r").map(drop)
+}

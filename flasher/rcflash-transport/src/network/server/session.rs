@@ -1,0 +1,217 @@
+//! The session of a client, from its connection to its end.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::Transport;
+use crate::time::{Duration, Instant};
+
+use super::port_state::{PortReply, PortState};
+use crate::network::Protocol;
+use crate::network::comport::{self, SERVER_OFFSET, encode};
+use crate::network::socket::Socket;
+use crate::network::telnet::{COM_PORT, Decoder, OptionNegotiation, TelnetEvent, escape};
+
+/// How long one side is polled before the other.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// How long a write to the port may block the session.
+const PORT_WRITE_TIMEOUT: Duration = Duration::from_millis(1);
+/// The maximum number of bytes per write to the port.
+const MAX_CHUNK_BYTES: usize = 64;
+/// How long a client may block a write.
+const CLIENT_WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Sizes of the outbox at which the client is suspended and resumed, and at which nothing more is
+/// received from a client that ignores that. At 115,200 baud the port sends for 0.2 s between the
+/// first two.
+const SUSPEND_AT: usize = 4096;
+const RESUME_AT: usize = 2048;
+const MAX_OUTBOX: usize = 1 << 16;
+
+/// How a session ended.
+pub(super) enum SessionEnd {
+    /// The client disconnected, or its connection failed.
+    ClientDisconnected(io::Error),
+    /// The port failed.
+    PortFailed(io::Error),
+    /// The stop flag was set.
+    Stopped,
+}
+
+pub(super) struct Session {
+    socket: Socket,
+    port: Box<dyn Transport + Send>,
+    telnet: Option<Telnet>,
+    /// Bytes of the client that the port has not accepted yet.
+    outbox: VecDeque<u8>,
+}
+
+/// The state of the Telnet protocol.
+struct Telnet {
+    decoder: Decoder,
+    options: OptionNegotiation,
+    port_state: PortState,
+    /// Whether the server has suspended the client.
+    client_suspended: bool,
+    /// Whether the client has suspended the server.
+    server_suspended: bool,
+}
+
+impl Session {
+    pub(super) fn new(
+        socket: Socket,
+        port: Box<dyn Transport + Send>,
+        protocol: Protocol,
+        baud: u32,
+    ) -> Self {
+        let telnet = (protocol == Protocol::Rfc2217).then(|| Telnet {
+            decoder: Decoder::default(),
+            options: OptionNegotiation::default(),
+            port_state: PortState::new(baud),
+            client_suspended: false,
+            server_suspended: false,
+        });
+        Self { socket, port, telnet, outbox: VecDeque::new() }
+    }
+
+    /// Transfers bytes and executes requests until a side disconnects or `stop` is set. `on_poll`
+    /// is called regularly.
+    pub(super) fn run(&mut self, stop: &AtomicBool, mut on_poll: impl FnMut()) -> SessionEnd {
+        if let Some(telnet) = &mut self.telnet {
+            let requests = telnet.options.initial_requests();
+            if let Err(error) = self.send(&requests) {
+                return SessionEnd::ClientDisconnected(error);
+            }
+        }
+        while !stop.load(Ordering::Relaxed) {
+            if let Err(end) = self.poll() {
+                return end;
+            }
+            on_poll();
+        }
+        SessionEnd::Stopped
+    }
+
+    fn poll(&mut self) -> Result<(), SessionEnd> {
+        self.forward_to_client()?;
+        self.receive_from_client()?;
+        self.forward_to_port()?;
+        self.throttle_client().map_err(SessionEnd::ClientDisconnected)
+    }
+
+    /// Forwards bytes of the board, unless the client has suspended the server: then they stay in
+    /// the port's buffer.
+    fn forward_to_client(&mut self) -> Result<(), SessionEnd> {
+        if self.telnet.as_ref().is_some_and(|telnet| telnet.server_suspended) {
+            crate::time::sleep(POLL_INTERVAL);
+            return Ok(());
+        }
+        let mut received = [0; 1024];
+        let timeout = if self.outbox.is_empty() { POLL_INTERVAL } else { Duration::ZERO };
+        let count = self.port.read(&mut received, timeout).map_err(SessionEnd::PortFailed)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = match self.telnet {
+            Some(_) => escape(&received[..count]),
+            None => received[..count].to_vec(),
+        };
+        self.send(&bytes).map_err(SessionEnd::ClientDisconnected)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.socket.write(bytes, Instant::now() + CLIENT_WRITE_TIMEOUT)
+    }
+
+    fn receive_from_client(&mut self) -> Result<(), SessionEnd> {
+        if self.outbox.len() >= MAX_OUTBOX {
+            return Ok(());
+        }
+        let mut received = [0; 1024];
+        let count = self
+            .socket
+            .read(&mut received, Duration::ZERO)
+            .map_err(SessionEnd::ClientDisconnected)?;
+        if self.telnet.is_none() {
+            self.outbox.extend(&received[..count]);
+            return Ok(());
+        }
+        for byte in &received[..count] {
+            self.handle_byte(*byte).map_err(SessionEnd::ClientDisconnected)?;
+        }
+        Ok(())
+    }
+
+    /// Handles a byte of a Telnet client.
+    fn handle_byte(&mut self, byte: u8) -> io::Result<()> {
+        let Some(telnet) = &mut self.telnet else { return Ok(()) };
+        let reply = match telnet.decoder.push(byte) {
+            Some(TelnetEvent::Data(byte)) => {
+                self.outbox.push_back(byte);
+                return Ok(());
+            }
+            Some(TelnetEvent::Option(verb, option)) => telnet.options.negotiate(verb, option),
+            Some(TelnetEvent::Subnegotiation(content)) => match comport::parse(&content) {
+                Some((comport::SUSPEND, _)) => {
+                    telnet.server_suspended = true;
+                    return Ok(());
+                }
+                Some((comport::RESUME, _)) => {
+                    telnet.server_suspended = false;
+                    return Ok(());
+                }
+                Some((number, value)) => {
+                    match telnet.port_state.execute(&mut *self.port, number, value) {
+                        PortReply::None => return Ok(()),
+                        PortReply::Value(value) => encode(number + SERVER_OFFSET, &value),
+                        PortReply::Purged(value) => {
+                            self.outbox.clear();
+                            encode(number + SERVER_OFFSET, &value)
+                        }
+                    }
+                }
+                None => return Ok(()),
+            },
+            None => return Ok(()),
+        };
+        self.send(&reply)
+    }
+
+    /// Writes as much of the outbox as the port accepts now.
+    fn forward_to_port(&mut self) -> Result<(), SessionEnd> {
+        while !self.outbox.is_empty() {
+            let front = self.outbox.as_slices().0;
+            let chunk = front[..front.len().min(MAX_CHUNK_BYTES)].to_vec();
+            let before = self.port.byte_counts();
+            match self.port.write(&chunk, Instant::now() + PORT_WRITE_TIMEOUT) {
+                Ok(()) => drop(self.outbox.drain(..chunk.len())),
+                Err(error) if error.kind() == ErrorKind::TimedOut => {
+                    // A part of the chunk may have been sent.
+                    let sent_count =
+                        |counts: Option<crate::ByteCounts>| counts.map_or(0, |counts| counts.sent);
+                    let sent = sent_count(self.port.byte_counts()) - sent_count(before);
+                    self.outbox.drain(..(sent as usize).min(chunk.len()));
+                    return Ok(());
+                }
+                Err(error) => return Err(SessionEnd::PortFailed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Suspends the client while the outbox is full and resumes it afterwards, as in RFC 2217.
+    fn throttle_client(&mut self) -> io::Result<()> {
+        let queued = self.outbox.len();
+        let Some(telnet) = &mut self.telnet else { return Ok(()) };
+        if telnet.options.is_remote_enabled(COM_PORT) != Some(true) {
+            return Ok(());
+        }
+        let number = match telnet.client_suspended {
+            false if queued >= SUSPEND_AT => comport::SUSPEND,
+            true if queued <= RESUME_AT => comport::RESUME,
+            _ => return Ok(()),
+        };
+        telnet.client_suspended = !telnet.client_suspended;
+        self.send(&encode(number + SERVER_OFFSET, &[]))
+    }
+}

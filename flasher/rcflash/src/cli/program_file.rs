@@ -1,0 +1,161 @@
+//! Reads program files. The format is detected from the content, since file names are unreliable,
+//! and text must not be sent as raw bytes.
+
+mod elf;
+mod srec;
+
+use std::path::Path;
+
+use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::text::Escape;
+use tdlasm::image::Image;
+
+/// A program file that was read.
+pub(super) enum ProgramFile {
+    /// A binary and its load address.
+    Binary(u32, Vec<u8>),
+    /// An image with addresses and its entry address.
+    Image(Image, u16),
+}
+
+/// Formats of program files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileFormat {
+    IntelHex,
+    SRecords,
+    Elf,
+    /// Text that is not a program.
+    Text,
+    Binary,
+}
+
+/// Extensions of binaries, even if all of their bytes happen to be printable.
+const BINARY_EXTENSIONS: [&str; 5] = ["bin", "com", "rom", "img", "raw"];
+
+/// Reads a program file; a binary is loaded at `address`.
+pub(super) fn read_file(path: &Path, address: Option<u32>) -> Result<ProgramFile, CommandError> {
+    let name = path.escaped();
+    let bytes = std::fs::read(path)
+        .map_err(|error| CommandError::new(ENVIRONMENT, format!("can't read {name}: {error}")))?;
+    decode(path, &bytes, address)
+}
+
+/// Decodes the bytes of a program file.
+fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile, CommandError> {
+    let name = path.escaped();
+    let wrong = |problem: String| CommandError::new(ENVIRONMENT, format!("{name}: {problem}"));
+    let text = || String::from_utf8_lossy(bytes);
+    let read = match detect_format(path, bytes) {
+        FileFormat::Binary => {
+            let address = address.ok_or_else(|| {
+                CommandError::new(
+                    USAGE,
+                    format!("{name} is a binary: give its address with --address"),
+                )
+            })?;
+            return Ok(ProgramFile::Binary(address, bytes.to_vec()));
+        }
+        FileFormat::Text => {
+            let how = "is text, not a program: give the assembled file, or run a source with \
+                       `rcflash run`";
+            return Err(CommandError::new(USAGE, format!("{name} {how}")));
+        }
+        FileFormat::IntelHex => {
+            tdlasm::image::parse_intel_hex(&text()).map_err(|error| error.to_string())
+        }
+        FileFormat::SRecords => srec::parse(&text()),
+        FileFormat::Elf => elf::parse(bytes),
+    };
+    let (image, entry) = read.map_err(wrong)?;
+    let (first, _) = image.bounds().ok_or_else(|| wrong("the file has no bytes".to_owned()))?;
+    Ok(ProgramFile::Image(image, entry.unwrap_or(first)))
+}
+
+fn detect_format(path: &Path, bytes: &[u8]) -> FileFormat {
+    if bytes.starts_with(b"\x7FELF") {
+        return FileFormat::Elf;
+    }
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x0C | 0x1A);
+    let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n'));
+    let mut lines = line.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let is_hex =
+        |line: &[u8], least: usize| line.len() >= least && line.iter().all(u8::is_ascii_hexdigit);
+    match first {
+        [b':', digits @ ..] if is_hex(digits, 8) => FileFormat::IntelHex,
+        [b'S' | b's', b'0'..=b'9', digits @ ..] if is_hex(digits, 6) => FileFormat::SRecords,
+        // A corrupted file of either format gets that format's message.
+        [b':', ..] if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::IntelHex,
+        _ if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::IntelHex,
+        _ if has_extension(path, &["srec", "s19", "s28", "s37", "mot"]) => FileFormat::SRecords,
+        _ if bytes.is_empty() || !bytes.iter().all(plain) => FileFormat::Binary,
+        _ if has_extension(path, &BINARY_EXTENSIONS) && !bytes.contains(&b'\n') => {
+            FileFormat::Binary
+        }
+        _ => FileFormat::Text,
+    }
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    extension.is_some_and(|end| extensions.contains(&end.as_str()))
+}
+
+/// Returns the image of runs with 32-bit addresses.
+///
+/// # Errors
+/// Returns a message if a run passes the end of memory.
+fn image_from_runs(runs: Vec<(u32, Vec<u8>)>) -> Result<Image, String> {
+    let mut placed = Vec::new();
+    for (address, bytes) in runs {
+        let fits = address as usize + bytes.len() <= 0x1_0000;
+        let start = u16::try_from(address).ok().filter(|_| fits);
+        let Some(address) = start else {
+            return Err(format!("the bytes at {address:04X}h pass FFFFh, the end of memory"));
+        };
+        placed.push(tdlasm::image::Run { address, bytes });
+    }
+    Ok(Image::new(placed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(name: &str, bytes: &[u8]) -> FileFormat {
+        detect_format(Path::new(name), bytes)
+    }
+
+    #[test]
+    fn the_format_is_detected_from_the_content_not_the_name() {
+        let hex = b":0180000000 7F\n";
+        assert_eq!(kind("prog.bin", b":0180000000007F\r\n:00000001FF\r\n"), FileFormat::IntelHex);
+        assert_eq!(kind("prog", b"\n:00000001FF"), FileFormat::IntelHex);
+        assert_eq!(kind("prog.hex", hex), FileFormat::IntelHex, "its error is reported");
+        assert_eq!(kind("prog.dat", b"S1048000C9B2\nS9030000FC\n"), FileFormat::SRecords);
+        assert_eq!(kind("prog.hex", b"\x7FELF\x01\x01"), FileFormat::Elf);
+        assert_eq!(kind("prog.asm", b"        .LOC 100H\n        RET\n"), FileFormat::Text);
+        assert_eq!(kind("notes", b"remember the milk"), FileFormat::Text);
+        assert_eq!(kind("letters.bin", b"HELLO"), FileFormat::Binary);
+        assert_eq!(kind("prog.bin", &[0x21, 0x00, 0x80, 0xC9]), FileFormat::Binary);
+        assert_eq!(kind("empty.bin", b""), FileFormat::Binary);
+    }
+
+    #[test]
+    fn text_is_rejected_at_any_address() {
+        for name in ["prog.asm", "prog.bin"] {
+            let text = b"        RET\n        .END\n";
+            let failure = decode(Path::new(name), text, Some(0x9000)).err().expect("refused");
+            assert_eq!(failure.code, USAGE);
+            assert!(failure.message.contains("is text, not a program"), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn runs_past_the_end_of_memory_are_rejected() {
+        assert!(image_from_runs(vec![(0xFFFF, vec![1])]).is_ok());
+        for runs in [vec![(0xFFFF, vec![1, 2])], vec![(0x1_0000, vec![1])]] {
+            assert!(image_from_runs(runs).is_err());
+        }
+    }
+}

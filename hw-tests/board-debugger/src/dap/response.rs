@@ -1,0 +1,44 @@
+//! Builds the bodies of responses; shared by all request handlers.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::types::Source;
+use crate::Debugger;
+
+/// The id of the only thread.
+pub(super) const THREAD_ID: u64 = 1;
+
+/// The body of a response, or an error message.
+pub(super) type ResponseBody = Result<Value, String>;
+
+/// Converts a body to JSON.
+pub(super) fn to_body(value: &impl Serialize) -> ResponseBody {
+    serde_json::to_value(value).map_err(|error| error.to_string())
+}
+
+/// An address as a memory reference, which clients pass back.
+pub(super) fn memory_reference(address: u16) -> String {
+    format!("0x{address:04X}")
+}
+
+/// Describes a source: by path if it is a file of the user, otherwise by a number with which the
+/// client can request the text.
+pub(super) fn source_of(debugger: &Debugger, file: &str) -> Source {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
+    if let Some(path) = debugger.code().path(file) {
+        let path = Some(path.display().to_string());
+        return Source { name: Some(name), path, source_reference: None };
+    }
+    let number = debugger.code().files().iter().position(|one| *one == file);
+    let source_reference = number.map(|number| number as u64 + 1);
+    Source { name: Some(name), path: None, source_reference }
+}
+
+/// Returns the file name of the source that a client refers to.
+pub(super) fn source_name(debugger: &Debugger, source: &Source) -> Option<String> {
+    let number = source.source_reference.and_then(|number| number.checked_sub(1));
+    let files = debugger.code().files();
+    let known = number.and_then(|number| files.get(number as usize)).map(|file| (*file).to_owned());
+    known.or_else(|| source.path.clone()).or_else(|| source.name.clone())
+}

@@ -1,0 +1,50 @@
+//! The move that begins an exchange.
+
+use crate::{Color, Move, Piece, Pieces, Position, Square};
+
+use crate::see::PieceValues;
+
+/// The state after the move that begins an exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct ExchangeStart {
+    pub(crate) values: PieceValues,
+    /// The gain of the move itself: the piece taken, and that of a promotion.
+    pub(crate) won: i32,
+    /// The pieces after the move.
+    pub(crate) pieces: Pieces,
+    /// The square of the exchange; `None` after castling, which allows no recapture.
+    pub(crate) square: Option<Square>,
+    /// The piece on it.
+    pub(crate) stands: Piece,
+    /// The side to recapture.
+    pub(crate) recapturing_side: Color,
+}
+
+impl ExchangeStart {
+    /// Plays a legal move.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// use chess_rules::see::{ExchangeStart, PieceValues};
+    /// let position = Position::from_fen("4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -")?;
+    /// let capture = position.find_move("exd5").expect("it is legal");
+    /// let start = ExchangeStart::after_move(&position, capture, PieceValues::UNITS);
+    /// assert_eq!(start.list(false, false).value(), 1);
+    /// assert!(start.see_ge(1, false) && !start.see_ge(2, false));
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    #[must_use]
+    pub fn after_move(position: &Position, m: Move, values: PieceValues) -> Self {
+        let taken = position.taken(m).and_then(|square| position.pieces().on(square));
+        let promoted = m.promotion.map_or(0, |kind| values.of(kind) - values.of(Piece::Pawn));
+        let mover = position.pieces().on(m.from).map_or(Piece::Pawn, |(_, kind)| kind);
+        Self {
+            values,
+            won: taken.map_or(0, |(_, kind)| values.of(kind)) + promoted,
+            pieces: *position.play(m).pieces(),
+            square: position.castling(m).is_none().then_some(m.to),
+            stands: m.promotion.unwrap_or(mover),
+            recapturing_side: !position.to_move(),
+        }
+    }
+}

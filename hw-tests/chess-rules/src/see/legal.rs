@@ -1,0 +1,97 @@
+//! The legal form: minimax over every legal capture on the square.
+
+use std::collections::HashMap;
+
+use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
+
+use crate::see::{ExchangeStart, PieceValues};
+
+impl ExchangeStart {
+    /// Evaluates by minimax over the legal captures on the square, by any piece in any order. A
+    /// pawn on the last rank becomes a queen. A side that has no legal capture there, in check or
+    /// not, stops, and stopping costs nothing.
+    ///
+    /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states, which takes more pieces around one
+    /// square than any game brings there.
+    #[must_use]
+    pub fn legal_minimax(&self) -> Option<i32> {
+        self.legal_minimax_with_limit(MAX_LEGAL_STATES)
+    }
+
+    /// Evaluates as [`ExchangeStart::legal_minimax`] with a limit of one's own.
+    #[must_use]
+    pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
+        let Some(square) = self.square else { return Some(self.won) };
+        let mut search = Search { values: self.values, square, known: HashMap::new(), limit };
+        let lost = search.gain(&self.pieces, self.stands, self.recapturing_side)?;
+        Some(self.won - lost)
+    }
+}
+
+/// The most states that [`ExchangeStart::legal_minimax`] visits.
+pub const MAX_LEGAL_STATES: usize = 100_000;
+
+/// The state that decides the rest of an exchange: the pieces left, and the one on the square.
+/// Whose turn it is follows from the number of those left.
+type State = (BitBoard, Piece);
+
+struct Search {
+    values: PieceValues,
+    square: Square,
+    /// Gains found already: other orders of the same captures lead to the same state.
+    known: HashMap<State, i32>,
+    /// The most states to visit.
+    limit: usize,
+}
+
+impl Search {
+    /// Returns the gain of `side` on the square, 0 if it does best to stop. `None` at the limit.
+    fn gain(&mut self, pieces: &Pieces, stands: Piece, side: Color) -> Option<i32> {
+        let attackers = pieces.attackers(self.square, pieces.occupied()) & pieces.side(side);
+        if attackers.is_empty() {
+            return Some(0);
+        }
+        let state = (pieces.occupied(), stands);
+        if let Some(gain) = self.known.get(&state) {
+            return Some(*gain);
+        }
+        if self.known.len() >= self.limit {
+            return None;
+        }
+        let gain = self.best(pieces, stands, side, attackers)?;
+        self.known.insert(state, gain);
+        Some(gain)
+    }
+
+    fn best(
+        &mut self,
+        pieces: &Pieces,
+        stands: Piece,
+        side: Color,
+        attackers: BitBoard,
+    ) -> Option<i32> {
+        let mut best = 0;
+        for kind in self.values.kinds_by_value() {
+            let becomes = self.becomes(kind);
+            let wins = self.values.of(stands) + self.values.of(becomes) - self.values.of(kind);
+            for from in attackers & pieces.kind(kind) {
+                // No answer can make the capture worth more than what it wins at once.
+                if best >= wins {
+                    break;
+                }
+                let mut after = *pieces;
+                after.remove(from);
+                after.place(self.square, side, becomes);
+                if !after.is_in_check(side) {
+                    best = best.max(wins - self.gain(&after, becomes, !side)?);
+                }
+            }
+        }
+        Some(best)
+    }
+
+    fn becomes(&self, kind: Piece) -> Piece {
+        let last = matches!(self.square.rank(), Rank::First | Rank::Eighth);
+        if kind == Piece::Pawn && last { Piece::Queen } else { kind }
+    }
+}

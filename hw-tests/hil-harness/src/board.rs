@@ -1,0 +1,202 @@
+//! Boards and their connections. The trait [`Board`] covers simulated boards, real boards at a
+//! serial device, MAME, and replayed transcripts.
+
+mod fault_schedule;
+mod faulty;
+mod in_process;
+mod mame;
+mod pty;
+mod record;
+mod replay;
+mod serial;
+mod transcript;
+
+pub use fault_schedule::{FaultCounts, InjectedFault};
+pub use faulty::FaultyBoard;
+pub use in_process::InProcessBoard;
+pub use mame::{MameBoard, find_mame as mame};
+pub use pty::PtyBoard;
+pub use record::{RecordOptions, RecordedBoard};
+pub use replay::{ReplayBoard, read_header};
+pub use serial::SerialBoard;
+pub use transcript::{
+    HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TranscriptEntry, TranscriptEvent,
+    TranscriptHeader,
+};
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cli_support::text::Escape;
+use firmware::profile::BoardProfile;
+use rcflash_transport::Transport;
+use rcflash_transport::port::OpenError;
+
+use board_simulator::{CallRecord, Pace, Probe, Registers};
+
+/// A board and its connection.
+pub trait Board: Send {
+    /// Returns the name that messages and reports show.
+    fn name(&self) -> &str;
+
+    /// Opens the line. A line opened earlier must have been dropped.
+    ///
+    /// # Errors
+    /// Returns [`BoardError`] if the line can't be opened.
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError>;
+
+    /// Returns a function that resets the board, or `None` if only a person can.
+    fn reset_fn(&self) -> Option<ResetFn> {
+        None
+    }
+
+    /// Returns the factor by which the board may run slower than its own clock.
+    fn slowdown_factor(&self) -> u32 {
+        1
+    }
+
+    /// Called when the board is ready for requests; a transcript records it.
+    fn on_ready(&mut self, _ready: &RunningApplication) {}
+
+    /// Called when the board replies again after it was lost.
+    fn on_recovered(&mut self) {}
+
+    /// Takes the application that runs without an upload, as on a replayed board.
+    fn take_preloaded(&mut self) -> Option<RunningApplication> {
+        None
+    }
+
+    /// Waits for `time` by the clock of the board's line.
+    fn sleep(&mut self, time: Duration) {
+        rcflash_transport::time::sleep(time);
+    }
+
+    /// Returns measurements from inside the board, if it is simulated.
+    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+        None
+    }
+
+    /// Returns the faults injected so far, or `None` if the line injects none.
+    fn fault_counts(&self) -> Option<FaultCounts> {
+        None
+    }
+}
+
+/// Resets a board.
+pub type ResetFn = Box<dyn Fn() + Send>;
+
+/// Measurements from inside a simulated board.
+pub trait Instrumentation {
+    /// Returns the last known program counter.
+    fn program_counter(&self) -> u16;
+
+    /// Returns the T-states since power-on, without those in which the board waited for the host.
+    /// When the host has received a character, all T-states before it was sent are counted.
+    fn clock(&self) -> u64;
+
+    /// Returns how many of these T-states the processor spent in HALT.
+    fn halted_time(&self) -> u64;
+
+    /// Takes the calls that the probe has measured. When the host has received a character, all
+    /// calls that ended before it was sent are included.
+    fn take_records(&self) -> Vec<CallRecord>;
+
+    /// Takes the registers at the addresses that the probe watches, once
+    /// [`Self::take_records`] has returned its records.
+    fn take_hits(&self) -> Vec<Registers>;
+}
+
+/// The kind of board, with what starts or opens it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BoardKind {
+    /// A simulated board behind a pseudo-terminal.
+    Simulated {
+        /// The content of the ROM socket; `None` for the monitor that this program builds.
+        rom: Option<Vec<u8>>,
+        /// The speed of the simulation.
+        pace: Pace,
+    },
+    /// A simulated board in this process, whose clock advances as fast as it can be simulated.
+    InProcess {
+        /// The content of the ROM socket; `None` for the monitor that this program builds.
+        rom: Option<Vec<u8>>,
+    },
+    /// A real board at a serial device.
+    Serial(rcflash_rig::Rig),
+    /// A board emulated by MAME.
+    Mame {
+        /// MAME's name for the machine; `None` for the first machine of the profile.
+        machine: Option<String>,
+        /// The content of the ROM socket; `None` for the monitor that this program builds.
+        rom: Option<Vec<u8>>,
+    },
+    /// The replay of a transcript.
+    Replay(PathBuf),
+}
+
+/// What a board needs to power up.
+pub struct PowerUpConfig<'a> {
+    /// The board's profile.
+    pub profile: &'a BoardProfile,
+    /// The monitor, from address 0.
+    pub monitor: &'a [u8],
+    /// The measurement to make on a simulated board.
+    pub probe: Probe,
+}
+
+/// Error returned if a board can't be started or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The port could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system has no pseudo-terminal or thread left.
+    #[error("can't start the simulated board: {0}")]
+    Simulator(io::Error),
+    /// MAME is not installed.
+    #[error("MAME is not installed; it is the package `mame` of Debian and others")]
+    MameNotInstalled,
+    /// MAME has no such machine: the requested name, the profile, and the known machines.
+    #[error("invalid MAME machine '{0}' for the board {1}: expected one of {2}")]
+    UnknownMachine(String, String, String),
+    /// MAME failed.
+    #[error("MAME: {0}")]
+    Mame(io::Error),
+    /// The transcript can't be read or written.
+    #[error("transcript {}: {}", .0.escaped(), .1)]
+    Transcript(PathBuf, io::Error),
+    /// The transcript's path is taken by something else.
+    #[error(
+        "{} is not a transcript; it was not changed: replace it with --force, or name another file",
+        .0.escaped()
+    )]
+    NotATranscript(PathBuf),
+}
+
+impl BoardKind {
+    /// Returns the board, powered up if it is simulated or emulated.
+    ///
+    /// # Errors
+    /// Returns [`BoardError`] if the board can't be started.
+    pub fn power_up(&self, outfit: PowerUpConfig) -> Result<Box<dyn Board>, BoardError> {
+        Ok(match self {
+            Self::Simulated { rom, pace } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                let profile = outfit.profile;
+                let probe = outfit.probe;
+                Box::new(PtyBoard::start(profile, rom, *pace, probe)?)
+            }
+            Self::InProcess { rom } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                Box::new(InProcessBoard::new(outfit.profile, rom, outfit.probe))
+            }
+            Self::Mame { machine, rom } => {
+                let rom = rom.as_deref().unwrap_or(outfit.monitor);
+                Box::new(MameBoard::new(outfit.profile, machine.as_deref(), rom)?)
+            }
+            Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
+            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), outfit.profile.uart.baud)),
+        })
+    }
+}

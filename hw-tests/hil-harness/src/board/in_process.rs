@@ -1,0 +1,262 @@
+//! A simulated board in this process. Its line uses the simulated clock, so nothing waits, and the
+//! same requests always give the same run.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use firmware::profile::BoardProfile;
+use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::{ControlLine, Transport};
+
+use super::{Board, BoardError, Instrumentation, ResetFn};
+use board_simulator::board_spec;
+use board_simulator::{BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop};
+
+/// T-states simulated between two checks of the board's output.
+const SLICE_T_STATES: u64 = 2_000;
+
+/// A board that is simulated while the host reads from its line. Clones share one board.
+#[derive(Clone)]
+pub struct InProcessBoard {
+    name: String,
+    shared: SharedBoard,
+}
+
+/// The board and its clock, shared by [`InProcessBoard`] and its lines.
+#[derive(Clone)]
+struct SharedBoard(Arc<Mutex<BoardState>>);
+
+struct BoardState {
+    board: BoardModel<QueueLine>,
+    /// The probe as it was at power-on; a power cut restores it.
+    probe: Probe,
+    clock_hz: u64,
+    /// T-states skipped because the board waited in HALT for the host.
+    skipped_t_states: u64,
+    began: Instant,
+}
+
+impl InProcessBoard {
+    /// Powers up a board with `rom` in its ROM socket.
+    #[must_use]
+    pub fn new(profile: &BoardProfile, rom: &[u8], probe: Probe) -> Self {
+        Self::with_spec(profile, board_spec(profile), rom, probe)
+    }
+
+    /// Powers up a board whose hardware differs from the profile's.
+    #[must_use]
+    pub fn with_spec(profile: &BoardProfile, spec: BoardSpec, rom: &[u8], probe: Probe) -> Self {
+        let mut board = BoardModel::new(spec, rom, QueueLine::default());
+        board.set_probe(probe.clone());
+        let clock_hz = profile.clock_hz.max(1);
+        let state =
+            BoardState { board, probe, clock_hz, skipped_t_states: 0, began: Instant::now() };
+        let name = format!("simulated {} within this program", profile.name);
+        Self { name, shared: SharedBoard(Arc::new(Mutex::new(state))) }
+    }
+
+    /// Returns a function that cuts the board's power and restores it at once.
+    #[must_use]
+    pub fn power_switch(&self) -> ResetFn {
+        let shared = self.shared.clone();
+        Box::new(move || shared.lock().cut_power())
+    }
+
+    /// Returns another board with the chip as a power cut now would leave it.
+    #[must_use]
+    pub fn with_chip_after_power_cut(&self) -> Self {
+        let state = self.shared.lock();
+        let chip = state.board.chip_after_power_cut();
+        let spec = state.board.spec().clone();
+        let board = BoardModel::with_chip(spec, chip, QueueLine::default());
+        let BoardState { clock_hz, began, .. } = *state;
+        let other =
+            BoardState { board, probe: state.probe.clone(), clock_hz, skipped_t_states: 0, began };
+        Self { name: self.name.clone(), shared: SharedBoard(Arc::new(Mutex::new(other))) }
+    }
+
+    /// Returns the time by the board's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.shared.lock().now()
+    }
+}
+
+impl Board for InProcessBoard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        // Serial drivers end a break when the port is closed, even if the program was killed, and
+        // the next program to open the port sets flow control again.
+        let mut state = self.shared.lock();
+        let line = state.board.line_mut();
+        (line.low, line.ignores_rts) = (false, false);
+        drop(state);
+        Ok(Box::new(InProcessLine { name: self.name.clone(), shared: self.shared.clone() }))
+    }
+
+    fn reset_fn(&self) -> Option<ResetFn> {
+        let shared = self.shared.clone();
+        Some(Box::new(move || shared.lock().board.reset()))
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        self.shared.lock().run_for(time);
+    }
+
+    fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+        Some(&self.shared)
+    }
+}
+
+impl SharedBoard {
+    fn lock(&self) -> MutexGuard<'_, BoardState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BoardState {
+    /// Keeps the chip in the ROM socket as it is, loses RAM, and keeps the clock running.
+    fn cut_power(&mut self) {
+        let chip = self.board.chip_after_power_cut();
+        self.skipped_t_states = self.time();
+        let spec = self.board.spec().clone();
+        self.board = BoardModel::with_chip(spec, chip, QueueLine::default());
+        self.board.set_probe(self.probe.clone());
+    }
+
+    /// T-states since the first power-on.
+    fn time(&self) -> u64 {
+        self.board.clock() + self.skipped_t_states
+    }
+
+    fn now(&self) -> Instant {
+        self.began
+            + Duration::from_nanos(
+                (u128::from(self.time()) * 1_000_000_000 / u128::from(self.clock_hz)) as u64,
+            )
+    }
+
+    /// T-states in a time, plus one, so that a wait shorter than a T-state ends, too.
+    fn t_states(&self, time: Duration) -> u64 {
+        (time.as_nanos() * u128::from(self.clock_hz) / 1_000_000_000) as u64 + 1
+    }
+
+    /// Runs the board until it has sent something or the timeout has passed.
+    fn run_until_output(&mut self, timeout: Duration) {
+        let end = self.time() + self.t_states(timeout);
+        while self.board.line_mut().from_board.is_empty() && self.time() < end {
+            let slice = SLICE_T_STATES.min(end - self.time());
+            let is_idle = self.board.run_for(slice) == RunStop::Idle;
+            if is_idle && self.board.line_mut().from_board.is_empty() {
+                self.skipped_t_states += end.saturating_sub(self.time());
+            }
+        }
+    }
+
+    /// Runs the board for this time, whatever it sends.
+    fn run_for(&mut self, time: Duration) {
+        let end = self.time() + self.t_states(time);
+        self.board.run_for(end - self.time());
+        self.skipped_t_states += end.saturating_sub(self.time());
+    }
+}
+
+impl Instrumentation for SharedBoard {
+    fn program_counter(&self) -> u16 {
+        self.lock().board.registers().pc
+    }
+
+    fn clock(&self) -> u64 {
+        self.lock().board.clock()
+    }
+
+    fn halted_time(&self) -> u64 {
+        self.lock().board.halted_time()
+    }
+
+    fn take_records(&self) -> Vec<CallRecord> {
+        self.lock().board.probe_mut().map(Probe::take).unwrap_or_default()
+    }
+
+    fn take_hits(&self) -> Vec<Registers> {
+        self.lock().board.probe_mut().map(Probe::take_hits).unwrap_or_default()
+    }
+}
+
+/// The line to an [`InProcessBoard`].
+struct InProcessLine {
+    name: String,
+    shared: SharedBoard,
+}
+
+impl Transport for InProcessLine {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn now(&self) -> Instant {
+        self.shared.lock().now()
+    }
+
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        if line != ControlLine::Break {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.shared.lock().board.line_mut().low = on;
+        Ok(())
+    }
+
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        let mut state = self.shared.lock();
+        let before = std::mem::replace(&mut state.board.line_mut().ignores_rts, !obey);
+        Ok(!before)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.shared.lock().board.line_mut().to_board.clear();
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let mut state = self.shared.lock();
+        state.run_until_output(timeout);
+        let received = &mut state.board.line_mut().from_board;
+        let count = received.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(received.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.shared.lock().board.line_mut().to_board.extend(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firmware::ProgramKind;
+    use firmware::build::build;
+    use rcflash_link::Link;
+    use rcflash_link::loader::identify;
+
+    use super::*;
+
+    #[test]
+    fn opening_the_line_ends_a_break_left_on() {
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
+        let mut board = InProcessBoard::new(&profile, &monitor.bytes, Probe::default());
+        let mut line = board.open().expect("it is there");
+        line.set_control_line(ControlLine::Break, true).expect("it can");
+        line.set_flow_control(false).expect("it can");
+        drop(line);
+        let line = board.open().expect("it is there");
+        assert!(!board.shared.lock().board.line_mut().ignores_rts);
+        identify(&mut Link::new(line, profile.uart.baud)).expect("it answers");
+    }
+}

@@ -1,0 +1,240 @@
+//! A regression run on several boards: one results file, one report, one conclusion.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
+use rcflash_link::LinkStats;
+
+use super::{
+    FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, with_failed_verdict_code,
+};
+use crate::fleet::{
+    BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats, run_fleet,
+};
+use crate::report::{self, BoardSummary};
+use crate::results::BoardReady;
+use crate::runner::{RunEnd, RunSummary};
+use sargon_corpus::Case;
+
+/// The end of a board that did all its work.
+const COMPLETE: &str = "complete";
+/// The end of a board that was still being prepared when the run ended.
+const NOT_READY: &str = "was not ready before the run was over";
+
+/// Runs cases on several boards and writes results and report.
+///
+/// # Errors
+/// Returns a failure if no board could be prepared, or if a file can't be written.
+pub fn run_on_fleet<'a>(
+    config: &'a RunConfig,
+    members: &'a [FleetBoard],
+    mut ctx: RunContext<'a>,
+) -> Result<FinishedRun, CommandError> {
+    let mut head = config.head(None);
+    head.profile = profiles(members);
+    let mut reporter = Reporter::start(config, head.clone(), None, &ctx)?;
+    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
+    let outcome = recorder
+        .open(config, &head, ctx.file_system)
+        .and_then(|()| recorder.unfinished(config.cases.clone()))
+        .and_then(|cases| dispatch(config, members, &cases, &mut recorder, &mut reporter, &mut ctx))
+        .map_err(|failure| with_failed_verdict_code(failure, &recorder));
+    reporter.finish(recorder, outcome)
+}
+
+/// Returns the names of the boards' profiles, each once.
+fn profiles(members: &[FleetBoard]) -> String {
+    let of = |member: &FleetBoard| member.plan.as_ref().ok().map(|plan| plan.profile.name.clone());
+    let mut names: Vec<_> = members.iter().filter_map(of).collect();
+    names.sort();
+    names.dedup();
+    names.join(", ")
+}
+
+/// The boards and what they have done so far.
+struct BoardRows {
+    rows: Vec<BoardSummary>,
+    failures: Vec<CommandError>,
+    stats: LinkStats,
+    course: RunSummary,
+}
+
+impl BoardRows {
+    fn new(members: &[FleetBoard]) -> Self {
+        let row = |member: &FleetBoard| BoardSummary {
+            name: member.name.clone(),
+            profile: member
+                .plan
+                .as_ref()
+                .map_or_else(|_| String::new(), |it| it.profile.name.clone()),
+            ended: NOT_READY.to_owned(),
+            ..BoardSummary::default()
+        };
+        let rows = members.iter().map(row).collect();
+        let course = RunSummary::default();
+        Self { rows, failures: Vec::new(), stats: LinkStats::default(), course }
+    }
+
+    /// Records a board that could not be prepared and returns a message for the user. Returns
+    /// `None` if the preparation was stopped because the others had already run all cases.
+    fn failed(&mut self, index: usize, failure: CommandError) -> Option<String> {
+        let row = &mut self.rows[index];
+        let is_stopped = failure.code == INTERRUPTED;
+        if !is_stopped {
+            row.ended = format!("set-up failed: {}", failure.message);
+        }
+        self.failures.push(failure);
+        (!is_stopped).then(|| format!("{}: {}", row.name, row.ended))
+    }
+
+    fn finished(
+        &mut self,
+        BoardFinished { member, summary: course, stats }: BoardFinished,
+    ) -> Option<String> {
+        let row = &mut self.rows[member];
+        row.link = Some(stats);
+        (row.losses, row.restarts) = (course.reconnects, course.restarts);
+        row.ended = report::incomplete_reason(&course.ended).unwrap_or_else(|| COMPLETE.to_owned());
+        let text = format!("{}: {}", row.name, row.ended);
+        let is_lost = matches!(course.ended, RunEnd::BoardLost(_));
+        self.stats += stats;
+        self.course = std::mem::take(&mut self.course).merge(course);
+        is_lost.then_some(text)
+    }
+
+    /// Sets the counts of all boards, and which are quarantined.
+    fn finish(&mut self, end: &FleetSummary) {
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            row.counts = end.counts[index];
+            row.at_fault = end.strikes[index];
+            if end.is_quarantined[index] {
+                row.ended = format!(
+                    "quarantined: {} problems that another board did not have",
+                    row.at_fault
+                );
+            }
+        }
+    }
+
+    /// Returns the failure of a run in which no board was ready. A board whose evaluator can't be
+    /// built gives it the exit code of a wrong answer.
+    fn failure(&self) -> Option<CommandError> {
+        let is_all = self.failures.len() == self.rows.len();
+        let graver = self.failures.iter().find(|failure| failure.code == FAILED);
+        let first = graver.or(self.failures.first()).filter(|_| is_all)?;
+        let ends: Vec<_> =
+            self.rows.iter().map(|row| format!("{}: {}", row.name, row.ended)).collect();
+        let code = if self.failures.iter().all(|failure| failure.code == first.code) {
+            first.code
+        } else if first.code == FAILED {
+            FAILED
+        } else {
+            ENVIRONMENT
+        };
+        Some(CommandError::new(code, format!("no board is ready: {}", ends.join("; "))))
+    }
+}
+
+fn dispatch(
+    config: &RunConfig,
+    members: &[FleetBoard],
+    cases: &[Case],
+    recorder: &mut ResultRecorder,
+    reporter: &mut Reporter,
+    ctx: &mut RunContext,
+) -> Result<FinishedRun, CommandError> {
+    let began = (ctx.clock)();
+    let mut rows = BoardRows::new(members);
+    let fleet = Fleet {
+        members,
+        cases,
+        repeat: config.repeat,
+        fail_fast: config.fail_fast,
+        baseline: config.baseline.as_deref(),
+        prepare: ctx.prepare,
+    };
+    ctx.observer.on_iteration_start(cases.len());
+    let stop = Arc::clone(&ctx.stop);
+    let mut failed = None;
+    let end = run_fleet(&fleet, &stop, |event| {
+        let handled = handle_event(event, &mut rows, recorder, ctx);
+        let should_continue = handled.as_ref().is_ok_and(|should_continue| *should_continue);
+        failed = failed.take().or(handled.err());
+        should_continue
+    });
+    ctx.observer.on_iteration_end();
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    recorder.verify_one_verdict_each(cases.iter().map(|case| case.id.clone()).collect())?;
+    rows.finish(&end);
+    reporter.report.boards = rows.rows.clone();
+    let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
+    if let Some(failure) = rows.failure().filter(|_| !is_begun) {
+        let _ = recorder.finish(Some(failure.message.clone()));
+        return Err(failure);
+    }
+    let course = RunSummary { ended: end.ended.clone(), ..rows.course };
+    reporter.report.set_fleet_summary(&course, rows.stats);
+    recorder.finish(report::incomplete_reason(&course.ended))?;
+    let took = (ctx.clock)().saturating_duration_since(began);
+    report_stats(end.stats, took, ctx);
+    Ok(FinishedRun {
+        totals: recorder.totals.clone(),
+        stats: rows.stats,
+        limit: None,
+        faults: None,
+        summary: course,
+        took,
+        boards: rows.rows,
+        report_failure: None,
+    })
+}
+
+/// Handles an event. Returns `false` if the run should stop.
+fn handle_event(
+    event: FleetEvent,
+    rows: &mut BoardRows,
+    recorder: &mut ResultRecorder,
+    ctx: &mut RunContext,
+) -> Result<bool, CommandError> {
+    match event {
+        FleetEvent::Ready(index, at, image, own) => {
+            let row = &mut rows.rows[index];
+            let application = image.to_string();
+            let own =
+                if own.is_empty() { String::new() } else { format!(", own: {}", own.join(", ")) };
+            ctx.observer.on_board_message(&format!("{}: {application} on {at}{own}", row.name));
+            recorder.record_board(BoardReady { board: row.name.clone(), application })?;
+            (row.at, row.image) = (Some(at), Some(image));
+        }
+        FleetEvent::SetupFailed(index, failure) => {
+            if let Some(text) = rows.failed(index, failure) {
+                ctx.observer.on_board_message(&text);
+            }
+        }
+        FleetEvent::BoardFinished(finished) => {
+            if let Some(text) = rows.finished(*finished) {
+                ctx.observer.on_board_message(&text);
+            }
+        }
+        FleetEvent::CaseSettled(result) => {
+            let is_kept = recorder.record(*result);
+            ctx.observer.on_progress(recorder.verdict_count());
+            return Ok(is_kept);
+        }
+    }
+    Ok(true)
+}
+
+/// Reports what the boards did for each other.
+fn report_stats(stats: SchedulerStats, took: Duration, ctx: &mut RunContext) {
+    let SchedulerStats { rerun, speculative, requeued } = stats;
+    if rerun + speculative + requeued > 0 && took > Duration::ZERO {
+        ctx.observer.on_board_message(&format!(
+            "{rerun} cases rerun on another board, {requeued} requeued, {speculative} copied \
+             from slow boards"
+        ));
+    }
+}

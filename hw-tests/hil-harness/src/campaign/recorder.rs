@@ -1,0 +1,183 @@
+//! Records the results of a run in the results file, for the report, and in the totals that are
+//! printed at the end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cli_support::exit::{BUG, CommandError, USAGE};
+use rcflash_transport::time::{Duration, Instant};
+
+use super::RunConfig;
+use crate::file_system::FileSystem;
+use crate::report::{RunTotals, WorstResults};
+use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
+use crate::runner::{Baseline, BaselineStatus, CaseResult, Verdict};
+use sargon_corpus::Case;
+
+/// Most cases that a soak run writes to the results file; passed cases are not written.
+const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
+/// How often a soak run writes its counts.
+const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Records the results of the cases.
+pub struct ResultRecorder {
+    /// The counts and the cases that did not pass.
+    pub totals: RunTotals,
+    /// The results for the report, if one is written.
+    pub(super) worst_results: Option<WorstResults>,
+    baseline: Option<Arc<Baseline>>,
+    clock: Clock,
+    writer: Option<ResultsWriter>,
+    finished: BTreeSet<String>,
+    recorded_ids: Vec<String>,
+    /// In a soak run: how many cases were written, and when the counts were last written.
+    soak: Option<(u64, Instant)>,
+    failed: Option<ResultsError>,
+}
+
+impl ResultRecorder {
+    /// Creates a recorder without results.
+    #[must_use]
+    pub fn new(config: &RunConfig, clock: Clock) -> Self {
+        let soak = config.is_soak().then(|| (0, clock()));
+        Self {
+            totals: RunTotals::new(config.follow_up.clone()),
+            worst_results: config.report.as_ref().map(|_| WorstResults::default()),
+            baseline: config.baseline.clone(),
+            clock,
+            writer: None,
+            finished: BTreeSet::new(),
+            recorded_ids: Vec::new(),
+            soak,
+            failed: None,
+        }
+    }
+
+    /// Creates the results file, or opens it to resume a run.
+    pub(super) fn open(
+        &mut self,
+        config: &RunConfig,
+        head: &RunHeader,
+        file_system: &dyn FileSystem,
+    ) -> Result<(), CommandError> {
+        let Some(path) = &config.results else { return Ok(()) };
+        let clock = Arc::clone(&self.clock);
+        let mut earlier = Vec::new();
+        self.writer = Some(if config.resume {
+            let (writer, results) = ResultsWriter::resume(file_system, path, head, clock)?;
+            earlier = results;
+            writer
+        } else {
+            ResultsWriter::create(file_system, path, head, config.force, clock)?
+        });
+        for mut result in earlier {
+            self.add_result(&mut result);
+            self.finished.insert(result.id);
+        }
+        Ok(())
+    }
+
+    fn add_result(&mut self, result: &mut CaseResult) {
+        let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
+        result.known = compared == Some(BaselineStatus::Known);
+        self.totals.add(result, compared);
+        if let Some(worst_results) = &mut self.worst_results {
+            worst_results.add(result);
+        }
+    }
+
+    /// Returns the cases that have no verdict in the results file.
+    pub(super) fn unfinished(&self, mut cases: Vec<Case>) -> Result<Vec<Case>, CommandError> {
+        let all = cases.len();
+        cases.retain(|case| !self.finished.contains(&case.id));
+        if cases.len() + self.finished.len() == all {
+            return Ok(cases);
+        }
+        let why = "the results file has cases that are not selected; \
+                   repeat the arguments of the run that wrote it";
+        Err(CommandError::new(USAGE, why))
+    }
+
+    /// Records the board on which the cases run.
+    pub(super) fn record_board(&mut self, ready: BoardReady) -> Result<(), CommandError> {
+        let writer = self.writer.as_mut();
+        Ok(writer.map_or(Ok(()), |writer| writer.write_board(ready))?)
+    }
+
+    /// Records a result. Returns `false` if the results file could not be written.
+    pub(super) fn record(&mut self, mut result: CaseResult) -> bool {
+        self.add_result(&mut result);
+        // After a failure the file ends with its last complete line; nothing is appended to it.
+        if self.failed.is_none()
+            && let Err(error) = self.write(&result)
+        {
+            self.failed = Some(error);
+        }
+        self.recorded_ids.push(result.id);
+        self.failed.is_none()
+    }
+
+    fn write(&mut self, result: &CaseResult) -> Result<(), ResultsError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let now = (self.clock)();
+        match &mut self.soak {
+            _ if result.verdict == Verdict::NotRun => Ok(()),
+            None => writer.write_result(result),
+            Some((_, last_progress))
+                if now.saturating_duration_since(*last_progress) >= SOAK_PROGRESS_INTERVAL =>
+            {
+                *last_progress = now;
+                writer.write_progress(self.totals.counts())
+            }
+            Some((count, _))
+                if result.verdict != Verdict::Pass && *count < MAX_SOAK_CASES_WRITTEN =>
+            {
+                *count += 1;
+                writer.write_result(result)
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
+    pub(super) fn verdict_count(&self) -> usize {
+        self.recorded_ids.len()
+    }
+
+    /// Verifies that each of these cases has had exactly one verdict since the last call.
+    pub(super) fn verify_one_verdict_each(
+        &mut self,
+        mut cases: Vec<String>,
+    ) -> Result<(), CommandError> {
+        let mut recorded_ids = std::mem::take(&mut self.recorded_ids);
+        cases.sort();
+        recorded_ids.sort();
+        if cases == recorded_ids && self.totals.counts().is_consistent() {
+            return Ok(());
+        }
+        let cases = cases.len();
+        let recorded_ids = recorded_ids.len();
+        Err(CommandError::new(
+            BUG,
+            format!("{cases} cases have {recorded_ids} verdicts, not one each"),
+        ))
+    }
+
+    /// Records that the run was aborted, and that these cases were not run.
+    pub(super) fn record_abort(&mut self, why: &str, left: &[Case]) {
+        for case in left {
+            self.add_result(&mut CaseResult::new(case, Verdict::NotRun));
+        }
+        // The reason is reported in any case, and matters more than the missing end of the file.
+        let _ = self.finish(Some(why.to_owned()));
+    }
+
+    /// Writes the end of the results; `why` is the reason if the run is incomplete.
+    pub(super) fn finish(&mut self, why: Option<String>) -> Result<(), CommandError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
+        let end = RunEndRecord { complete: why.is_none(), why, counts: self.totals.counts() };
+        Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(&end))?)
+    }
+}

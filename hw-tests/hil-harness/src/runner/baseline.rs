@@ -1,0 +1,193 @@
+//! The baseline of a run: failures that the baseline already has are known and do not fail the run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::NO_REPLY_VERDICTS;
+use super::result::{CaseResult, Verdict};
+
+/// The results of an earlier run, with which a run is compared.
+#[derive(Debug, Clone, Default)]
+pub struct Baseline {
+    /// Path of the results file or report.
+    pub file: String,
+    /// The evaluator's behaviour, as in `--behaviour`.
+    pub behaviour: String,
+    cases: BTreeMap<String, CaseResult>,
+}
+
+/// How a case compares with the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaselineStatus {
+    /// Passed in both runs, or not run now.
+    Unremarkable,
+    /// The baseline has the same failure.
+    Known,
+    /// Did not pass; in the baseline it passed, failed in another way, or is missing.
+    New,
+    /// Passed now, but not in the baseline.
+    Fixed,
+}
+
+/// The comparison of a whole run with its baseline.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaselineSummary {
+    /// Path of the baseline.
+    pub file: String,
+    /// Names of the cases whose failure the baseline has, too.
+    pub known: Vec<String>,
+    /// Names of the other cases that did not pass.
+    pub new: Vec<String>,
+    /// Names of the cases that passed now, but not in the baseline.
+    #[serde(rename = "mended")]
+    pub fixed: Vec<String>,
+}
+
+impl Baseline {
+    /// Creates a baseline without results.
+    #[must_use]
+    pub fn for_file(file: &Path) -> Self {
+        Self { file: file.to_string_lossy().into_owned(), ..Self::default() }
+    }
+
+    /// Adds a result. A case with several results, as in a soak run, passed only if all are passes.
+    pub fn add(&mut self, result: CaseResult) {
+        let id = result.id.clone();
+        let known = self.cases.entry(id).or_insert_with(|| result.clone());
+        if known.verdict == Verdict::Pass || result.verdict == Verdict::Fail {
+            *known = result;
+        }
+    }
+
+    /// Compares a result with that of the same case in the baseline.
+    #[must_use]
+    pub fn compare(&self, now: &CaseResult) -> BaselineStatus {
+        // Another position of the same name is another case.
+        let then = self.cases.get(&now.id).filter(|then| then.fen == now.fen);
+        let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::NotRun);
+        match (now.verdict, then) {
+            (Verdict::Pass, Some(then)) if !passed(then.verdict) => BaselineStatus::Fixed,
+            (verdict, _) if passed(verdict) => BaselineStatus::Unremarkable,
+            (_, Some(then)) if has_same_failure(then, now) => BaselineStatus::Known,
+            _ => BaselineStatus::New,
+        }
+    }
+
+    /// Compares all cases of a run.
+    #[must_use]
+    pub fn compare_all<'a>(
+        &self,
+        cases: impl IntoIterator<Item = &'a CaseResult>,
+    ) -> BaselineSummary {
+        let mut all = BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() };
+        for case in cases {
+            match self.compare(case) {
+                BaselineStatus::Unremarkable => {}
+                BaselineStatus::Known => all.known.push(case.id.clone()),
+                BaselineStatus::New => all.new.push(case.id.clone()),
+                BaselineStatus::Fixed => all.fixed.push(case.id.clone()),
+            }
+        }
+        all
+    }
+}
+
+/// Returns `true` if the verdicts are the same, and a failed case has no difference that the
+/// baseline lacks.
+fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
+    let kind = |verdict| match verdict {
+        verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
+        other => other,
+    };
+    let is_known = |found| then.differences.contains(found);
+    kind(then.verdict) == kind(now.verdict)
+        && (now.verdict != Verdict::Fail || now.differences.iter().all(is_known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Difference;
+    use sargon_corpus::{Case, builtin_corpus};
+    use sargon_reference::Square;
+
+    fn case(place: usize) -> Case {
+        builtin_corpus().expect("the corpus").remove(place)
+    }
+
+    fn ended(verdict: Verdict) -> CaseResult {
+        CaseResult::new(&case(0), verdict)
+    }
+
+    fn wrong(squares: &[&str]) -> CaseResult {
+        let differences = squares.iter().map(|square| Difference {
+            square: Square::named(square),
+            field: "residue".into(),
+            board: "1".to_owned(),
+            reference: "0".to_owned(),
+            arrays: None,
+        });
+        CaseResult { differences: differences.collect(), ..ended(Verdict::Fail) }
+    }
+
+    fn baseline(results: Vec<CaseResult>) -> Baseline {
+        let mut baseline = Baseline::default();
+        results.into_iter().for_each(|result| baseline.add(result));
+        baseline
+    }
+
+    #[test]
+    fn only_the_same_failure_is_known() {
+        use Verdict::{Error, Fail, Flaky, NotRun, Pass, Skipped, Timeout};
+        for then in Verdict::ALL {
+            let before = baseline(vec![ended(then)]);
+            for now in Verdict::ALL {
+                let has_no_reply = |verdict| matches!(verdict, Timeout | Error);
+                let expected = match (then, now) {
+                    (Fail | Timeout | Error | Flaky | Skipped, Pass) => BaselineStatus::Fixed,
+                    (_, Pass | NotRun) => BaselineStatus::Unremarkable,
+                    (then, now) if then == now => BaselineStatus::Known,
+                    (then, now) if has_no_reply(then) && has_no_reply(now) => BaselineStatus::Known,
+                    _ => BaselineStatus::New,
+                };
+                assert_eq!(before.compare(&ended(now)), expected, "{then} then, {now} now");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fail_is_known_only_if_the_baseline_has_all_its_differences() {
+        let before = baseline(vec![wrong(&["a1", "b1"])]);
+        assert_eq!(before.compare(&wrong(&["a1", "b1"])), BaselineStatus::Known);
+        assert_eq!(before.compare(&wrong(&["b1"])), BaselineStatus::Known);
+        assert_eq!(before.compare(&wrong(&["a1", "c1"])), BaselineStatus::New);
+        let mut other = wrong(&["a1"]);
+        other.differences[0].board = "2".to_owned();
+        assert_eq!(before.compare(&other), BaselineStatus::New, "a different residue");
+    }
+
+    #[test]
+    fn a_case_that_the_baseline_lacks_or_has_with_another_position_is_new() {
+        let before = baseline(vec![ended(Verdict::Fail)]);
+        assert_eq!(before.compare(&CaseResult::new(&case(1), Verdict::Fail)), BaselineStatus::New);
+        let moved = CaseResult { fen: Some("8/8/8/8 w - -".into()), ..ended(Verdict::Fail) };
+        assert_eq!(before.compare(&moved), BaselineStatus::New);
+        assert_eq!(baseline(Vec::new()).compare(&ended(Verdict::Flaky)), BaselineStatus::New);
+    }
+
+    #[test]
+    fn of_several_results_of_a_case_the_worst_counts() {
+        use Verdict::{Fail, Pass, Timeout};
+        for (one, other, counts) in
+            [(Pass, Fail, Fail), (Pass, Timeout, Timeout), (Timeout, Fail, Fail)]
+        {
+            for order in [[one, other], [other, one]] {
+                let before = baseline(order.map(ended).to_vec());
+                assert_eq!(before.compare(&ended(counts)), BaselineStatus::Known, "{order:?}");
+                assert_eq!(before.compare(&ended(Pass)), BaselineStatus::Fixed, "{order:?}");
+            }
+        }
+    }
+}

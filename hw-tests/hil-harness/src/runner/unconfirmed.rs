@@ -1,0 +1,274 @@
+//! Results buffered until the board confirms its build id. After an unnoticed reset another build
+//! may answer, and may be right where the build under test is wrong.
+
+use rcflash_link::loader::identify_request;
+
+use super::in_flight::{InFlightRequest, RequestKind};
+use super::{CaseJob, CaseResult, MAX_LOSSES_PER_CASE, Runner, Verdict};
+use crate::live::CaseReply;
+use crate::responses::CaseResponse;
+
+/// The board is identified when this many results are buffered, about once a second. A count, not a
+/// time, so that the replay of a transcript sends the same requests.
+const MAX_UNCONFIRMED: usize = 64;
+
+/// Results of completed cases that wait for the next identity check.
+#[derive(Default)]
+pub(super) struct UnconfirmedResults {
+    /// The oldest first.
+    results: Vec<(CaseJob, CaseResult)>,
+    /// Restarts of the board since the last check.
+    restarts: u32,
+}
+
+impl UnconfirmedResults {
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    fn is_due(&self) -> bool {
+        self.results.len() >= MAX_UNCONFIRMED
+    }
+
+    fn take(&mut self) -> Vec<(CaseJob, CaseResult)> {
+        self.restarts = 0;
+        std::mem::take(&mut self.results)
+    }
+}
+
+impl Runner<'_> {
+    /// Buffers the result of a completed case.
+    pub(super) fn buffer_result(&mut self, job: CaseJob, result: CaseResult) {
+        self.unconfirmed.results.push((job, result));
+    }
+
+    /// Reports all buffered results.
+    pub(super) fn confirm_all(&mut self) {
+        for (_, result) in self.unconfirmed.take() {
+            (self.on_result)(result);
+        }
+    }
+
+    /// Sends IDENT if enough results are buffered. Returns `true` if the window is full; the caller
+    /// must then send nothing else. Sent between other requests, so the line stays busy.
+    pub(super) fn needs_room_to_confirm(&mut self) -> bool {
+        self.unconfirmed.is_due() && !self.request_identity()
+    }
+
+    /// Sends IDENT if results are buffered or will be soon. Returns `false` if the window is full.
+    pub(super) fn request_identity(&mut self) -> bool {
+        let is_sent = self.in_flight.iter().any(|request| request.kind == RequestKind::Identity);
+        if is_sent || self.unconfirmed.is_empty() && self.in_flight.is_empty() {
+            return true;
+        }
+        let request = identify_request();
+        if !self.live.has_room(&request) {
+            return false;
+        }
+        match self.live.submit(&request) {
+            Ok(id) => self.in_flight.push(InFlightRequest::identity(id)),
+            Err(error) => drop(self.recover(&error.to_string())),
+        }
+        true
+    }
+
+    /// Handles the reply to an IDENT request.
+    pub(super) fn handle_identity_reply(&mut self, reply: &CaseReply) {
+        match &reply.result {
+            Ok(CaseResponse::Identity(is_expected)) if *is_expected => self.confirm_all(),
+            Ok(_) => drop(self.recover("another program replied")),
+            Err(error) => drop(self.recover(&error.to_string())),
+        }
+    }
+
+    /// Counts a restart of the board before its identity was confirmed. After several, reports the
+    /// buffered results: a board that is lost at every IDENT would never confirm them.
+    pub(super) fn count_restart(&mut self) {
+        self.unconfirmed.restarts += 1;
+        if self.unconfirmed.restarts >= MAX_LOSSES_PER_CASE {
+            self.confirm_all();
+        }
+    }
+
+    /// Requeues all passes since the last confirmation, because another program may have produced
+    /// them. Failures stay: each was confirmed at once.
+    pub(super) fn discard_suspect_passes(&mut self, why: &str, in_flight: &mut [CaseJob]) {
+        let repeat = self.options.repeat;
+        let discard = |job: &mut CaseJob| {
+            if job.combined.as_ref().is_some_and(has_only_correct_replies) {
+                job.reset_for_retry(repeat, why);
+            }
+            job.first_result = None;
+        };
+        self.pending.iter_mut().chain(in_flight).for_each(discard);
+        let mut again = Vec::new();
+        for (mut job, result) in self.unconfirmed.take() {
+            if has_only_correct_replies(&result) {
+                job.record_loss(why);
+                job.reset_for_retry(repeat, why);
+                again.push(job);
+            } else {
+                (self.on_result)(result);
+            }
+        }
+        self.push_front_all(again);
+    }
+}
+
+/// Returns `true` if every judged reply of the case was right.
+fn has_only_correct_replies(result: &CaseResult) -> bool {
+    let passed = matches!(result.verdict, Verdict::Pass | Verdict::Flaky);
+    passed && result.differences.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+    use firmware::profile::BoardProfile;
+    use firmware_wire::{Decoder, DecoderEvent, kind};
+    use rcflash_transport::Transport;
+    use rcflash_transport::time::{Duration, Instant};
+    use sargon_corpus::{Case, builtin_corpus};
+
+    use super::*;
+    use crate::board::{Board, BoardError, BoardKind, Instrumentation, ResetFn};
+    use crate::file_system::OsFileSystem;
+    use crate::live::{BoardConfig, LiveBoard, Programs};
+    use crate::runner::{RunOptions, run_cases};
+
+    /// A board that answers IDENT `idents_before_reset` times, and resets at the next one.
+    struct ResettingBoard {
+        board: Box<dyn Board>,
+        idents_before_reset: u32,
+        /// Counts IDENT requests.
+        idents: Arc<AtomicU32>,
+    }
+
+    impl Board for ResettingBoard {
+        fn name(&self) -> &str {
+            self.board.name()
+        }
+
+        fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+            let button = self.board.reset_fn().expect("a simulated board has one");
+            let (line, idents) = (self.board.open()?, self.idents.clone());
+            Ok(Box::new(ResettingLine {
+                line,
+                button,
+                idents,
+                decoder: Decoder::default(),
+                idents_before_reset: self.idents_before_reset,
+                remaining: None,
+            }))
+        }
+
+        fn reset_fn(&self) -> Option<ResetFn> {
+            self.board.reset_fn()
+        }
+
+        fn instrumentation(&self) -> Option<&dyn Instrumentation> {
+            self.board.instrumentation()
+        }
+    }
+
+    struct ResettingLine {
+        line: Box<dyn Transport + Send>,
+        button: ResetFn,
+        /// Counts IDENT requests.
+        idents: Arc<AtomicU32>,
+        decoder: Decoder,
+        idents_before_reset: u32,
+        /// IDENT requests until the reset, once the program was started.
+        remaining: Option<u32>,
+    }
+
+    impl Transport for ResettingLine {
+        fn name(&self) -> &str {
+            self.line.name()
+        }
+
+        fn now(&self) -> Instant {
+            self.line.now()
+        }
+
+        fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+            self.line.read(buffer, timeout)
+        }
+
+        fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+            self.line.write(bytes, deadline)?;
+            for &byte in bytes {
+                let Some(DecoderEvent::Frame(frame)) = self.decoder.push(byte) else { continue };
+                match (frame.kind, self.remaining) {
+                    (kind::RUN, _) => self.remaining = Some(self.idents_before_reset),
+                    (kind::IDENT, Some(remaining)) => {
+                        assert!(self.idents.fetch_add(1, Relaxed) < 300, "the run does not end");
+                        self.remaining = remaining.checked_sub(1);
+                        if self.remaining.is_none() {
+                            (self.button)();
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        }
+
+        fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+            self.line.set_flow_control(obey)
+        }
+    }
+
+    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up.
+    fn ident_requests(idents_before_reset: u32, count: usize) -> u32 {
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+        let config = BoardConfig {
+            board: BoardKind::InProcess { rom: None },
+            ..BoardConfig::simulated(profile)
+        };
+        let programs = Programs::build(&config).unwrap_or_else(|error| panic!("{error}"));
+        let idents = Arc::new(AtomicU32::new(0));
+        let counter = idents.clone();
+        let wrap = |board| -> Box<dyn Board> {
+            Box::new(ResettingBoard { board, idents_before_reset, idents: counter })
+        };
+        let live = LiveBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
+        let mut live = live.unwrap_or_else(|error| panic!("{error}"));
+        let before = idents.load(Relaxed);
+        let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+        let cases = builtin_corpus().expect("it ships").into_iter().filter(is_played).take(count);
+        let interrupted = AtomicBool::new(false);
+        let options =
+            RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &interrupted };
+        let mut verdicts = 0;
+        run_cases(&mut live, cases, options, |result| {
+            assert!(!matches!(result.verdict, Verdict::NotRun | Verdict::Fail), "{result:?}");
+            verdicts += 1;
+        });
+        assert_eq!(verdicts, count);
+        idents.load(Relaxed) - before
+    }
+
+    #[test]
+    fn a_board_that_resets_when_it_is_identified_still_runs_all_cases() {
+        // Each reset takes one IDENT for the results and one after the restart.
+        for count in [5, 2 * MAX_UNCONFIRMED] {
+            assert!(
+                ident_requests(1, count) >= 2 * MAX_LOSSES_PER_CASE,
+                "{count} cases: too few requests"
+            );
+        }
+    }
+
+    #[test]
+    fn the_number_of_buffered_results_is_limited() {
+        let idents = ident_requests(u32::MAX, 5 * MAX_UNCONFIRMED);
+        assert!(
+            (5..=10).contains(&idents),
+            "{idents} requests for five times {MAX_UNCONFIRMED} cases"
+        );
+    }
+}

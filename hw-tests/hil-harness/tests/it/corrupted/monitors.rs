@@ -1,0 +1,269 @@
+//! Sessions with stock monitors whose replies are corrupted: each ends, and a load that is reported
+//! as successful is in the monitor's memory.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use board_simulator::monitors::{
+    Basic, Cpm, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease,
+};
+use rcflash_monitors::{
+    CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
+    MonitorSession, Pace, StockMonitor, load_hex, probe, transfer_file,
+};
+use rcflash_transport::Transport;
+use seeded_fuzz::{Rng, fuzz_seeds};
+use tdlasm::image::{Image, Run};
+
+const BAUD: u32 = 115_200;
+const CHARACTER_TIME: Duration = Duration::from_micros(87);
+/// Step of the simulated time while the line is idle.
+const IDLE_STEP: Duration = Duration::from_millis(20);
+/// Reads after which a session counts as endless.
+const MAX_READS: u64 = 1_000_000;
+/// Sessions with each monitor.
+const SESSIONS: u64 = 60;
+const ADDRESS: u16 = 0x9000;
+
+type SharedMonitor = Arc<Mutex<Box<dyn MonitorModel>>>;
+
+fn lock(monitor: &SharedMonitor) -> MutexGuard<'_, Box<dyn MonitorModel>> {
+    monitor.lock().expect("not poisoned")
+}
+
+/// Corrupts the characters that a monitor sends.
+struct Corruption {
+    rng: Rng,
+    /// One of this many characters is lost, changed or duplicated; none if 0.
+    odds: usize,
+    /// After this many characters nothing more is sent, or endless noise.
+    fails_after: Option<usize>,
+    is_noisy: bool,
+}
+
+impl Corruption {
+    fn from_seed(number: u64) -> Self {
+        let mut rng = Rng::from_seed(number);
+        let odds = [0, 5, 40, 300, 3000][rng.below(5)];
+        let fails_after = (rng.below(4) == 0).then(|| rng.below(2000));
+        let is_noisy = rng.below(2) == 0;
+        Self { rng, odds, fails_after, is_noisy }
+    }
+
+    fn corrupt(&mut self, sent: &[u8], received: &mut VecDeque<u8>) {
+        for &byte in sent {
+            if let Some(left) = &mut self.fails_after {
+                match left.checked_sub(1) {
+                    Some(fewer) => *left = fewer,
+                    None => return,
+                }
+            }
+            if self.odds == 0 || self.rng.below(self.odds) > 0 {
+                received.push_back(byte);
+                continue;
+            }
+            match self.rng.below(4) {
+                0 => {}
+                1 => received.push_back(byte ^ (1 << self.rng.below(8))),
+                2 => received.extend([byte, byte]),
+                _ => received.extend([self.rng.below(256) as u8, byte]),
+            }
+        }
+    }
+
+    fn noise(&mut self) -> Option<u8> {
+        let is_over = self.fails_after == Some(0) && self.is_noisy;
+        is_over.then(|| self.rng.below(256) as u8)
+    }
+}
+
+/// A line to a monitor, in simulated time that advances during reads and writes.
+struct CorruptedLine {
+    monitor: SharedMonitor,
+    corruption: Corruption,
+    received: VecDeque<u8>,
+    now: Instant,
+    last_write: Instant,
+    reads: u64,
+}
+
+impl Transport for CorruptedLine {
+    fn name(&self) -> &str {
+        "a corrupted line"
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn set_flow_control(&mut self, _obey: bool) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        self.reads += 1;
+        assert!(self.reads < MAX_READS, "the session does not end");
+        let end = self.now + timeout;
+        while self.received.is_empty() && self.now < end {
+            self.now = end.min(self.now + IDLE_STEP);
+            let mut sent = Vec::new();
+            lock(&self.monitor).idle(self.now - self.last_write, &mut sent);
+            self.corruption.corrupt(&sent, &mut self.received);
+            self.received.extend(self.corruption.noise());
+        }
+        let count = self.received.len().min(buffer.len());
+        self.now += CHARACTER_TIME * count as u32;
+        for (place, byte) in buffer.iter_mut().zip(self.received.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        for &byte in bytes {
+            self.now += CHARACTER_TIME;
+            let mut sent = Vec::new();
+            lock(&self.monitor).receive(byte, &mut sent);
+            self.corruption.corrupt(&sent, &mut self.received);
+        }
+        self.last_write = self.now;
+        Ok(())
+    }
+}
+
+struct NullObserver;
+
+impl LoadObserver for NullObserver {
+    fn on_progress(&mut self, _stage: LoadStage, _done: usize, _of: usize) {}
+    fn on_event(&mut self, note: LoadEvent) {
+        assert!(!note.to_string().is_empty());
+    }
+}
+
+fn session(monitor: &SharedMonitor, number: u64) -> MonitorSession {
+    let now = Instant::now();
+    let line = CorruptedLine {
+        monitor: Arc::clone(monitor),
+        corruption: Corruption::from_seed(number),
+        received: VecDeque::new(),
+        now,
+        last_write: now,
+        reads: 0,
+    };
+    MonitorSession::new(Box::new(line), BAUD, Arc::new(AtomicBool::new(false)))
+}
+
+fn image() -> Image {
+    Image::new([Run { address: ADDRESS, bytes: (0..200).map(|at| at as u8 ^ 0x5A).collect() }])
+}
+
+/// Loads a program into such a monitor in each session; returns the number of successful loads.
+fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
+    let image = image();
+    let mut loaded = 0;
+    fuzz_seeds(SESSIONS, |number| {
+        let monitor = Arc::new(Mutex::new(make()));
+        let flow = FlowControlMode::Auto;
+        let order = LoadRequest {
+            image: &image,
+            entry: None,
+            verify: true,
+            pace: None,
+            flow_control: flow,
+        };
+        match load_hex(stock, &mut session(&monitor, number), &order, &mut NullObserver) {
+            Ok(delivered) => {
+                assert!(delivered.verified);
+                let mut monitor = lock(&monitor);
+                let memory = monitor.memory().expect("it has some");
+                for run in image.runs() {
+                    let stored = (0..run.bytes.len()).map(|at| memory.get(run.address + at as u16));
+                    assert_eq!(stored.collect::<Vec<_>>(), run.bytes);
+                }
+                loaded += 1;
+            }
+            Err(error) => assert!(!error.to_string().contains('\u{1b}'), "{error}"),
+        }
+        200
+    });
+    loaded
+}
+
+#[test]
+fn a_reported_load_through_the_small_computer_monitor_is_in_memory() {
+    assert!(load(StockMonitor::Scm, || Box::new(Scm::new(ScmRelease::S2V13))) > 5);
+    assert!(load(StockMonitor::Scm, || Box::new(Scm::new(ScmRelease::R1))) > 5);
+}
+
+#[test]
+fn a_reported_load_through_romwbw_is_in_memory() {
+    assert!(load(StockMonitor::Romwbw, || Box::new(Romwbw::in_monitor())) > 5);
+    assert!(load(StockMonitor::Romwbw, || Box::<Romwbw2>::default()) > 5);
+}
+
+#[test]
+fn a_reported_load_through_rom_basic_is_in_memory() {
+    assert!(load(StockMonitor::Basic, || Box::<Basic>::default()) > 5);
+}
+
+#[test]
+fn a_reported_cp_m_transfer_is_on_the_disk() {
+    let bytes: Vec<u8> = (0..300).map(|at| at as u8 ^ 0xA5).collect();
+    let name = CpmName::new("PROG.COM").expect("a name");
+    let mut sent = 0;
+    fuzz_seeds(SESSIONS, |number| {
+        let monitor: SharedMonitor = Arc::new(Mutex::new(Box::new(Cpm::quick())));
+        let order = FileTransfer {
+            bytes: &bytes,
+            name: name.clone(),
+            xmodem_program: Some("XM"),
+            run: false,
+            verify: true,
+            replace: false,
+            pace: Pace::FULL,
+            flow_control: FlowControlMode::Auto,
+            reply_timeout: Duration::from_secs(3),
+        };
+        match transfer_file(&mut session(&monitor, number), &order, &mut NullObserver) {
+            Ok(_) => {
+                let monitor = lock(&monitor);
+                let stored = monitor.file("PROG.COM").expect("it is stored");
+                assert!(stored.starts_with(&bytes), "{stored:?}");
+                sent += 1;
+            }
+            Err(error) => assert!(!error.to_string().contains('\u{1b}'), "{error}"),
+        }
+        bytes.len()
+    });
+    assert!(sent > 5, "{sent}");
+}
+
+#[test]
+fn a_probe_ends_whatever_replies() {
+    let all: [fn() -> Box<dyn MonitorModel>; 6] = [
+        || Box::new(Scm::new(ScmRelease::R1)),
+        || Box::<Romwbw>::default(),
+        || Box::<Romwbw2>::default(),
+        || Box::<Basic>::default(),
+        || Box::<Cpm>::default(),
+        || Box::<CpmMonitor>::default(),
+    ];
+    for make in all {
+        fuzz_seeds(SESSIONS, |number| {
+            let monitor = Arc::new(Mutex::new(make()));
+            let _ = probe(&mut session(&monitor, number), &[9600]); // the reply may be lost
+            0
+        });
+    }
+}

@@ -1,0 +1,17 @@
+//! Test support for `hil-harness`: a deterministic simulation of whole runs with a simulated disk,
+//! mutation testing of the evaluator, and simulated fleets. Tests, examples and CI scripts use it;
+//! programs do not.
+//!
+//! ```
+//! use hil_testing::mutants::{apply_mutant, mutants_in};
+//!
+//! let source = "LOOP:   INX  H\n";
+//! let mutants = mutants_in("points.asm", source);
+//! assert_eq!(mutants[0].to_string(), "points.asm: INX  H -> DCX H");
+//! assert_eq!(apply_mutant(&mutants[0], source), "LOOP:   DCX H\n");
+//! ```
+
+pub mod fleet_simulation;
+pub mod mutants;
+pub mod simulated_disk;
+pub mod simulation;

@@ -1,0 +1,114 @@
+//! Text from outside in messages, tables and reports: none of it moves a terminal's cursor, turns
+//! the order of letters around, or begins a line of its own.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+
+use cli_support::text::is_unsafe_for_terminals;
+
+use super::programs::{path, rcflash};
+use super::reports::WrittenReport;
+use super::{command, told};
+
+/// A forged verdict on a cleared screen, a title, letters turned around, a C1 control and invalid
+/// UTF-8.
+const HOSTILE: &[u8] =
+    b"x\x1B[2J\x1B[H\nPASS: 99 of 99 cases agree\n\x1B]0;t\x07\xE2\x80\xAE\xC2\x9B1m\r\xFF";
+
+fn hostile() -> &'static OsStr {
+    OsStr::from_bytes(HOSTILE)
+}
+
+/// The same as text.
+fn hostile_text() -> String {
+    String::from_utf8_lossy(HOSTILE).into_owned()
+}
+
+/// Checks that nothing of what was printed is hidden, and that no line is forged.
+fn check(shown: &[u8], what: &str) {
+    let text = std::str::from_utf8(shown).unwrap_or_else(|_| panic!("{what}: no UTF-8: {shown:?}"));
+    let is_bad = |letter: char| is_unsafe_for_terminals(letter) && letter != '\n' && letter != '\t';
+    assert!(!text.chars().any(is_bad), "{what}: {text:?}");
+    assert!(!text.lines().any(|line| line.starts_with("PASS: 99 of 99")), "{what}: {text}");
+}
+
+/// Runs a program with a hostile word and checks all that it prints.
+fn run(mut program: Command, before: &[&str]) {
+    let output = program.args(before).arg(hostile()).output().expect("it starts");
+    let what = format!("{program:?}");
+    assert!(!output.status.success(), "{what}");
+    assert!(!output.stderr.is_empty(), "{what} says nothing");
+    check(&[output.stdout, output.stderr].concat(), &what);
+}
+
+#[test]
+fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
+    let arguments: [&[&str]; 16] = [
+        &["run"],
+        &["run", "--corpus"],
+        &["run", "--port"],
+        &["run", "--board"],
+        &["run", "--app"],
+        &["run", "--rom"],
+        &["run", "--replay"],
+        &["run", "--rig", "rig", "--port"],
+        &["run", "--repeat"],
+        &["run", "--direct", "byte.figure4", "--sargon-dir"],
+        &["residues"],
+        &["residues", "--fen"],
+        &["explain", "8/8/8/8/8/8/8/8 w - -"],
+        &["diff", "--board", "direct", "--board"],
+        &["exhaust", "--range"],
+        &["coverage", "--board"],
+    ];
+    for before in arguments {
+        run(command(&[]), before);
+    }
+}
+
+#[test]
+fn no_argument_of_the_other_programs_reaches_the_terminal_as_it_is() {
+    for before in [&["write"][..], &["write", "--port"], &["probe", "--port"], &["read", "--port"]]
+    {
+        run(rcflash(), before);
+    }
+    for before in
+        [&["asm"][..], &["link"], &["disasm"], &["fmt"], &["convert"], &["asm", "--format"]]
+    {
+        run(Command::new(path("tdlasm")), before);
+    }
+}
+
+/// A file of positions whose name, tags and position are hostile.
+fn corpus(folder: &Path) -> String {
+    let file = folder.join("hostile.epd");
+    // What ends a line or a name in EPD can't be part of one.
+    let name = hostile_text().replace(['\n', '\r', ';'], "");
+    let line = format!("4k3/8/8/3p4/4N3/8/8/4K3 w - - id \"{name}\"; tags \"{name}\";\n");
+    std::fs::write(&file, line).expect("a scratch file");
+    file.to_string_lossy().into_owned()
+}
+
+#[test]
+fn names_of_cases_are_shown_in_tables_lists_and_messages() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let corpus = corpus(folder.path());
+    for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
+        let arguments = [&["run", "--direct", "--corpus", &corpus], more].concat();
+        let (_, said) = told(&arguments);
+        check(said.as_bytes(), &format!("{more:?}"));
+    }
+}
+
+#[test]
+fn reports_have_nothing_hidden_in_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let corpus = corpus(folder.path());
+    let written = WrittenReport::from_run(&["--direct", "--corpus", &corpus]);
+    for file in ["report.json", "junit.xml", "report.html", "report.md"] {
+        check(written.text(file).as_bytes(), file);
+    }
+    assert_eq!(written.report().counts.cases, 1, "and it is still read back");
+}
