@@ -39,8 +39,8 @@ pub fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 /// character device is written to directly.
 ///
 /// # Errors
-/// Returns the system's error, or [`io::ErrorKind::PermissionDenied`] if the file is read-only or is
-/// a block device, whose content would be lost. The old file is then unchanged.
+/// Returns the system's error, or [`io::ErrorKind::PermissionDenied`] if the file is read-only or
+/// is a block device, whose content would be lost. The old file is then unchanged.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, SyncPolicy::Deferred)
 }

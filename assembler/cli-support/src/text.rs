@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Returns `true` for characters that a terminal or editor may interpret instead of display.
 ///
-/// These are the control characters of ASCII and ISO 8859-1 (C0, DEL and C1), bidirectional controls
-/// ("Trojan Source", CVE-2021-42574: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069),
-/// line and paragraph separators, zero-width characters, and tags.
+/// These are the control characters of ASCII and ISO 8859-1 (C0, DEL and C1), bidirectional
+/// controls ("Trojan Source", CVE-2021-42574: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+/// U+2069), line and paragraph separators, zero-width characters, and tags.
 #[must_use]
 pub fn is_unsafe_for_terminals(letter: char) -> bool {
     let code = u32::from(letter);
@@ -162,9 +162,9 @@ pub fn eprint_message(message: impl std::fmt::Display) {
     let _ = io::stderr().lock().write_all(line.as_bytes()); // see above
 }
 
-/// Writes text to standard error without adding a line break. Control characters are escaped, except
-/// a carriage return before a line break, which a terminal in raw mode needs. Errors are ignored, as
-/// in [`eprint_message`].
+/// Writes text to standard error without adding a line break. Control characters are escaped,
+/// except a carriage return before a line break, which a terminal in raw mode needs. Errors are
+/// ignored, as in [`eprint_message`].
 pub fn eprint_escaped(text: &str) {
     let _ = io::stderr().lock().write_all(escape_raw_mode(text).as_bytes()); // see above
 }
@@ -175,8 +175,9 @@ fn escape_raw_mode(text: &str) -> String {
 
 /// Writes coloured text to standard error; apart from colours like [`eprint_escaped`].
 ///
-/// Sequences that select a colour or weight (`ESC [ digits m`, ECMA-48 "SGR") are kept, so a renderer
-/// must have escaped those of untrusted text itself. All other control characters are escaped.
+/// Sequences that select a colour or weight (`ESC [ digits m`, ECMA-48 "SGR") are kept, so a
+/// renderer must have escaped those of untrusted text itself. All other control characters are
+/// escaped.
 pub fn eprint_coloured(text: &str) {
     let _ = io::stderr().lock().write_all(escape_except_colours(text).as_bytes()); // see above
 }
@@ -194,8 +195,8 @@ fn escape_except_colours(text: &str) -> String {
     safe
 }
 
-/// Writes text to standard output, with control characters escaped, and flushes it. A closed pipe is
-/// not an error.
+/// Writes text to standard output, with control characters escaped, and flushes it. A closed pipe
+/// is not an error.
 ///
 /// # Errors
 /// Returns the system's error if standard output can't be written.

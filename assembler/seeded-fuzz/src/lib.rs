@@ -1,7 +1,7 @@
 //! Seeded fuzzing for parsers of untrusted input: every number reproduces one mutated input.
 //!
-//! [`fuzz`] mutates the inputs of a [`Corpus`] and passes them to a parser, which may return an error
-//! but must not panic, run too long, or use too much memory.
+//! [`fuzz`] mutates the inputs of a [`Corpus`] and passes them to a parser, which may return an
+//! error but must not panic, run too long, or use too much memory.
 //!
 //! ```
 //! use seeded_fuzz::{Corpus, fuzz};
@@ -168,7 +168,8 @@ fn replace_number(input: &mut Vec<u8>, rng: &mut Rng) {
     input.splice(first..first + count, number.iter().copied());
 }
 
-/// Passes mutated inputs to a parser: `iterations` of them, or the number in the environment variable
+/// Passes mutated inputs to a parser: `iterations` of them, or the number in the environment
+/// variable
 /// `FUZZ_ITERATIONS`.
 ///
 /// # Panics
@@ -226,8 +227,8 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().or_else(|| std::env::var(old?).ok())
 }
 
-/// Runs the current test in a child process, to measure its memory alone: tests of one binary share a
-/// process. Returns `false` in the child, or if the thread isn't named after a test.
+/// Runs the current test in a child process, to measure its memory alone: tests of one binary share
+/// a process. Returns `false` in the child, or if the thread isn't named after a test.
 fn run_in_child_process(test: Option<&str>) -> bool {
     let Some(test) = test.filter(|name| *name != "main") else { return false };
     if std::env::var_os(CHILD_VARIABLE).is_some() {

@@ -1,9 +1,10 @@
 //! Conversion of source between the mnemonics of TDL and those of Zilog; comments and layout stay
 //! as they are.
 //!
-//! A source is parsed into statements that belong to neither dialect, its symbols get spellings that
-//! are valid in the other dialect, and the statements are written at their old columns. A statement
-//! without counterpart, or with another meaning for some assemblers, is left unchanged and reported.
+//! A source is parsed into statements that belong to neither dialect, its symbols get spellings
+//! that are valid in the other dialect, and the statements are written at their old columns. A
+//! statement without counterpart, or with another meaning for some assemblers, is left unchanged
+//! and reported.
 
 pub(crate) mod columns;
 mod converter;

@@ -1,6 +1,6 @@
 //! Source-to-source tools for Z80 assembly in the TDL dialect: [`mod@convert`] translates between
-//! the mnemonics of TDL and Zilog, [`mod@fmt`] formats a source in columns. What cannot be converted
-//! or formatted without a change of meaning is left unchanged and reported.
+//! the mnemonics of TDL and Zilog, [`mod@fmt`] formats a source in columns. What cannot be
+//! converted or formatted without a change of meaning is left unchanged and reported.
 //!
 //! ```
 //! use tdlasm_rewrite::convert::translate;

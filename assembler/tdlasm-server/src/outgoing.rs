@@ -1,5 +1,5 @@
-//! Messages to the editor. Results are serialized to text at once: for long results, building a tree
-//! of JSON values would take longer than computing them.
+//! Messages to the editor. Results are serialized to text at once: for long results, building a
+//! tree of JSON values would take longer than computing them.
 
 use std::io::{self, Write};
 

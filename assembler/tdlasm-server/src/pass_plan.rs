@@ -87,7 +87,8 @@ pub(super) fn likely_needs_two_passes(before: &str, after: &str, text: &str) -> 
         || has_two_pass_error(after, text.as_bytes())
 }
 
-/// Returns `true` if a change adds the definition of a name that seems to be defined elsewhere, too.
+/// Returns `true` if a change adds the definition of a name that seems to be defined elsewhere,
+/// too.
 fn adds_duplicate_definition(before: &str, after: &str, text: &[u8]) -> bool {
     let (old, new) = (defined_names(before), defined_names(after));
     let mut added = new.difference(&old).filter(|name| !name.is_empty());

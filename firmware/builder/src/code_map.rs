@@ -129,7 +129,8 @@ impl CodeMap {
         self.programs.iter().flat_map(|program| program.lines.iter())
     }
 
-    /// Returns the first line at or after `line` of a file that has instructions, and their addresses.
+    /// Returns the first line at or after `line` of a file that has instructions, and their
+    /// addresses.
     #[must_use]
     pub fn breakpoint_line(&self, file: &str, line: u32) -> Option<(u32, Vec<u16>)> {
         let file = self.file_named(file)?;

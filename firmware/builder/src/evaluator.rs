@@ -146,8 +146,8 @@ pub(crate) struct OverrideFiles {
     pub(crate) others: Vec<PathBuf>,
 }
 
-/// Lists the files of a folder. Names of override files are case-insensitive; folders and hidden files
-/// of editors and version control are skipped.
+/// Lists the files of a folder. Names of override files are case-insensitive; folders and hidden
+/// files of editors and version control are skipped.
 pub(crate) fn override_files(folder: &Path) -> Result<OverrideFiles, OverrideError> {
     let unreadable = |error| OverrideError::Unreadable { folder: folder.to_owned(), error };
     let mut found = OverrideFiles { routines: Vec::new(), others: Vec::new() };

@@ -1,5 +1,5 @@
-//! Firmware images for RC2014-class Z80 boards: a boot monitor, a chess evaluator as application, and
-//! a debug kernel, assembled and linked for a board profile.
+//! Firmware images for RC2014-class Z80 boards: a boot monitor, a chess evaluator as application,
+//! and a debug kernel, assembled and linked for a board profile.
 //!
 //! ```
 //! use firmware::ProgramKind;

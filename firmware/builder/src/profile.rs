@@ -1,4 +1,5 @@
-//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in `firmware/boards`.
+//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in
+//! `firmware/boards`.
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -2,8 +2,8 @@
 //! verified by the board.
 //!
 //! No state is stored: sectors that differ are written, so an interrupted write is resumed by
-//! running it again. A program's header is written last (`firmware_wire::flash_program`), so the monitor
-//! does not start a program that is only half written.
+//! running it again. A program's header is written last (`firmware_wire::flash_program`), so the
+//! monitor does not start a program that is only half written.
 
 mod boot;
 mod erase;

@@ -58,8 +58,8 @@ impl Pieces {
         Some((side, kind))
     }
 
-    /// Returns the pieces of both sides that attack `square` when only the pieces in `occupied` are on the
-    /// board. Taking a piece out of `occupied` uncovers what stood behind it, of either side
+    /// Returns the pieces of both sides that attack `square` when only the pieces in `occupied` are
+    /// on the board. Taking a piece out of `occupied` uncovers what stood behind it, of either side
     /// (x-ray).
     #[must_use]
     pub fn attackers(&self, square: Square, occupied: BitBoard) -> BitBoard {
@@ -75,7 +75,8 @@ impl Pieces {
         found & occupied
     }
 
-    /// Returns `true` if a side attacks `square` when only the pieces in `occupied` are on the board.
+    /// Returns `true` if a side attacks `square` when only the pieces in `occupied` are on the
+    /// board.
     #[must_use]
     pub fn is_attacked(&self, square: Square, by: Color, occupied: BitBoard) -> bool {
         !(self.attackers(square, occupied) & self.side(by)).is_empty()

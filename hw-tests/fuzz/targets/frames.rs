@@ -1,5 +1,5 @@
-//! Any bytes from a board: the link separates frames from noise, and each request ends with a reply or
-//! an error.
+//! Any bytes from a board: the link separates frames from noise, and each request ends with a reply
+//! or an error.
 #![no_main]
 
 use std::time::Instant;

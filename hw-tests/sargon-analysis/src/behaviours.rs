@@ -1,5 +1,5 @@
-//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that cause
-//! them.
+//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that
+//! cause them.
 
 use std::fmt;
 

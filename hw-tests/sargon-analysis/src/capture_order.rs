@@ -111,8 +111,8 @@ impl<'a> BoardOrder<'a> {
         }
     }
 
-    /// Returns `true` if the king of a colour may not legally capture: a piece guards the square, even
-    /// if pinned or behind the king.
+    /// Returns `true` if the king of a colour may not legally capture: a piece guards the square,
+    /// even if pinned or behind the king.
     fn forbidden(&self, colour: Color, after: BitBoard) -> bool {
         let guards = self.pieces.attackers(self.target, after | self.barred);
         !(guards & self.pieces.side(!colour)).is_empty()

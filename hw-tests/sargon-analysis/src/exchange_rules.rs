@@ -61,8 +61,8 @@ impl<'a> SquareExchange<'a> {
         }
     }
 
-    /// Returns the smallest sets of modern rules that give Sargon the modern result; several if each
-    /// is sufficient.
+    /// Returns the smallest sets of modern rules that give Sargon the modern result; several if
+    /// each is sufficient.
     #[must_use]
     pub fn minimal_rule_changes(&self) -> Vec<Vec<Rule>> {
         let wanted = self.by_board(Rules::MODERN);

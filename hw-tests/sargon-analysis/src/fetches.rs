@@ -14,8 +14,9 @@ pub struct PieceFetch {
     pub piece: u8,
 }
 
-/// Returns all fetches of an exchange by the article's rule, and its residue. `stake` is the value of
-/// the piece; the lists are the values of attackers and defenders in the order in which they capture.
+/// Returns all fetches of an exchange by the article's rule, and its residue. `stake` is the value
+/// of the piece; the lists are the values of attackers and defenders in the order in which they
+/// capture.
 ///
 /// # Examples
 /// ```

@@ -15,8 +15,8 @@ pub struct SargonMoveValue {
     pub minimax: i32,
 }
 
-/// Evaluates a legal move by the residue of its square after it. Sargon itself evaluates squares, not
-/// moves; this value corresponds to that of Static Exchange Evaluation.
+/// Evaluates a legal move by the residue of its square after it. Sargon itself evaluates squares,
+/// not moves; this value corresponds to that of Static Exchange Evaluation.
 ///
 /// ```
 /// use chess_rules::Position;

@@ -1,5 +1,5 @@
-//! The two ways to compute the result of an exchange: XCHNG's stop rule, which looks one step ahead,
-//! and minimax.
+//! The two ways to compute the result of an exchange: XCHNG's stop rule, which looks one step
+//! ahead, and minimax.
 
 use super::capture_order::{CaptureOrder, CapturerPoints, ExchangeRole};
 

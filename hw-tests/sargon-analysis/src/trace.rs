@@ -45,8 +45,8 @@ pub struct ExchangeStep {
 }
 
 /// Returns the steps of an exchange by the article's rule; none without attackers. `stake` is the
-/// value of the piece; the lists are the values of attackers and defenders in the order in which they
-/// capture.
+/// value of the piece; the lists are the values of attackers and defenders in the order in which
+/// they capture.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! The test corpus: positions and attackers arrays for boards, with the results that documents give.
+//! The test corpus: positions and attackers arrays for boards, with the results that documents
+//! give.
 //!
 //! Positions are lines of EPD ([`chess_rules::epd`]). Four operations are used: `id
 //! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `residue1978` is the residue
@@ -141,8 +142,8 @@ pub fn builtin_position_files() -> impl Iterator<Item = (&'static str, &'static 
     POSITION_FILES.iter().copied()
 }
 
-/// Parses positions, one a line; empty lines and comments are skipped. A position without an `id` is
-/// named after its line.
+/// Parses positions, one a line; empty lines and comments are skipped. A position without an `id`
+/// is named after its line.
 ///
 /// # Errors
 /// Returns the error of the first invalid line.

@@ -74,8 +74,8 @@ pub fn capturers(position: &Position, target: Square, pins: &[Pin]) -> Vec<Captu
     found
 }
 
-/// Returns `true` if pins allow a piece to move along `direction` or back: a single pin along the same
-/// line does, two never do.
+/// Returns `true` if pins allow a piece to move along `direction` or back: a single pin along the
+/// same line does, two never do.
 fn may_move_along(square: Square, direction: Direction, pins: &[Pin]) -> bool {
     let mut own = pins.iter().filter(|pin| pin.square == square);
     match (own.next(), own.next()) {

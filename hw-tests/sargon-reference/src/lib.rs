@@ -49,8 +49,8 @@ pub struct SquareResult {
     pub array: AttackersArray,
     /// The array had no room for a piece.
     pub overflow: bool,
-    /// A piece was filed as if behind a queen when it is not, or the reverse. Never in the corrected
-    /// evaluator.
+    /// A piece was filed as if behind a queen when it is not, or the reverse. Never in the
+    /// corrected evaluator.
     pub misfiled: bool,
     /// The exchange.
     pub outcome: ExchangeResult,
@@ -78,8 +78,8 @@ pub struct Evaluation {
     pub final_pin_list: Vec<(u8, i8)>,
 }
 
-/// Evaluates every occupied square with the corrected behaviour; returns the pins and the squares, a1
-/// to h1 first.
+/// Evaluates every occupied square with the corrected behaviour; returns the pins and the squares,
+/// a1 to h1 first.
 #[must_use]
 pub fn evaluate(position: &Position) -> (Vec<Pin>, Vec<SquareResult>) {
     let pins = find_pins(position);

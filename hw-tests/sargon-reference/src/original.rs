@@ -44,8 +44,8 @@ struct SectionCursor {
     at: usize,
 }
 
-/// Evaluates every occupied square, a1 to h1 first. Changes of the pin list by one square affect later
-/// ones.
+/// Evaluates every occupied square, a1 to h1 first. Changes of the pin list by one square affect
+/// later ones.
 pub(super) fn evaluate(position: &Position) -> Evaluation {
     let mut memory = Memory::new();
     let pins = memory.find_pins(position);
@@ -129,8 +129,8 @@ impl Memory {
         filed
     }
 
-    /// Files a piece; returns `true` if an entry was pushed out of a byte, or the byte is outside the
-    /// section.
+    /// Files a piece; returns `true` if an entry was pushed out of a byte, or the byte is outside
+    /// the section.
     fn insert(&mut self, piece: Piece, behind_queen: bool) -> bool {
         let start = section_offset(piece.colour);
         let kind = if behind_queen { PieceKind::Queen } else { piece.kind };
@@ -147,8 +147,8 @@ impl Memory {
         }
     }
 
-    /// Puts a value into the low half and moves the entry there to the high half; returns `true` if that
-    /// overwrote an entry.
+    /// Puts a value into the low half and moves the entry there to the high half; returns `true` if
+    /// that overwrote an entry.
     fn insert_low(&mut self, slot: usize, value: u8) -> bool {
         let before = self.bytes[slot];
         self.bytes[slot] = before << 4 | value;

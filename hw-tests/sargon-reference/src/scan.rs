@@ -59,8 +59,8 @@ fn scan_line(
     }
 }
 
-/// Returns `true` if a piece found along `direction` from the target attacks it. White's pawns attack
-/// upwards, so they are found downwards.
+/// Returns `true` if a piece found along `direction` from the target attacks it. White's pawns
+/// attack upwards, so they are found downwards.
 fn attacks_along(piece: Piece, slider: PieceKind, direction: Direction, adjacent: bool) -> bool {
     use super::position::Colour::{Black, White};
     match piece.kind {

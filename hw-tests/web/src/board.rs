@@ -73,8 +73,8 @@ impl EvaluatorSources {
         Ok(Programs { monitor, application })
     }
 
-    /// The routines in files that were changed: status bits that only the built-in ones set are not expected of
-    /// them, as with `hw-tests run --sargon-dir`.
+    /// The routines in files that were changed: status bits that only the built-in ones set are not
+    /// expected of them, as with `hw-tests run --sargon-dir`.
     fn overridden_routines(&self) -> Vec<&'static str> {
         let is_changed = |file: &&SourceFile| firmware::source(&file.name) != Some(&file.text);
         let changed: Vec<_> = self.files.iter().filter(is_changed).collect();

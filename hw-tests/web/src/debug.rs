@@ -129,8 +129,8 @@ impl PageDebugSession {
         self.windows = windows;
     }
 
-    /// Advances the board by at most a slice if the command can be continued later; returns whether it
-    /// is to be.
+    /// Advances the board by at most a slice if the command can be continued later; returns whether
+    /// it is to be.
     fn advance(&mut self, motion: ExecCommand, until: Instant) -> bool {
         let goes_on = matches!(motion, ExecCommand::Continue | ExecCommand::RunTo(_));
         let slice = if goes_on { MAX_SLICE_TIME } else { MAX_EXEC_TIME };

@@ -2,8 +2,8 @@
 //! and loader, behind requests and events as JSON (`docs/try/worker.d.ts` is their contract).
 //!
 //! [`Toolchain`] is plain Rust and is tested natively; `page`, which exists on WebAssembly alone,
-//! exports it to JavaScript. A long run is a `Job` that advances in slices, between which the worker
-//! handles messages.
+//! exports it to JavaScript. A long run is a `Job` that advances in slices, between which the
+//! worker handles messages.
 
 mod assemble;
 mod board;

@@ -25,7 +25,8 @@ impl Worker {
         Self { toolchain: Toolchain::default(), post }
     }
 
-    /// Posts that the toolchain is ready; `serial`: whether blocking reads of serial ports are possible.
+    /// Posts that the toolchain is ready; `serial`: whether blocking reads of serial ports are
+    /// possible.
     pub fn start(&self, serial: bool) {
         let post = &self.post;
         Toolchain::start(serial, &mut |message| send(post, &message));

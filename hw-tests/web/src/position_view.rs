@@ -68,8 +68,8 @@ fn letter(side: Color, kind: Piece) -> char {
     if side == Color::White { letter.to_ascii_uppercase() } else { letter }
 }
 
-/// Returns `true` if each side has one king, no pawn is on a last rank, and the side that has moved is
-/// not in check.
+/// Returns `true` if each side has one king, no pawn is on a last rank, and the side that has moved
+/// is not in check.
 fn is_reachable(position: &Position) -> bool {
     let pieces = position.pieces();
     let has_king = |side| (pieces.kind(Piece::King) & pieces.side(side)).len() == 1;

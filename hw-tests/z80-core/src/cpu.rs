@@ -104,8 +104,8 @@ impl Cpu {
         }
     }
 
-    /// Runs instructions while `should_continue` returns `true` for the T-states of the last one. It
-    /// ignores /INT: use it while no device requests an interrupt, or interrupts are off.
+    /// Runs instructions while `should_continue` returns `true` for the T-states of the last one.
+    /// It ignores /INT: use it while no device requests an interrupt, or interrupts are off.
     #[inline(always)]
     pub fn run<B: Bus>(
         &mut self,

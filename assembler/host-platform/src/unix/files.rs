@@ -46,8 +46,8 @@ pub fn remove_locked(file: File, path: &Path) -> io::Result<()> {
 /// Creates a directory with mode 0700, unless it exists.
 ///
 /// # Errors
-/// Returns [`ErrorKind::PermissionDenied`] if the directory belongs to another user, or the system's
-/// error.
+/// Returns [`ErrorKind::PermissionDenied`] if the directory belongs to another user, or the
+/// system's error.
 pub fn create_private_dir(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     if std::fs::symlink_metadata(folder)?.uid() != geteuid().as_raw() {

@@ -11,8 +11,8 @@ pub fn use_new_process_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// Kills a command started with [`use_new_process_group`] and all processes that it has started, and
-/// waits for its end.
+/// Kills a command started with [`use_new_process_group`] and all processes that it has started,
+/// and waits for its end.
 pub fn kill_process_tree(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // Fails if the group has ended already.

@@ -16,8 +16,8 @@ pub fn use_new_process_group(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_GROUP)
 }
 
-/// Kills a command started with [`use_new_process_group`] and all processes that it has started, and
-/// waits for its end.
+/// Kills a command started with [`use_new_process_group`] and all processes that it has started,
+/// and waits for its end.
 pub fn kill_process_tree(child: &mut Child) {
     // Fails if the command has ended already.
     let mut all = Command::new("taskkill");

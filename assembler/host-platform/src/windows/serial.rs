@@ -9,8 +9,8 @@ use serialport::{COMPort, FlowControl, SerialPort};
 /// The shortest timeout that the driver supports.
 const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// An open serial device, 8 data bits, no parity, 1 stop bit. The system opens it for one program at
-/// a time.
+/// An open serial device, 8 data bits, no parity, 1 stop bit. The system opens it for one program
+/// at a time.
 pub struct Device {
     port: COMPort,
 }

@@ -259,7 +259,7 @@ fn halting_and_resuming_take_the_t_states_and_the_stack_of_the_contract() {
             assert_ne!(stack[4..], [0x5A; 4], "{board}");
         }
         let [(most, off), (least, on)] = took[..] else { panic!("{took:?}") };
-        let halted = format!("{least}..{most} until all is kept");
+        let halted = format!("{least}..{most} until all is saved");
         let goes = format!("GOES takes {off}..{on}");
         let is_documented = source.contains(&halted) && source.contains(&goes);
         assert!(is_documented, "{board}: {halted}, {goes}");

@@ -52,7 +52,8 @@ pub struct ValuesByDefinition {
     pub swap: i32,
     /// By [`SeeDefinition::SwapPromo`].
     pub swap_promo: i32,
-    /// By [`SeeDefinition::Legal`]; `None` where the exchange is too large ([`ExchangeStart::legal_minimax`]).
+    /// By [`SeeDefinition::Legal`]; `None` where the exchange is too large
+    /// ([`ExchangeStart::legal_minimax`]).
     pub legal: Option<i32>,
 }
 

@@ -11,8 +11,8 @@ impl ExchangeStart {
     /// pawn on the last rank becomes a queen. A side that has no legal capture there, in check or
     /// not, stops, and stopping costs nothing.
     ///
-    /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states, which takes more pieces around one
-    /// square than any game brings there.
+    /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states, which takes more pieces
+    /// around one square than any game brings there.
     #[must_use]
     pub fn legal_minimax(&self) -> Option<i32> {
         self.legal_minimax_with_limit(MAX_LEGAL_STATES)

@@ -119,8 +119,8 @@ fn is_over(plan: &BoardConfig) -> bool {
     plan.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
-/// Prepares a board. The nanoseconds of its reconnect timeout are the number of reads after which it
-/// is unplugged.
+/// Prepares a board. The nanoseconds of its reconnect timeout are the number of reads after which
+/// it is unplugged.
 fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
     let programs = Arc::new(Programs::build(plan)?);
     let reads = plan.reconnect_timeout.subsec_nanos();

@@ -165,7 +165,7 @@ struct MoveDetail {
     pruned_value: i32,
     /// The recursive form, and the iterative one without a list.
     recursive: i32,
-    swap_value_by_bounds: i32,
+    by_bounds: i32,
     /// The gain of the moving side on the square if its attackers may also decline, pins and checks
     /// aside.
     pseudo_legal_gain: i32,
@@ -185,7 +185,7 @@ impl MoveDetail {
             pruned_value: pruned.value(),
             pruned_gains: pruned.gains,
             recursive: opening.swap_value_by_recursion(false),
-            swap_value_by_bounds: opening.swap_value_by_bounds(false),
+            by_bounds: opening.swap_value_by_bounds(false),
             pseudo_legal_gain: pseudo_legal_gain(position.pieces(), m.to, side, values),
         }
     }

@@ -145,7 +145,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
         (&["run", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
-        (&["run", "--mame=spectrum"], 2, "there are rc2014mini for rc2014-classic"),
+        (&["run", "--mame=spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
     ];
     for (arguments, code, message) in cases {

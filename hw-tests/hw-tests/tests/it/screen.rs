@@ -70,8 +70,8 @@ impl TerminalSession {
         tcgetattr(&self.terminal).expect("its modes").local_modes.contains(cooked)
     }
 
-    /// Waits until the program exits, and checks that the terminal mode is restored. Returns the exit
-    /// code and the output.
+    /// Waits until the program exits, and checks that the terminal mode is restored. Returns the
+    /// exit code and the output.
     #[track_caller]
     pub(crate) fn wait_for_exit(mut self) -> (Option<i32>, String) {
         let deadline = Instant::now() + TIMEOUT;

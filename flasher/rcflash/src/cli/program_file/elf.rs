@@ -99,7 +99,7 @@ mod tests {
     fn what_is_no_program_for_this_processor_is_named() {
         for (kind, machine, problem) in [
             (OBJECT, Z80, "link it first"),
-            (3, Z80, "no executable"),
+            (3, Z80, "not an ELF executable"),
             (EXECUTABLE, 62, "another processor (machine 62)"),
         ] {
             let error = parse(&executable(kind, machine)).expect_err("refused");

@@ -82,7 +82,7 @@ fn silence_and_noise_are_no_answer() {
     let silent = fault(true, false);
     let noisy = fault(false, true);
     let others = "at 115200 baud, no known program at 57600, 38400, 19200, 9600";
-    let ended = silent.join().expect("it is probed").assert_ends(3, &["silence ", others]);
+    let ended = silent.join().expect("it is probed").assert_ends(3, &["no reply ", others]);
     assert_eq!(ended.text(), "");
     noisy.join().expect("it is probed").assert_ends(3, &["only noise ", others]);
 }

@@ -34,7 +34,7 @@ fn what_was_written_is_read_back_and_verified() {
     on(&bench.port, &[&["write", "--no-run"][..], &placed].concat()).assert_ends(0, &["verified"]);
     let back = folder.name("back.bin");
     on(&bench.port, &["read", "--range", "8765-931C", "-o", &back])
-        .assert_ends(0, &["back.bin: 3000 bytes from 8765h on"]);
+        .assert_ends(0, &["back.bin: 3000 bytes from 8765h"]);
     assert_eq!(std::fs::read(back).expect("it was written"), bytes);
     on(&bench.port, &[&["verify"][..], &placed].concat()).assert_ends(0, &["all 3000 bytes"]);
 }
@@ -112,7 +112,7 @@ fn flash_is_read_in_part_and_whole() {
     on_zed(&bench.port, &write).assert_ends(0, &["verified"]);
     let part = folder.name("part.bin");
     on_zed(&bench.port, &["read", "--flash", "--range", "13F00-16227", "-o", &part])
-        .assert_ends(0, &["9000 bytes from 13F00h on"]);
+        .assert_ends(0, &["9000 bytes from 13F00h"]);
     assert_eq!(std::fs::read(part).expect("it was written"), bytes);
     let hex = folder.name("part.hex");
     on_zed(&bench.port, &["read", "--flash", "--range", "13F00-13F03", "-o", &hex])
@@ -139,7 +139,7 @@ fn what_can_not_be_read_is_said_and_no_file_is_made() {
     };
     refused(&["--range", "9000"], 2, "invalid range '9000'");
     refused(&["--range", "9000-8000"], 2, "invalid range '9000-8000'");
-    refused(&["--range", "F000-10000"], 2, "memory ends at FFFFh; --flash reads the chip");
+    refused(&["--range", "F000-10000"], 2, "memory ends at FFFFh; use --flash to read the chip");
     refused(&[], 2, "--range");
     refused(&["--flash", "--range", "0-80000"], 2, "the chip ends at 7FFFFh");
     let named = ["read", "--range", "0-F", "-o", &folder.name("y.txt")];

@@ -43,7 +43,7 @@ fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
         .assert_ends(3, &["rig.toml: ", "line 3", "unknown field `speed`"]);
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\n");
     rcflash(&["write", "--rig", &rig, "--port", "bnech"])
-        .assert_ends(2, &["'bnech'", "there are bench"]);
+        .assert_ends(2, &["'bnech'", "which has bench"]);
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
         .assert_ends(3, &["there is no port /dev/none"]);
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])

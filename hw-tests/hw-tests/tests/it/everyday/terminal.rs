@@ -253,7 +253,7 @@ fn what_can_not_be_opened_is_told_before_anything_is_sent() {
     for (more, code, part) in [
         (["--send", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
         (["--log", "/nonexistent/log"], 3, "can't write /nonexistent/log"),
-        (["--pace", "fast"], 2, "such as 2 or 2,20"),
+        (["--pace", "fast"], 2, "as in 2,20"),
     ] {
         let mut command = program();
         command.args(["monitor", "--port", &port]).args(more);

@@ -85,7 +85,7 @@ fn a_receiver_that_waits_already_gets_the_file_without_a_word() {
 #[test]
 fn a_receiver_left_over_from_before_is_told_to_give_up() {
     let disk = Disk::new(Cpm::quick().with_pending_upload("OLD.COM"), MonitorOptions::default());
-    disk.write(&["--no-run"]).assert_ends(0, &["that is ended now", "verified"]);
+    disk.write(&["--no-run"]).assert_ends(0, &["which was ended", "verified"]);
     assert!(disk.holds("PROG.COM"));
 }
 
@@ -93,7 +93,8 @@ fn a_receiver_left_over_from_before_is_told_to_give_up() {
 fn lost_and_changed_characters_make_blocks_go_again() {
     let fault =
         FaultOptions { corruption_odds: Some(60), max_faults: 3, ..FaultOptions::default() };
-    // The first two replies and the command line have 25 characters, which this seed does not corrupt.
+    // The first two replies and the command line have 25 characters, which this seed does not
+    // corrupt.
     let disk = Disk::with(Cpm::quick(), MonitorOptions { seed: 5, ..faults(fault) }, 2000);
     let said = disk.write(&["--no-verify"]);
     said.assert_ends(0, &["16 blocks with CRC"]);
@@ -119,8 +120,7 @@ fn a_full_disk_and_a_bad_one_are_told() {
     let disk = Disk::new(Cpm::quick().with_room(2), MonitorOptions::default());
     disk.write(&[]).assert_ends(3, &["the XMODEM receiver refused", "XMODEM aborted"]);
     let disk = Disk::new(Cpm::quick().with_bad_disk(), MonitorOptions::default());
-    disk.write(&[])
-        .assert_ends(1, &["verify failed", "differs from what was sent at byte 383 of 384"]);
+    disk.write(&[]).assert_ends(1, &["verify failed", "differs at byte 383 of 384"]);
 }
 
 #[test]

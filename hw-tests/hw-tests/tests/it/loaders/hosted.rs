@@ -18,14 +18,14 @@ fn standin(peer: Box<dyn MonitorModel>) -> MonitorServer {
 #[test]
 fn without_via_the_message_names_monitor_version_and_command() {
     let peers: [(Box<dyn MonitorModel>, &str, &str); 5] = [
-        (Box::<Scm>::default(), "Small Computer Monitor 1.3.0 answers, not", "--via scm"),
-        (Box::new(Romwbw::in_monitor()), "RomWBW 3.5.1's debug monitor answers", "--via romwbw"),
+        (Box::<Scm>::default(), "found Small Computer Monitor 1.3.0 instead of", "--via scm"),
+        (Box::new(Romwbw::in_monitor()), "found RomWBW 3.5.1's debug monitor", "--via romwbw"),
         (
             Box::new(Basic::feilipu().at_start_prompt()),
-            "ROM BASIC 4.7c (feilipu's) answers",
+            "found ROM BASIC 4.7c (feilipu's)",
             "--via basic",
         ),
-        (Box::new(Cpm::quick()), "CP/M 2.2 answers", "--via cpm"),
+        (Box::new(Cpm::quick()), "found CP/M 2.2", "--via cpm"),
         (Box::<CpmMonitor>::default(), "boot CP/M there (X, then Y), then", "--via cpm"),
     ];
     for (peer, who, way) in peers {
@@ -40,10 +40,10 @@ fn without_via_the_message_names_monitor_version_and_command() {
 #[test]
 fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it() {
     let peers: [(Box<dyn MonitorModel>, &str, &str); 2] = [
-        (Box::<Scm>::default(), "the Small Computer Monitor answers", "`hw-tests run --via scm"),
+        (Box::<Scm>::default(), "found the Small Computer Monitor", "`hw-tests run --via scm"),
         (
             Box::<CpmMonitor>::default(),
-            "the factory's CP/M monitor answers",
+            "found the factory's CP/M monitor",
             "boot CP/M there (X, then Y), then `hw-tests run --via cpm",
         ),
     ];

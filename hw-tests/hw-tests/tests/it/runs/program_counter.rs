@@ -75,7 +75,7 @@ fn run_and_replay(code: &[u8]) -> [String; 2] {
     assert_eq!(code, Some(3), "{now}");
     [then, now].map(|said| {
         let line = said.lines().find(|line| line.contains("no reply")).expect("a timeout");
-        let place = ["; the program counter was at ", "; asked where"];
+        let place = ["; the program counter was at ", "; no reply to the program counter query"];
         let place = place.iter().find_map(|words| line.find(words)).expect("a place");
         line[place..].to_owned()
     })

@@ -166,7 +166,8 @@ fn only_the_status_bits_that_count_are_compared() {
 const PRIZES: Prizes =
     Prizes { lost: 5, first: 9, second: 3, article_danger: true, book_danger: false };
 
-/// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less one.
+/// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less
+/// one.
 const POINTS: PointsReply = PointsReply {
     lost: 5,
     prizes: [9, 3],
