@@ -56,7 +56,7 @@ fn escape_user_input(mut error: clap::Error) -> clap::Error {
 
 /// Arguments of the subcommand `completions`.
 #[derive(Debug, Clone, Args)]
-#[command(about = "Print a script that completes commands in a shell")]
+#[command(about = "Print a shell completion script")]
 pub struct CompletionsArgs {
     /// The shell
     shell: Shell,

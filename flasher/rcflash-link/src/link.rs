@@ -201,7 +201,7 @@ impl Link {
     /// use std::io;
     /// use rcflash_transport::time::{Duration, Instant};
     ///
-    /// use firmware_wire::{Decoder, Event, Frame, REPLY, Reply, Request};
+    /// use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, Reply, Request};
     /// use rcflash_link::Link;
     /// use rcflash_transport::Transport;
     ///
@@ -226,8 +226,8 @@ impl Link {
     ///
     ///     fn write(&mut self, bytes: &[u8], _: Instant) -> io::Result<()> {
     ///         for byte in bytes {
-    ///             if let Some(Event::Frame(request)) = self.decoder.push(*byte) {
-    ///                 self.tx.extend(Frame::empty(request.seq, request.kind + REPLY).encode());
+    ///             if let Some(DecoderEvent::Frame(request)) = self.decoder.push(*byte) {
+    ///                 self.tx.extend(Frame::empty(request.seq, request.kind + REPLY_BIT).encode());
     ///             }
     ///         }
     ///         Ok(())

@@ -157,7 +157,7 @@ fn gdb_has_a_board_as_it_has_the_simulated_one() {
     assert!(refused.starts_with("E.the debug kernel does not support watchpoints"), "{refused}");
     assert_eq!(board.ask("bs"), "S05");
     let refused = board.ask("P5=0000");
-    assert!(refused.starts_with("E.this is the history"), "{refused}");
+    assert!(refused.starts_with("E.the history of the simulated twin is read-only"), "{refused}");
     assert_eq!(board.ask("c"), "T05replaylog:end;");
     board.write(b"$c#63");
     assert_eq!(board.byte(), b'+');

@@ -145,7 +145,7 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     expect(&mut screen, "Attackers");
     assert!(!screen.is_in_cooked_mode());
     screen.press(b"sC");
-    expect(&mut screen, "start of");
+    expect(&mut screen, "recorded");
     screen.press(b":w ATKLST\r");
     expect(&mut screen, "watchpoint"); // of what is shown, only what changes is sent
     screen.press(b"q");

@@ -44,7 +44,7 @@ fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it()
         (
             Box::<CpmMonitor>::default(),
             "found the factory's CP/M monitor",
-            "boot CP/M there (X, then Y), then `hw-tests run --via cpm",
+            "boot CP/M there (X, then Y), then run `hw-tests run --via cpm",
         ),
     ];
     for (peer, who, way) in peers {
