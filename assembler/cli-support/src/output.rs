@@ -22,7 +22,7 @@ pub fn pluralize(count: usize, noun: &str) -> String {
 /// Prints the counts that follow a list of findings, as a line of JSON or as the text of `summary`.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_totals<C: Serialize>(
     json: bool,
     counts: &C,

@@ -200,7 +200,7 @@ pub struct LayoutRef {
     pub layout: String,
 }
 
-/// Error returned by [`Profile::named`].
+/// Error returned by [`BoardProfile::named`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No profile has this name.

@@ -44,14 +44,14 @@ pub trait DebugKernel: Send {
     fn write(&mut self, address: u16, bytes: &[u8]) -> Result<(), KernelError>;
 
     /// Resumes the halted program with breakpoints at `addresses`. `number` is the number of the
-    /// halt ([`StoppedState::number`]).
+    /// halt ([`StoppedState::stop_number`]).
     ///
     /// # Errors
     /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
     /// the line fails.
     fn resume(&mut self, number: u8, addresses: &[u16]) -> Result<(), KernelError>;
 
-    /// Waits, after [`Self::go`], until bytes sent to the board reach the program.
+    /// Waits, after [`Self::resume`], until bytes sent to the board reach the program.
     ///
     /// # Errors
     /// Returns `KernelError` if the line fails.

@@ -102,7 +102,7 @@ impl SimulationEnv {
     /// Builds the programs: for both shipped boards, one in flash, and one with a bug.
     ///
     /// # Errors
-    /// Returns [`SimulationSetupError`] if a program can't be built or a run without faults fails.
+    /// Returns an error if a program can't be built or a run without faults fails.
     pub fn build() -> Result<Self, SimulationSetupError> {
         let missing = |what: String| SimulationSetupError::Missing(what);
         let all = builtin_corpus().map_err(|error| missing(error.to_string()))?;
