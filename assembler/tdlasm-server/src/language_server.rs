@@ -25,16 +25,16 @@ enum Phase {
 /// # Examples
 /// ```
 /// use serde_json::json;
-/// use tdlasm_server::Protocol;
+/// use tdlasm_server::LanguageServer;
 ///
-/// let mut server = Protocol::new(tdlasm::Options::default());
+/// let mut server = LanguageServer::new(tdlasm::Options::default());
 /// let begin = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
-/// assert!(server.take(begin)?.is_some());
+/// assert!(server.handle_message(begin)?.is_some());
 /// let text = "\tMVI Q,1\n";
 /// let document = json!({ "uri": "a.asm", "languageId": "tdl", "version": 1, "text": text });
 /// let open = json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } });
-/// assert!(server.take(open)?.is_none());
-/// assert_eq!(server.news()[0]["params"]["uri"], "a.asm");
+/// assert!(server.handle_message(open)?.is_none());
+/// assert_eq!(server.take_notifications()[0]["params"]["uri"], "a.asm");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug)]
@@ -107,11 +107,11 @@ impl LanguageServer {
                 self.session.initialize(request).into()
             }
             (Phase::Uninitialized, _) => {
-                refuse(ErrorCode::ServerNotInitialized, "the session begins with initialize")
+                refuse(ErrorCode::ServerNotInitialized, "the first request must be initialize")
             }
             (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "the session has ended"),
             (Phase::Running, "initialize") => {
-                refuse(ErrorCode::InvalidRequest, "the session has begun already")
+                refuse(ErrorCode::InvalidRequest, "the session is already initialized")
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;

@@ -1,5 +1,4 @@
-//! The parts of a statement, and how far it reaches: texts and arguments in brackets may span
-//! lines.
+//! Finds the parts and the end of a statement: texts and arguments in brackets may span lines.
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
@@ -29,14 +28,14 @@ pub struct StatementParts {
     pub comment: TextRange,
     /// Whether blanks behind the operands may be part of a macro's argument.
     pub blanks_count: bool,
-    /// Whether nothing behind this statement is read any more.
+    /// `true` if nothing after this statement is read, as after `.END`.
     pub last: bool,
     /// The end of the statement's last line.
     pub end: usize,
 }
 
-/// Reads the statement at `start`, the beginning of a line; `None` if nothing of the language
-/// begins the line.
+/// Reads the statement at `start`, the beginning of a line; `None` if the line does not begin with
+/// a statement.
 pub(super) fn statement(
     source: &Source,
     start: usize,
@@ -196,7 +195,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Leaves a line as it is from here on: a macro's arguments may make sense of it.
+    /// Leaves the rest of a line unchanged: it may be a macro's arguments.
     fn give_up(&mut self) {
         self.blanks_count = true;
         self.cursor.skip_to_line_end();
@@ -296,7 +295,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// An expression, or several with commas between, up to what can't stand there.
+    /// An expression, or several separated by commas, up to text that cannot be part of one.
     fn expressions(&mut self, list: bool) {
         while !self.cursor.at_statement_end() {
             match self.cursor.peek() {

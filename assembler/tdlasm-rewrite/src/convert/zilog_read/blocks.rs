@@ -1,4 +1,4 @@
-//! Macros and repetitions, whose lines up to `ENDM` stay as they are.
+//! Macros and repetitions, whose lines up to `ENDM` are copied unchanged.
 
 use rustc_hash::FxHashMap;
 
