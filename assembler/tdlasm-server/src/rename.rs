@@ -46,7 +46,7 @@ fn places<'w>(
     let first = places.first().ok_or("no symbol or macro at the cursor")?;
     let name = &first.name().spelling;
     if !target.is_defined() {
-        return Err(format!("{name} is not defined in a file, so there is no name to change"));
+        return Err(format!("{name} is not defined in a file, so it cannot be renamed"));
     }
     if let Some(joined) = places.iter().find(|one| !one.place.whole) {
         let line =

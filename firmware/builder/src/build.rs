@@ -55,7 +55,7 @@ pub enum BuildError {
     #[error("layout '{0}': {1}")]
     Layout(String, LayoutError),
     /// The profile names an unknown layout.
-    #[error("there is no layout '{0}'")]
+    #[error("unknown layout '{0}'")]
     UnknownLayout(String),
     /// The board can't write its ROM.
     #[error("{0} has no flash that it can write; the application goes to its RAM")]
@@ -88,8 +88,8 @@ pub fn build_with(
     build_with_sources(profile, kind, evaluator, &[])
 }
 
-/// Builds a program with other texts for some built-in files, each as file name and text; for example
-/// with an injected fault, to test that it is detected.
+/// Builds a program with other texts for some built-in files, each as file name and text; for
+/// example with an injected fault, to test that it is detected.
 ///
 /// # Errors
 /// Returns [`BuildError`] if assembling or linking fails.
@@ -143,8 +143,8 @@ fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Modu
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
 }
 
-/// Assembles the application with the override files in place of built-in routines; also returns the
-/// overridden routines.
+/// Assembles the application with the override files in place of built-in routines; also returns
+/// the overridden routines.
 fn assemble_application(
     sources: &Sources,
     profile: &BoardProfile,

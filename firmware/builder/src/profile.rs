@@ -1,4 +1,5 @@
-//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in `firmware/boards`.
+//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in
+//! `firmware/boards`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -203,7 +204,7 @@ pub struct LayoutRef {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No profile has this name.
-    #[error("there is no board '{0}'; the boards are: {known}", known = BoardProfile::list())]
+    #[error("unknown board '{0}'; known boards: {known}", known = BoardProfile::list())]
     Unknown(String),
     /// The file is invalid; the text has the location.
     #[error("board profile '{0}': {1}")]

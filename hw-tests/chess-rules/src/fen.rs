@@ -133,14 +133,15 @@ impl<'a> Words<'a> {
             self.rest = before;
             return Ok(None);
         }
-        let number = field.text.parse().map_err(|_| field.wrong(0, "a clock beyond counting"))?;
+        let number =
+            field.text.parse().map_err(|_| field.wrong(0, "the move clock is out of range"))?;
         Ok(Some(Some(number)))
     }
 }
 
 fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
     if !field.text.contains('/') {
-        return Err(field.wrong(0, "no position at all"));
+        return Err(field.wrong(0, "invalid position: expected ranks separated by /"));
     }
     let mut pieces = Pieces::EMPTY;
     let mut rank = 7;
@@ -155,8 +156,12 @@ fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
             }
             '1'..='8' => file += letter as usize - '0' as usize,
             _ => {
-                let (side, kind) = piece(letter)
-                    .ok_or_else(|| field.wrong(offset, format!("{letter} is no piece")))?;
+                let (side, kind) = piece(letter).ok_or_else(|| {
+                    field.wrong(
+                        offset,
+                        format!("invalid piece '{letter}': expected one of KQRBNPkqrbnp"),
+                    )
+                })?;
                 if let (Some(file), Some(rank)) = (File::try_index(file), Rank::try_index(rank)) {
                     pieces.place(Square::new(file, rank), side, kind);
                 }
@@ -227,7 +232,12 @@ fn rights(
             'k' => outermost(position, side, CastlingSide::King),
             'q' => outermost(position, side, CastlingSide::Queen),
             file @ 'a'..='h' => on_file(position, side, File::index(file as usize - 'a' as usize)),
-            _ => return Err(field.wrong(offset, format!("{letter} is no right"))),
+            _ => {
+                return Err(field.wrong(
+                    offset,
+                    format!("invalid castling right '{letter}': expected one of KQkq or a file"),
+                ));
+            }
         };
         match right {
             Some((wing, file)) => rights.grant(side, wing, file),
@@ -276,7 +286,8 @@ fn passed_square(
     }
     let square = field.text.parse::<Square>().ok();
     let Some(square) = square.filter(|at| matches!(at.rank(), Rank::Third | Rank::Sixth)) else {
-        return Err(field.wrong(0, "no square of rank 3 or 6"));
+        let problem = format!("invalid en passant square '{}': expected rank 3 or 6", field.text);
+        return Err(field.wrong(0, problem));
     };
     let mover = !position.to_move;
     let pieces = &position.pieces;

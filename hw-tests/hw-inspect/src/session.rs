@@ -216,10 +216,17 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
 pub(super) fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = board_debugger::parse_number(value.trim());
-    let number = number.ok_or_else(|| format!("'{value}' is no number; it is like 12 or 1FH"))?;
+    let number = number
+        .ok_or_else(|| format!("invalid number '{value}': expected one such as 12 or 1FH"))?;
     let is_symbol =
         tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
-    if is_symbol { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
+    if is_symbol {
+        Ok((name.to_owned(), number))
+    } else {
+        Err(format!(
+            "invalid symbol '{name}': expected letters, digits, $, % and ., and no digit in front"
+        ))
+    }
 }
 
 /// A time of the board's, longer than nothing.

@@ -96,7 +96,8 @@ fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     }
     let found = cases.into_iter().find(|case| case.id == args.case);
     found.ok_or_else(|| {
-        let problem = format!("there is no case '{}'; `hw-tests run --list` lists them", args.case);
+        let problem =
+            format!("unknown case '{}'; `hw-tests run --list` lists the cases", args.case);
         CommandError::new(NOTHING_SELECTED, problem)
     })
 }

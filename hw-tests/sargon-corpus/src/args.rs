@@ -84,8 +84,8 @@ impl PositionArgs {
         self.positions.is_empty() && self.texts.is_empty()
     }
 
-    /// Reads all positions, at least one, in the order given. With `json`, invalid lines are reported
-    /// on standard output, too.
+    /// Reads all positions, at least one, in the order given. With `json`, invalid lines are
+    /// reported on standard output, too.
     ///
     /// # Errors
     /// Fails if a file can't be read, or if there is no position.
@@ -108,7 +108,7 @@ impl PositionArgs {
             positions.for_each(json, |_| Ok(()))?;
             return Err(CommandError::new(
                 ENVIRONMENT,
-                "no line was understood, as reported above",
+                "no line is a valid position, as reported above",
             ));
         }
         Ok(positions)

@@ -73,8 +73,8 @@ impl EvaluatorSources {
         Ok(Programs { monitor, application })
     }
 
-    /// The routines in files that were changed: status bits that only the built-in ones set are not expected of
-    /// them, as with `hw-tests run --sargon-dir`.
+    /// The routines in files that were changed: status bits that only the built-in ones set are not
+    /// expected of them, as with `hw-tests run --sargon-dir`.
     fn overridden_routines(&self) -> Vec<&'static str> {
         let is_changed = |file: &&SourceFile| firmware::source(&file.name) != Some(&file.text);
         let changed: Vec<_> = self.files.iter().filter(is_changed).collect();
@@ -162,7 +162,8 @@ impl Boards {
             self.kept.remove(0);
         }
         self.kept.push(entry);
-        let (_, live) = self.kept.last_mut().ok_or_else(|| PageError::new("no board is kept"))?;
+        let last = self.kept.last_mut();
+        let (_, live) = last.ok_or_else(|| PageError::new("no simulated board available"))?;
         Ok(live)
     }
 

@@ -274,7 +274,7 @@ mod tests {
             let broken = SourceFile { name: "pnck.asm".into(), text: "\tMVI Q,1\n".into() };
             let all = edited(behaviour, &[broken]).expect("they ship");
             let remarks = editor.check(&all).expect("it answers");
-            let first = remarks.first().expect("Q is no register");
+            let first = remarks.first().expect("Q is not a register");
             assert_eq!((first.file.as_str(), first.line, first.severity), ("pnck.asm", 1, "error"));
         }
     }

@@ -68,8 +68,8 @@ fn letter(side: Color, kind: Piece) -> char {
     if side == Color::White { letter.to_ascii_uppercase() } else { letter }
 }
 
-/// Returns `true` if each side has one king, no pawn is on a last rank, and the side that has moved is
-/// not in check.
+/// Returns `true` if each side has one king, no pawn is on a last rank, and the side that has moved
+/// is not in check.
 fn is_reachable(position: &Position) -> bool {
     let pieces = position.pieces();
     let has_king = |side| (pieces.kind(Piece::King) & pieces.side(side)).len() == 1;
@@ -92,7 +92,7 @@ mod tests {
         let placement = PositionView::of(START).expect("a position");
         assert_eq!((placement.fen.as_str(), placement.pieces.len()), (START, 32));
         assert!(placement.legal);
-        let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is no piece");
+        let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is not a piece");
         assert_eq!(fault.column, Some(10), "{}", fault.message);
     }
 

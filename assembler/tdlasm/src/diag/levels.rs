@@ -22,10 +22,10 @@ struct LintRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LevelError {
     /// No diagnostic has this name.
-    #[error("no message is named {0}; the names are {1}")]
+    #[error("unknown message '{0}'; the names are {1}")]
     Unknown(String, String),
     /// The diagnostic is always an error.
-    #[error("{0} is always an error: without what it asks for there is nothing to assemble")]
+    #[error("{0} is always an error: without the file or value there is nothing to assemble")]
     AlwaysError(&'static str),
 }
 

@@ -291,9 +291,11 @@ fn a_damaged_file_is_an_error_that_says_where() {
     assert!(problem(file(1, "@01ST*RT 51")).contains("'*' is not valid in a name"));
     assert!(problem(file(1, "@01      3F")).contains("a symbol has no name"));
     assert!(problem(file(5, ";000000")).contains("record 6 (from byte 133 on): the file ends"));
-    assert!(problem(file(5, "")).contains("record 6 (from byte 133 on): the module before has no"));
-    assert!(problem(file(1, "!DEMO  9B")).contains("the module before has no end record"));
-    assert!(problem(file(3, "")).contains("no record before gives the entry point START a value"));
+    assert!(
+        problem(file(5, "")).contains("record 6 (from byte 133 on): the previous module has no")
+    );
+    assert!(problem(file(1, "!DEMO  9B")).contains("the previous module has no end record"));
+    assert!(problem(file(3, "")).contains("no earlier record gives the entry point START a value"));
     assert!(problem(file(3, "#02START 010000START 010000A0")).contains("START is declared or def"));
     assert!(problem(file(2, "")).contains("relocation base 4 is not declared before"));
     assert!(problem(file(2, "\\01.PROG.00000863")).contains("base 0 cannot be declared here"));
@@ -365,7 +367,7 @@ fn what_a_module_cannot_hold_is_an_error() {
     let file = |record: &str| [pool, record, end].join("\n");
     assert!(problem(file(";020000040001F9")).contains("it has code for the shared area POOL"));
     assert!(problem(file("#01A1    04000108")).contains("A1 is a place in a shared area"));
-    assert!(problem("").contains("there is no module in the file"));
+    assert!(problem("").contains("the file contains no module"));
     // The symbols of a module come behind its end record, before the next one begins.
     let symbols = "&01A1    0000000D";
     assert!(read_tdl([end, symbols].concat().as_bytes(), "X").is_ok());

@@ -82,7 +82,7 @@ impl EpdEntry {
         };
         match number.parse() {
             Ok(number) => *clock = number,
-            Err(_) => self.notes.push(format!("{number} is no number")),
+            Err(_) => self.notes.push(format!("invalid number '{number}'")),
         }
     }
 
@@ -96,7 +96,7 @@ impl EpdEntry {
         let mut uci = Vec::new();
         for text in &operation.operands {
             let Some(found) = position.find_move(text) else {
-                self.notes.push(format!("{text} is no legal move"));
+                self.notes.push(format!("{text} is not a legal move"));
                 // MoveOperands after one that is not understood belong to an unknown position.
                 if is_line {
                     break;

@@ -138,12 +138,12 @@ fn bad_input_is_located_and_has_its_exit_code() {
     std::fs::write(&path, "8/8/8/8/8/8/8/8 w - -\n8/8/8/8/8/8/8/7x w - -\n").expect("a file");
     let path = path.to_string_lossy().into_owned();
     let cases: [(&[&str], i32, &str); 9] = [
-        (&["residues", &path], 3, "bad.epd:2:16: x is no piece"),
-        (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: no position at all"),
+        (&["residues", &path], 3, "bad.epd:2:16: invalid piece 'x'"),
+        (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: invalid position"),
         (&["residues", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
-        (&["run", "--board", "spectrum"], 2, "there is no board 'spectrum'"),
+        (&["run", "--board", "spectrum"], 2, "unknown board 'spectrum'"),
         (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
-        (&["run", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
+        (&["run", "--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
         (&["run", "--mame=spectrum"], 2, "there are rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
@@ -231,6 +231,6 @@ fn vanishes_after(moment: u64) {
     assert!(began.elapsed() < PATIENCE, "{moment} ms");
     let said = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
-    let known = ["line failed", "there is no port", "can't open"];
+    let known = ["line failed", "not found; `rcflash ports`", "can't open"];
     assert!(known.iter().any(|words| said.contains(words)), "{moment} ms: {said}");
 }

@@ -96,7 +96,7 @@ fn strict_stops_at_the_first_line_that_is_not_understood() {
     let output = run(&["positions", "--strict", "-"], &input);
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(text(&output.stdout).lines().count(), 1);
-    assert!(text(&output.stderr).contains("standard input:2:1: no position at all"));
+    assert!(text(&output.stderr).contains("standard input:2:1: invalid position"));
     let lenient = run(&["positions", "-"], &input);
     assert_eq!(lenient.status.code(), Some(3));
     assert_eq!(text(&lenient.stdout).lines().count(), 2);

@@ -15,7 +15,10 @@ fn entry(rest: &str) -> EpdEntry {
 fn an_illegal_move_costs_neither_the_others_nor_the_position() {
     let found = entry(" bm Qh7 Bb5 zz9;");
     assert_eq!(found.moves[0].uci, ["f1b5"]);
-    assert_eq!(found.warning().as_deref(), Some("Qh7 is no legal move; zz9 is no legal move"));
+    assert_eq!(
+        found.warning().as_deref(),
+        Some("Qh7 is not a legal move; zz9 is not a legal move")
+    );
     let line = entry(" pv Bb5 Qh1 a6;");
     assert_eq!(line.moves[0].uci, ["f1b5"]);
 }
@@ -60,8 +63,8 @@ fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
         ("8/8/8/8/8/8/8/8/8 w - -", Some(17), "nine ranks"),
         ("8/8/8/8/8/8/8/7 w - -", Some(16), "a rank of seven squares"),
         ("8/8/8/8/8/8/8/44K w - -", Some(17), "a rank of nine squares"),
-        ("8/8/8/8/8/8/8/9 w - -", Some(15), "9 is no piece"),
-        ("8/8/8/8/8/8/8/8 w - - 99999999999 1", Some(23), "a clock beyond counting"),
+        ("8/8/8/8/8/8/8/9 w - -", Some(15), "invalid piece '9': expected one of KQRBNPkqrbnp"),
+        ("8/8/8/8/8/8/8/8 w - - 99999999999 1", Some(23), "the move clock is out of range"),
         ("8/8/8/8/8/8/8/8 w - - c0 \"ä\" \"", Some(30), "a string that does not end"),
         ("", None, ""),
         ("8/8/8/8/8/8/8/8 w -", None, "three of four fields"),

@@ -45,7 +45,7 @@ fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
     rcflash(&["write", "--rig", &rig, "--port", "bnech"])
         .assert_ends(2, &["'bnech'", "there are bench"]);
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
-        .assert_ends(3, &["there is no port /dev/none"]);
+        .assert_ends(3, &["port /dev/none not found"]);
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }

@@ -118,7 +118,7 @@ fn what_can_not_be_gone_through_has_its_exit_code() {
         (&["--range", "0..857305"], 2, "the space core ends at 857304"),
         (&["--crc", "xyz"], 2, "hexadecimal"),
         (&["--range", "7..7"], 4, "the range is empty"),
-        (&["--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
+        (&["--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
     ];
     for (arguments, code, message) in cases {
         let (ended, _, said) = exhaust(arguments);

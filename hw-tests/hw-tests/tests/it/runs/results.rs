@@ -71,7 +71,7 @@ fn results_are_not_lost_when_set_up_fails() {
     let end = end(&file).expect("the end");
     assert!(!end.complete && end.counts.not_run == 4, "{end:?}");
     let why = end.why.expect("a reason");
-    assert!(why.starts_with("set-up failed: there is no port /dev/nonexistent"), "{why}");
+    assert!(why.starts_with("set-up failed: port /dev/nonexistent not found"), "{why}");
 }
 
 #[test]
