@@ -262,7 +262,7 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", "--console", "pty"]).arg(bench.path("prog.asm"));
     let mut screen = TerminalSession::spawn(command);
-    screen.expect("; Enter begins");
+    screen.expect("; press Enter to start");
     let said = screen.seen.clone();
     let path = said.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
     let path = path.expect("its name").to_owned();
