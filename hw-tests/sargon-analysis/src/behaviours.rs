@@ -1,5 +1,5 @@
-//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that cause
-//! them.
+//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that
+//! cause them.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ pub struct BehaviourDiff {
     pub original: SquareOutcome,
     /// Whether the attackers arrays differ.
     pub arrays_differ: bool,
-    /// The bugs that show on this square.
+    /// The bugs that have an effect on this square.
     pub bugs: Vec<OriginalBug>,
 }
 

@@ -1,5 +1,5 @@
-//! The pieces that XCHNG fetches one by one, with the state of the exchange before each: what a
-//! debugger observes at the calls of NEXTAD.
+//! The pieces that XCHNG fetches one by one, with the state of the exchange before each, as a
+//! debugger observes it at the calls of NEXTAD.
 
 /// A fetch of a side's next piece. The sides take turns, the attackers first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +14,9 @@ pub struct PieceFetch {
     pub piece: u8,
 }
 
-/// Returns all fetches of an exchange by the article's rule, and its residue. `stake` is the value of
-/// the piece; the lists are the values of attackers and defenders in the order in which they capture.
+/// Returns all fetches of an exchange by the article's rule, and its residue. `stake` is the value
+/// of the piece; the lists are the values of attackers and defenders in the order in which they
+/// capture.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! The test corpus: positions and attackers arrays for boards, with the results that documents give.
+//! The test corpus: positions and attackers arrays for boards, with the results that documents
+//! give.
 //!
 //! Positions are lines of EPD ([`chess_rules::epd`]). Four operations are used: `id
 //! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `residue1978` is the residue
@@ -55,9 +56,9 @@ pub enum CaseInput {
         fen: String,
         /// The position for the reference.
         position: Position,
-        /// Residues that a document gives.
+        /// The documented residues.
         expected: Vec<(Square, u8)>,
-        /// Residues that a document gives for the program of 1978.
+        /// The documented residues for the program of 1978.
         printed: Vec<(Square, u8)>,
     },
     /// An exchange to evaluate.
@@ -66,9 +67,9 @@ pub enum CaseInput {
         piece: Piece,
         /// Its attackers and defenders.
         array: AttackersArray,
-        /// The result that a document states.
+        /// The documented result.
         expected: DocumentedResult,
-        /// The result that a document states for the program of 1978.
+        /// The documented result for the program of 1978.
         printed: Option<DocumentedResult>,
     },
 }
@@ -141,8 +142,8 @@ pub fn builtin_position_files() -> impl Iterator<Item = (&'static str, &'static 
     POSITION_FILES.iter().copied()
 }
 
-/// Parses positions, one a line; empty lines and comments are skipped. A position without an `id` is
-/// named after its line.
+/// Parses positions, one a line; empty lines and comments are skipped. A position without an `id`
+/// is named after its line.
 ///
 /// # Errors
 /// Returns the error of the first invalid line.
@@ -177,7 +178,7 @@ fn words(entry: &EpdEntry, opcode: &str) -> Vec<String> {
     operands.flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
 }
 
-/// Returns the residues that a line states for a behaviour.
+/// Returns the documented residues of a line for a behaviour.
 ///
 /// # Errors
 /// Returns the problem if a residue has another form or its square is empty.
@@ -200,7 +201,7 @@ fn residues(words: &[String], position: &Position) -> Result<Vec<(Square, u8)>, 
     };
     let parsed = words.iter().map(|word| {
         let (square, points) =
-            one(word).ok_or_else(|| format!("'{word}' is not of the form SQUARE=POINTS"))?;
+            one(word).ok_or_else(|| format!("invalid residue '{word}': expected SQUARE=POINTS"))?;
         match position.on(square) {
             Some(_) => Ok((square, points)),
             None => Err(format!("{square} is empty")),

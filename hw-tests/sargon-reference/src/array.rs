@@ -26,7 +26,7 @@ pub struct AttackersArray {
 pub struct FiledArray {
     /// The array.
     pub array: AttackersArray,
-    /// Whether a piece was left out for want of room.
+    /// `true` if a piece was left out because the array was full.
     pub overflow: bool,
 }
 
@@ -42,8 +42,8 @@ pub struct Entry {
 impl FiledArray {
     /// Inserts a piece into its own slot, or into the queen's if a queen is before it on its line
     /// (the queen herself included). The second of a slot comes after the first. A full slot passes
-    /// the piece to the next slot with room, where it comes first. Returns `None` and leaves the piece
-    /// out if there is no room up to the king's slot.
+    /// the piece to the next slot with room, where it comes first. Returns `None` and leaves the
+    /// piece out if there is no room up to the king's slot.
     pub fn insert(&mut self, piece: Piece, behind_queen: bool) -> Option<Entry> {
         let slot = if behind_queen { PieceKind::Queen } else { piece.kind } as usize;
         let section = self.array.section_mut(piece.colour);
@@ -82,8 +82,8 @@ impl AttackersArray {
         entries.filter(|value| *value != 0).take(usize::from(section.count)).collect()
     }
 
-    /// Encodes the array as in the article (Table 1): White's section, then Black's, each a count and six bytes with
-    /// the first entry in the low half.
+    /// Encodes the array as in the article (Table 1): White's section, then Black's, each a count
+    /// and six bytes with the first entry in the low half.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 14] {
         let mut bytes = [0; 14];

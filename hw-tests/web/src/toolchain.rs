@@ -130,7 +130,7 @@ struct CommandParams {
     line: String,
 }
 
-/// InputEncoding as text or as bytes.
+/// Input as text or as bytes.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum InputEncoding {

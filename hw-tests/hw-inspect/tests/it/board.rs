@@ -89,7 +89,7 @@ fn an_exchange_without_end_is_stopped_looked_at_and_begun_again() {
     assert!(said.contains("0000H = 0"), "NOP is there: {said}");
     let begun = said.lines().find(|line| line.starts_with("8000H, APP"));
     assert!(begun.is_some(), "{said}");
-    // StartedSession again, it waits for a request that nobody has sent.
+    // After the restart it waits for a request, and no host sends one.
     let last = said.lines().last().unwrap_or_default();
     assert!(last.contains("IDLE") || last.contains("RXWAIT"), "{last}");
 }

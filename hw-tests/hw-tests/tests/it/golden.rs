@@ -88,7 +88,7 @@ fn what_can_not_be_analysed_has_its_exit_code() {
         (&["swap", POSITION_1, "e1e6"], 4, "invalid move 'e1e6': expected a legal move of 1k1r4/"),
         (&["swap", POSITION_1, "Rxc7"], 4, "write it in SAN or UCI"),
         (&["explain", POSITION_1, "e4"], 4, "e4 is empty"),
-        (&["explain", POSITION_1, "e9"], 2, "a square is a letter"),
+        (&["explain", POSITION_1, "e9"], 2, "expected a1 to h8"),
         (&["explain", "--values", "0,3,3,5,9,10", POSITION_1, "e5"], 2, "from 1 to 15"),
         (&["prizes", "--moved", "e5", POSITION_1, POSITION_2], 2, "for a single position"),
     ];

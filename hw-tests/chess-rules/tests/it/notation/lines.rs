@@ -65,7 +65,7 @@ fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
         ("8/8/8/8/8/8/8/44K w - -", Some(17), "a rank of nine squares"),
         ("8/8/8/8/8/8/8/9 w - -", Some(15), "invalid piece '9': expected one of KQRBNPkqrbnp"),
         ("8/8/8/8/8/8/8/8 w - - 99999999999 1", Some(23), "the move clock is out of range"),
-        ("8/8/8/8/8/8/8/8 w - - c0 \"ä\" \"", Some(30), "a string that does not end"),
+        ("8/8/8/8/8/8/8/8 w - - c0 \"ä\" \"", Some(30), "unterminated string"),
         ("", None, ""),
         ("8/8/8/8/8/8/8/8 w -", None, "three of four fields"),
         ("8/8/8/8/8/8/8/8 w; bm e4;", None, "two of four fields"),

@@ -1,4 +1,4 @@
-//! FaultOptions, what `rcflash` prints for them, and its exit code: runs every row of the table in
+//! Faults, the messages of `rcflash` for them, and its exit codes: runs every row of the table in
 //! `tests/data/fault-messages.md`.
 
 use std::any::Any;
