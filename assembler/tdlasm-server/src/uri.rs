@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_editors_write_names_the_same_file() {
+    fn uris_of_other_editors_name_the_same_file() {
         for text in ["file:///a/b%20c/../x.asm", "file://localhost/a/%78.asm", "file:///a/./x.asm"]
         {
             assert_eq!(to_path(&Uri::from_str(text).unwrap()), Path::new("/a/x.asm"));

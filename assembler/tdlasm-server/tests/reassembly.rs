@@ -239,7 +239,7 @@ fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 
 }
 
 #[test]
-fn a_server_that_saw_all_changes_says_what_one_says_that_sees_the_texts_anew() {
+fn incremental_and_fresh_servers_give_the_same_results() {
     let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
     let mut dice = Rng::from_seed(1978);
     let mut with_faults = 0;

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_residue_is_that_of_the_steps_whatever_the_sides_are() {
+    fn the_residue_is_that_of_the_steps_for_both_sides() {
         let sides: Vec<Vec<u8>> = (0..4_u32.pow(3))
             .map(|number| [number % 4, number / 4 % 4, number / 16])
             .map(|three| three.into_iter().filter(|value| *value > 0))

@@ -82,7 +82,7 @@ fn two_rooks_behind_the_queen_fill_her_slot_and_push_the_king_up() {
 }
 
 #[test]
-fn a_count_that_promises_too_much_ends_the_exchange_and_is_told() {
+fn a_count_that_exceeds_its_section_ends_the_exchange_and_is_reported() {
     let mut bytes = array(&[3], &[]).to_bytes();
     bytes[0] = 5;
     bytes[7] = 2;

@@ -177,8 +177,8 @@ impl BoardObservation {
     }
 }
 
-/// Returns `true` if there is an attacker and the counts of the array are those of its pieces. As in 1978 it may
-/// promise more, and the exchange runs on into other memory then.
+/// Returns `true` if there is an attacker and the counts of the array are those of its pieces. As
+/// in 1978 it may promise more, and the exchange runs on into other memory then.
 fn may_be_played(piece: &Piece, array: &AttackersArray) -> bool {
     let holds = |colour| array.in_order(colour).len() >= usize::from(array.count(colour));
     array.count(piece.colour.other()) > 0 && holds(Colour::White) && holds(Colour::Black)
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_names_who_pins() {
+    fn a_pin_names_the_pinning_piece() {
         let found = findings("4r1k1/8/8/8/5p2/8/4N3/4K3 w - -", Behaviour::Corrected);
         let pin = &found.pins[0];
         assert_eq!(
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_refused() {
+    fn an_unknown_request_is_refused() {
         let edition = EvaluatorSources { behaviour: Behaviour::Corrected, files: Vec::new() };
         let mut boards = Boards::default();
         for (fen, square) in

@@ -199,7 +199,7 @@ fn run_files(
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
     }
-    say(&assembly.diagnostics, &assembly.sources, arguments.message_format);
+    print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
         cli_support::eprint_message!("{message}");
     }

@@ -127,7 +127,7 @@ fn an_object_is_a_library_of_one_member() {
 }
 
 #[test]
-fn what_is_no_library_is_an_error_that_names_the_member() {
+fn an_invalid_library_is_an_error_that_names_the_member() {
     let text = archive(&[("readme.txt/", b"no object")]);
     let error = read_library(&text, "X").expect_err("no object").to_string();
     assert!(error.starts_with("member readme.txt: not a readable ELF object"), "{error}");

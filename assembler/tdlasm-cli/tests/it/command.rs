@@ -48,7 +48,7 @@ fn a_program_becomes_a_binary_and_a_hex_file() {
 
 /// A limit on the size of files ends the writing as a full disk does, in the middle.
 #[test]
-fn a_file_that_can_not_be_written_whole_leaves_the_earlier_one_and_no_part() {
+fn a_failed_write_leaves_the_earlier_file_and_no_partial_one() {
     let bench = Bench::new();
     bench.file("a.asm", " NOP\n".repeat(5000) + " .END\n");
     bench.file("a.bin", "before");
@@ -77,7 +77,7 @@ fn an_error_leaves_the_earlier_output_alone() {
 }
 
 #[test]
-fn exit_codes_tell_bad_usage_from_bad_files() {
+fn exit_codes_distinguish_bad_usage_from_bad_files() {
     let bench = Bench::new();
     bench.file("a.asm", " NOP\n .END\n");
     assert_eq!(bench.run(&["asm", "missing.asm"]).0, 3);
@@ -233,7 +233,7 @@ fn cycles_of_a_routine_are_printed() {
 }
 
 #[test]
-fn programs_are_told_the_line_of_the_call_when_macro_text_is_wrong() {
+fn messages_for_programs_have_the_line_of_the_call_for_errors_in_macro_text() {
     let bench = Bench::new();
     bench.file("a.asm", ".DEFINE BAD[X]=[\n MVI A,X+\n]\n NOP\n BAD 5\n .END\n");
     let (_, _, short) = bench.run(&["asm", "a.asm", "--message-format", "short"]);

@@ -100,7 +100,7 @@ fn directives_with_a_counterpart_are_converted() {
 }
 
 #[test]
-fn an_assigned_symbol_that_changes_is_no_constant() {
+fn an_assigned_symbol_that_changes_is_not_a_constant() {
     assert_eq!(zilog("N=1\nN=N+1\n"), "N: DEFL 1\nN: DEFL N+1\n");
 }
 
@@ -194,7 +194,7 @@ fn operands_keep_their_meaning() {
 }
 
 #[test]
-fn symbols_are_spelled_so_that_the_other_side_takes_them() {
+fn symbols_are_spelled_validly_in_the_other_dialect() {
     for (from, to) in [
         ("O.X: JMP o.x\n", "O_X: JP O_X\n"),
         ("ATTACKER: JMP ATTACKED\n", "ATTACKER: JP ATTACKER\n"),
@@ -219,7 +219,7 @@ fn symbols_are_spelled_so_that_the_other_side_takes_them() {
 }
 
 #[test]
-fn symbols_that_become_one_are_told_apart_or_reported() {
+fn symbols_that_become_equal_are_distinguished_or_reported() {
     let clash = converted("N.B: NOP\nN$B: JMP N.B\n", Dialect::Zilog);
     assert_eq!(clash.text, b"N_B: NOP\nN_B2: JP N_B\n");
     assert_eq!((clash.notes.len(), clash.notes[0].line, clash.kept()), (1, 2, 0));
@@ -284,7 +284,7 @@ N =\\ 'how many'
 }
 
 #[test]
-fn kept_statements_are_known_on_the_way_back() {
+fn unconverted_statements_are_recognized_on_conversion_back() {
     let source = "\
         .DEFINE WAIT[N]=[       ; JP means jump if plus
         LD N
@@ -365,7 +365,7 @@ NAME    LD A,B
 }
 
 #[test]
-fn inserted_files_are_looked_at_for_what_changes_other_lines() {
+fn included_files_are_scanned_for_macros_and_radix() {
     let loader = MemoryLoader::new()
         .with("sub/a.asm", " .INSERT DEFS\n .INSERT nowhere\n NOP\n MOV A,B\n MVI A,10\n")
         .with("lib/DEFS.ASM", " .DEFINE NOP=[RET]\n .INSERT more.asm\n")
@@ -382,7 +382,7 @@ fn inserted_files_are_looked_at_for_what_changes_other_lines() {
 }
 
 #[test]
-fn a_source_in_the_wanted_dialect_stays_as_it_is() {
+fn a_source_in_the_target_dialect_is_unchanged() {
     for (to, text) in
         [(Dialect::Zilog, " LD A,B\n JP X1\n CPI\n"), (Dialect::Tdl, " MOV A,B\n JP X\n")]
     {
@@ -396,7 +396,7 @@ fn a_source_in_the_wanted_dialect_stays_as_it_is() {
 }
 
 #[test]
-fn the_command_writes_what_it_can_and_says_what_is_left() {
+fn the_command_converts_what_it_can_and_reports_the_rest() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |arguments: &[&str]| {
         let mut command = Command::cargo_bin("tdlasm").expect("the command");

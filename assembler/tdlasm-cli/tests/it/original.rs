@@ -25,7 +25,7 @@ fn asm(source: &str, arguments: &[&str]) -> (i32, String, Option<Vec<u8>>) {
 }
 
 #[test]
-fn errors_keep_the_output_back_unless_the_original_is_asked_for() {
+fn errors_suppress_the_output_unless_as_original_is_given() {
     let (code, said, bytes) = asm(DOUBLED, &[]);
     assert_eq!((code, bytes), (1, None), "{said}");
     let (code, said, bytes) = asm(DOUBLED, &["--as-original"]);
@@ -71,7 +71,7 @@ fn each_message_can_be_promoted_and_demoted_by_name_or_code() {
 }
 
 #[test]
-fn a_message_that_cannot_be_less_says_so() {
+fn a_message_that_cannot_be_demoted_is_reported() {
     for name in ["unterminated", "file", "macro-limit", "limit", "unanswered", "too-many"] {
         let (code, said, _) = asm(" NOP\n .END\n", &["-W", &format!("no-{name}")]);
         assert_eq!(code, 2, "{said}");
@@ -81,7 +81,7 @@ fn a_message_that_cannot_be_less_says_so() {
 }
 
 #[test]
-fn replies_are_taken_by_name_or_in_order_key_by_key() {
+fn replies_are_matched_by_name_or_in_order_key_by_key() {
     let source = " .LOC 100H\nV=\\ 'HOW MANY'\nW = \\ 'AND'\n .BYTE V,W\n .END\n";
     let replied = |replies: &[&str]| {
         let arguments: Vec<&str> = replies.iter().flat_map(|one| ["--answer", *one]).collect();

@@ -79,7 +79,7 @@ fn fmt_finds_the_macros_of_inserted_files() {
 }
 
 #[test]
-fn mistakes_in_the_file_are_said_with_their_line() {
+fn errors_in_the_file_are_reported_with_their_line() {
     let folder = project();
     let root = folder.path();
     fs::write(root.join("tdl.toml"), "include = [\"inc\"]\nnonsense = 1\n").expect("written");

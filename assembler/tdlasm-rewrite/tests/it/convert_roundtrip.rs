@@ -183,7 +183,7 @@ fn the_evaluator_is_the_same_after_there_and_back() {
 }
 
 #[test]
-fn huge_texts_are_no_matter() {
+fn huge_texts_are_converted_in_linear_time() {
     let texts = [
         format!(" .WORD {}1{}\n", "(".repeat(100_000), ")".repeat(100_000)),
         format!(" DW {}1\n", "1+".repeat(200_000)),

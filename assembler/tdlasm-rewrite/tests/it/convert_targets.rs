@@ -33,7 +33,7 @@ fn programs_written_for_another_assembler_become_the_bytes_that_it_made() {
 }
 
 #[test]
-fn what_an_assembler_cannot_say_is_left_with_its_place() {
+fn statements_that_an_assembler_lacks_are_left_with_their_place() {
     let notes = |target, source: &str| {
         let notes = converted_for(target, source).notes;
         notes.into_iter().map(|note| (note.line, note.message)).collect::<Vec<_>>()

@@ -49,7 +49,7 @@ fn sources() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn layout_changes_no_byte_and_no_message_of_the_originals_programs() {
+fn formatting_changes_no_byte_and_no_message_of_the_originals_programs() {
     for (name, text) in sources() {
         let outcome = |text: &[u8]| {
             let loader = MemoryLoader::new().with("a.asm", text);

@@ -79,7 +79,7 @@ fn renumbered(code: &[CodeChunk]) -> Vec<CodeChunk> {
 }
 
 #[test]
-fn layout_changes_no_byte_and_no_message_or_says_that_blanks_count() {
+fn formatting_changes_no_byte_and_no_message_or_reports_significant_blanks() {
     let options = fmt::Options::default();
     let mut left = 0;
     for program in programs() {

@@ -121,7 +121,7 @@ fn the_modules_link_to_the_same_program_from_object_files() {
 }
 
 #[test]
-fn generated_programs_are_what_their_generator_says() {
+fn generated_programs_have_the_bytes_of_their_generator() {
     for (seed, lines) in [(1978, 3_000), (1979, 10_000), (1980, 30_000)] {
         let generated = generator::program(seed, lines);
         assert!((lines - 100..lines + 100).contains(&generated.source.lines().count()));
@@ -157,7 +157,7 @@ fn untidy(text: &str) -> String {
 }
 
 #[test]
-fn generated_programs_stay_what_they_are_when_laid_out() {
+fn generated_programs_are_unchanged_by_formatting() {
     let format = |text: &[u8]| {
         let options = fmt::Options::default();
         fmt::format(&DiskLoader, "long.asm".as_ref(), text, &options).expect("no blanks count")

@@ -42,7 +42,7 @@ fn check(kind: &str, work: impl Fn(&str)) {
 }
 
 #[test]
-fn layout_passes_a_text_a_fixed_number_of_times() {
+fn formatting_scans_a_text_a_fixed_number_of_times() {
     check("fmt", |text| {
         let loader = MemoryLoader::new().with("a.asm", text);
         // What cannot be laid out is refused.
@@ -51,7 +51,7 @@ fn layout_passes_a_text_a_fixed_number_of_times() {
 }
 
 #[test]
-fn conversion_passes_a_text_a_fixed_number_of_times() {
+fn conversion_scans_a_text_a_fixed_number_of_times() {
     for to in [Dialect::Zilog, Dialect::Tdl] {
         check("convert", |text| {
             let loader = MemoryLoader::new().with("a.asm", text);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_can_be_promoted_and_demoted_or_says_that_it_cannot() {
+    fn every_message_can_be_promoted_and_demoted_or_is_rejected() {
         for code in Code::ALL {
             let mut levels = LintLevels::default();
             let demoted = levels.add(&format!("no-{}", code.group()));

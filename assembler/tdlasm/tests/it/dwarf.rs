@@ -219,7 +219,7 @@ fn macros_have_the_line_of_their_call_and_inserted_files_their_own() {
 }
 
 #[test]
-fn routines_reach_to_the_next_one_and_data_is_none() {
+fn routines_extend_to_the_next_one_and_data_is_not_a_routine() {
     let routines = read_routines(&write_executable(&small()));
     let expected =
         [("START", (0x8000, 0x8005)), ("INNER", (0x8005, 0x800B)), ("LAST", (0x800B, 0x800C))];

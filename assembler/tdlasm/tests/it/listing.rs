@@ -49,7 +49,7 @@ fn the_originals_columns_hold_address_code_marker_and_source() {
 }
 
 #[test]
-fn the_originals_letters_and_question_mark_show_what_is_wrong_where() {
+fn error_letters_and_the_question_mark_are_those_of_the_original() {
     let listing = shown(&assembled(" MVI A,300 ;\n .END\n"), Style::Tdl);
     let row = format!("{:<24} MVI A,300? ;\r\n", "Q  0000'   3E2C");
     assert!(listing.contains(&row), "{listing}");
@@ -64,7 +64,7 @@ fn macro_listing(wish: &str, style: Style) -> String {
 }
 
 #[test]
-fn macro_text_is_listed_as_the_source_wants() {
+fn macro_text_is_listed_as_the_source_requests() {
     let usual = macro_listing("", Style::Tdl);
     assert!(usual.contains(" TWO C[\r\n   0000'   0C          + INR C\r\n"), "{usual}");
     assert!(usual.contains("+ DCR C\r\n                       +]\r\n"), "{usual}");

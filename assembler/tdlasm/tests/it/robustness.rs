@@ -71,7 +71,7 @@ fn files_that_insert_themselves_are_refused() {
 }
 
 #[test]
-fn bytes_that_are_no_text_assemble_in_comments_and_strings() {
+fn invalid_utf8_assembles_in_comments_and_strings() {
     let outcome = outcome(*b" .ASCII '\xFF\xFE' ; caf\xE9\r\n NOP\r HLT\n .END");
     assert!(outcome.diagnostics.is_empty());
     assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, [0xFF, 0xFE, 0, 0x76]);
@@ -93,7 +93,7 @@ fn garbage_is_reported_and_nothing_more() {
 }
 
 #[test]
-fn huge_lines_are_no_matter() {
+fn huge_lines_assemble_in_linear_time() {
     assert!(outcome(vec![b'A'; 10_000_000]).has_errors());
     assert!(
         !outcome(format!(" .WORD {}1{}\n .END\n", "(".repeat(100_000), ")".repeat(100_000)))

@@ -114,7 +114,7 @@ fn the_records_counted_by_hand_are_the_module() {
 }
 
 #[test]
-fn a_code_goes_on_behind_the_next_control_byte() {
+fn a_code_continues_after_the_next_control_byte() {
     // Seven bytes leave one bit: the word's first; its second stands in the next control byte.
     let records = object(" .BYTE 1,2,3,4,5,6,7\n .WORD .\n .END\n");
     assert_eq!(records[2], ";0B0000010101020304050607070000D0");
@@ -257,7 +257,7 @@ fn names_that_only_local_symbols_have_are_left_out() {
 }
 
 #[test]
-fn records_of_pasm_are_understood() {
+fn records_of_pasm_are_read() {
     // Program, version 1.2, date and time; then CALL SUB+1 with a code 111 for its byte operand.
     let name = "!A     1F";
     let program = "+PROG  0102010180      9B";
@@ -272,7 +272,7 @@ fn records_of_pasm_are_understood() {
 }
 
 #[test]
-fn a_damaged_file_is_an_error_that_says_where() {
+fn a_damaged_file_is_an_error_with_its_location() {
     let file = |at: usize, record: &str| {
         let mut records = DEMO_RECORDS.map(str::to_owned);
         records[at] = record.to_owned();
@@ -313,7 +313,7 @@ fn later_code_takes_the_place_of_earlier_code_and_its_fields() {
 }
 
 #[test]
-fn what_fills_the_last_sector_is_passed_over_and_small_letters_are_capitals() {
+fn padding_of_the_last_sector_is_ignored_and_lower_case_is_upper_case() {
     let modules = read_tdl(DEMO_RECORDS.concat().as_bytes(), "X");
     let text = format!("{}\r\n\x1A{}\x1A\x1Ajunk", DEMO_RECORDS.join("\r\n"), "\0".repeat(9));
     assert_eq!(read_tdl(text.as_bytes(), "X"), modules);

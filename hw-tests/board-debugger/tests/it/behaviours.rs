@@ -173,7 +173,7 @@ fn is_one_royal_each(position: &Position) -> bool {
 }
 
 #[test]
-fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
+fn without_a_pin_and_a_full_slot_the_behaviours_are_equal() {
     let mut compared = 0;
     for case in builtin_corpus().unwrap_or_else(|error| panic!("{error}")) {
         let CaseInput::Position { position, .. } = &case.subject else { continue };
@@ -188,7 +188,7 @@ fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
 }
 
 #[test]
-fn the_fences_hold_as_often_as_they_are_reached() {
+fn the_sentinels_end_a_walk_each_time_it_reaches_them() {
     // White's count, then Black's, promises one more than its section holds.
     let arrays = [
         [3, 0x11, 0, 0, 0, 0, 0, 2, 0x11, 0, 0, 0, 0, 0],

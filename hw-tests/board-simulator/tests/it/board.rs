@@ -169,7 +169,7 @@ fn a_real_serial_port_reaches_the_board_through_the_pseudo_terminal() {
 }
 
 #[test]
-fn a_host_at_another_speed_is_not_understood() {
+fn bytes_at_another_speed_are_corrupted() {
     let server =
         BoardServer::start(spec(), ECHO, ServerOptions::default()).expect("a pseudo-terminal");
     let mut port = serialport::new(server.path().to_string_lossy(), 9_600)

@@ -26,7 +26,7 @@ fn gather(position: &Position, moved: Option<Square>) -> Prizes {
 }
 
 #[test]
-fn figure_5s_useless_fork_pays_only_as_long_as_the_forking_piece_is_not_looked_at() {
+fn figure_5s_useless_fork_gains_only_if_the_forking_piece_is_ignored() {
     let position = position(FIGURE_5);
     let blind = gather(&position, None);
     // Three quarters of the rook's value; minus the knight's value it still looks like a gain.
@@ -82,7 +82,7 @@ fn only(fen: &str) -> (RelationGroup, &'static str, bool) {
 }
 
 #[test]
-fn all_eight_relations_of_table_4_are_told_apart() {
+fn all_eight_relations_of_table_4_are_distinguished() {
     use RelationGroup::{Discovered, Transparent};
     // A rook on a1 acts along the first rank; the second piece is one that does not move along it.
     assert_eq!(only("8/8/8/8/8/8/8/R2n3N w - -"), (Discovered, "W1 -> B1 -> W2", false));

@@ -180,7 +180,7 @@ fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
 }
 
 #[test]
-fn the_project_file_says_what_a_program_is_made_of() {
+fn the_project_file_defines_the_files_of_a_program() {
     let bench = Bench::new();
     bench.write(
         "tdl.toml",
@@ -198,7 +198,7 @@ fn the_project_file_says_what_a_program_is_made_of() {
 }
 
 #[test]
-fn programs_that_are_none_are_refused_where_they_are_wrong() {
+fn invalid_programs_are_refused_with_the_location() {
     let bench = Bench::new();
     let wrong = bench.write("wrong.asm", "\t.LOC .PROG.\n\tNONSENSE\n\t.END\n");
     let odd = bench.write("odd.txt", "x");

@@ -278,7 +278,7 @@ fn memory_registers_and_instructions_are_shown() {
 }
 
 #[test]
-fn a_launch_that_makes_no_sense_is_refused() {
+fn an_invalid_launch_is_refused() {
     let mut client = Client::start();
     assert_eq!(client.response("threads", json!({}))["success"], false, "nothing is launched");
     for arguments in [

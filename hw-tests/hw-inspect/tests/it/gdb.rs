@@ -218,7 +218,7 @@ fn a_watchpoint_on_both_is_reported_as_one_on_both() {
 }
 
 #[test]
-fn a_second_gdb_is_refused_and_a_silent_connection_keeps_nobody_out() {
+fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     let mut gdb = Server::silent_first();
     assert_eq!(gdb.ask("?"), "S05", "the silent one is not served");
     let peer = gdb.stream.peer_addr().expect("an address");
@@ -270,7 +270,7 @@ fn timer(client: &TcpStream) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_connection_whose_other_end_is_gone_is_found_out_by_keep_alive() {
+fn a_broken_connection_is_detected_by_keep_alive() {
     let mut server = Server::start();
     assert_eq!(server.ask("?"), "S05");
     // The answer is acknowledged, after which no other timer runs.

@@ -45,7 +45,7 @@ fn every_t_state_is_counted_once() {
 }
 
 #[test]
-fn instructions_take_what_the_table_says() {
+fn instructions_take_the_t_states_of_the_table() {
     let (meter, code, _) = measured();
     let mut looked_at = 0;
     for line in code.lines().filter(|line| line.is_code) {
@@ -73,7 +73,7 @@ fn instructions_take_what_the_table_says() {
 }
 
 #[test]
-fn calls_are_those_that_the_position_asks_for() {
+fn calls_are_those_that_the_position_requires() {
     let (meter, code, _) = measured();
     let all = routine_times(&meter, &code);
     let of =

@@ -93,7 +93,7 @@ fn every_motion_of_a_hanging_program_can_be_stopped() {
 }
 
 #[test]
-fn a_call_that_never_returns_is_left_while_it_is_stepped_over() {
+fn stepping_over_a_call_that_never_returns_can_be_stopped() {
     in_time(|| {
         let folder = folder();
         let program = "\t.LOC .PROG.\nSTART:\tCALL HANG\n\tHLT\nHANG:\tJMPR HANG\n\t.END START\n";

@@ -94,7 +94,7 @@ fn keys_step_stop_and_go_back() {
 }
 
 #[test]
-fn commands_are_typed_and_mistakes_are_shown() {
+fn commands_are_typed_and_errors_are_shown() {
     let mut view = view();
     press(&mut view, ":set HL = 1234H\n");
     assert_eq!(view.debugger().registers().hl, 0x1234);

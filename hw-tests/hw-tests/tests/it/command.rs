@@ -157,7 +157,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
 }
 
 #[test]
-fn a_board_that_never_answers_is_given_up_in_time() {
+fn a_board_that_never_replies_ends_in_a_timeout() {
     // A pseudo-terminal without a board.
     let line = board_simulator::PtyLine::open(115_200).expect("a pseudo-terminal");
     let began = Instant::now();
@@ -169,7 +169,7 @@ fn a_board_that_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn a_wrong_rom_is_told_from_the_right_one() {
+fn a_wrong_rom_is_distinguished_from_the_right_one() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("rom.bin");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");

@@ -56,7 +56,7 @@ fn differences_are_a_table_counts_or_json() {
 }
 
 #[test]
-fn prizes_show_both_ways_of_counting_on_host_and_board() {
+fn prizes_show_both_scoring_rules_on_host_and_board() {
     let figure_5 = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
     golden("prizes-figure5.txt", &["prizes", "--moved", "c7", figure_5]);
     golden("prizes-figure5.json", &["prizes", "--json", figure_5]);
@@ -80,7 +80,7 @@ fn an_exchange_is_explained_on_host_and_board() {
 }
 
 #[test]
-fn what_can_not_be_analysed_has_its_exit_code() {
+fn input_that_cannot_be_analysed_has_its_exit_code() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["captures", "--values", "1,2", POSITION_1], 2, "six whole numbers"),
         (&["captures", "/nonexistent"], 3, "can't read /nonexistent"),

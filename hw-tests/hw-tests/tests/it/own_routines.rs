@@ -162,7 +162,7 @@ fn an_exchange_without_nextad_is_explained_by_its_residue() {
 }
 
 #[test]
-fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
+fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     let mine = folder(&[("xchng.asm", &wrong)]);
     let report = tempfile::tempdir().expect("a scratch folder");
@@ -194,7 +194,7 @@ fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
 }
 
 #[test]
-fn a_nextad_of_the_users_own_is_called() {
+fn a_users_nextad_is_called() {
     let nextad = ALL[1].1;
     let deaf = nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
     assert_ne!(deaf, nextad);
@@ -337,7 +337,7 @@ fn pins_are_reached_by_index_as_in_1978() {
 }
 
 #[test]
-fn tables_of_ones_own_are_used_and_have_to_start_a_page() {
+fn a_users_tables_are_used_and_must_start_a_page() {
     let tables = ALL[8].1;
     let dear = tables.replacen("1,3,3,5,9,10", "1,3,4,5,9,10", 1);
     assert_ne!(dear, tables);

@@ -73,7 +73,7 @@ fn every_line_of_the_samples_is_read_as_stated() {
 }
 
 #[test]
-fn all_position_commands_answer_every_position_of_the_samples() {
+fn all_position_commands_handle_every_position_of_the_samples() {
     let file = sample("epd-samples.epd");
     for command in ["captures", "differences", "relations", "prizes"] {
         let output = run(&[command, "--json", &file], "");
@@ -91,7 +91,7 @@ fn all_position_commands_answer_every_position_of_the_samples() {
 }
 
 #[test]
-fn strict_stops_at_the_first_line_that_is_not_understood() {
+fn strict_stops_at_the_first_invalid_line() {
     let input = format!("{QUIET}\nrubbish\n{QUIET}\n");
     let output = run(&["positions", "--strict", "-"], &input);
     assert_eq!(output.status.code(), Some(3));
@@ -212,7 +212,7 @@ fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_command_of_ones_own_is_compared_move_by_move() {
+fn a_users_command_is_compared_move_by_move() {
     let (code, shown, told) = compare(ZEROS, &[QUIET]);
     assert_eq!(code, Some(0), "{shown}{told}");
     assert!(shown.contains("5 moves\n"), "{shown}");

@@ -53,7 +53,7 @@ fn the_built_in_application_is_written_verified_and_started_twice() {
 }
 
 #[test]
-fn a_program_of_the_users_own_is_placed_by_its_addresses_and_started() {
+fn a_users_program_is_placed_by_its_addresses_and_started() {
     let (_server, port) = board();
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("own.hex");

@@ -68,7 +68,7 @@ fn a_failure_on_a_board_is_found_again_without_it() {
 }
 
 #[test]
-fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
+fn a_transcript_lists_its_cases_and_is_replayed_for_them() {
     let (_folder, file) = scratch();
     let recorded = run(&["--direct", "--filter", "document", "--record", name(&file)]);
     assert_eq!(recorded.status.code(), Some(0));
@@ -83,7 +83,7 @@ fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
 }
 
 #[test]
-fn a_long_run_is_replayed_question_by_question() {
+fn a_long_run_is_replayed_request_by_request() {
     let (_folder, file) = scratch();
     let recorded = run(&["--direct", "--shard", "1/4", "--record", name(&file)]);
     let replayed = run(&["--replay", name(&file)]);
@@ -93,7 +93,7 @@ fn a_long_run_is_replayed_question_by_question() {
 }
 
 #[test]
-fn asking_for_something_else_is_told_from_a_wrong_board() {
+fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(
         run(&["--direct", "--filter", "array", "--record", name(&file)]).status.code(),
@@ -106,7 +106,7 @@ fn asking_for_something_else_is_told_from_a_wrong_board() {
 }
 
 #[test]
-fn a_transcript_that_broke_off_ends_the_replay_as_a_rig_that_failed() {
+fn a_truncated_transcript_ends_the_replay_as_a_rig_failure() {
     let (_folder, file) = scratch();
     assert_eq!(
         run(&["--direct", "--filter", "document", "--record", name(&file)]).status.code(),

@@ -96,7 +96,7 @@ fn the_wikis_positions_have_no_difference() {
 }
 
 #[test]
-fn with_sargons_rules_the_model_says_what_the_reference_says() {
+fn with_sargons_rules_the_model_agrees_with_the_reference() {
     for (fen, position) in positions() {
         let (pins, verdicts) = evaluate(&position);
         let pieces = convert::pieces(&position);
@@ -110,7 +110,7 @@ fn with_sargons_rules_the_model_says_what_the_reference_says() {
 }
 
 #[test]
-fn with_modern_rules_the_model_says_what_the_swap_algorithm_says() {
+fn with_modern_rules_the_model_agrees_with_the_swap_algorithm() {
     for (fen, position) in positions() {
         let pieces = convert::pieces(&position);
         let pins = find_pins(&position);

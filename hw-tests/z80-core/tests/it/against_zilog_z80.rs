@@ -303,7 +303,7 @@ fn compare(random: &mut Random, code: &[u8]) -> usize {
 }
 
 #[test]
-fn every_opcode_does_what_it_does_there() {
+fn every_opcode_behaves_as_in_the_other_core() {
     let mut random = Random(0x5A80);
     let states = |code: Vec<u8>| (0..STATES).map(|_| compare(&mut random, &code)).sum::<usize>();
     let compared: usize = opcodes().map(states).sum();

@@ -42,7 +42,7 @@ fn times(cpu: &mut Cpu, memory: &mut Memory, steps: usize) -> Vec<u32> {
 }
 
 #[test]
-fn ei_lets_one_more_instruction_by() {
+fn ei_delays_interrupts_by_one_instruction() {
     let (mut cpu, mut memory) = with(&[&MODE_1[..], &[EI, EI, 0x00]].concat());
     assert_eq!(times(&mut cpu, &mut memory, 5), [8, 4, 4, 4, 13]);
     assert!(cpu.accepted_interrupt());

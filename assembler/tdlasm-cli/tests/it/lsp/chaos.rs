@@ -136,7 +136,7 @@ fn laid_out(text: &str) -> Option<String> {
 }
 
 #[test]
-fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
+fn the_server_has_the_typed_text_and_formats_it_once() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
     let mut dice = Rng::from_seed(1979);

@@ -79,7 +79,7 @@ fn text_that_is_not_assembled_changes_too() {
 }
 
 #[test]
-fn names_that_the_language_does_not_take_are_refused() {
+fn invalid_names_are_refused() {
     let text = "START: NOP\n..L: JMPR ..L\n .END\n";
     for (word, new, why) in [
         ("START", "9TO5", "no symbol"),
@@ -118,14 +118,14 @@ fn names_that_clash_are_refused_as_far_as_letters_count() {
 }
 
 #[test]
-fn a_name_that_a_macro_joins_of_pieces_is_refused() {
+fn a_name_that_a_macro_joins_from_parts_is_refused() {
     let text = " .DEFINE GO[WHERE]=[\n JMP TO.'WHERE\n]\nTO.END: NOP\n GO END\n .END\n";
     let why = renamed(text, ("TO.END", 0), "THERE").unwrap_err();
     assert!(why.contains("joins") && why.ends_with("a.asm, line 2"), "{why}");
 }
 
 #[test]
-fn symbols_from_the_command_line_have_no_name_to_change() {
+fn symbols_from_the_command_line_cannot_be_renamed() {
     let mut client = Client::with(&["--define", "DEBUG=1"], None, Value::Null);
     client.open(FILE, " MVI A,DEBUG\n .END\n");
     assert!(

@@ -19,7 +19,7 @@ fn shutdown_and_exit_end_with_0_anything_else_with_1() {
 }
 
 #[test]
-fn unknown_requests_are_refused_and_unknown_notifications_passed_over() {
+fn unknown_requests_are_refused_and_unknown_notifications_ignored() {
     let mut client = Client::new(None);
     client.notify("$/setTrace", json!({ "value": "off" }));
     client.notify("nonsense", json!(5));
@@ -32,7 +32,7 @@ fn unknown_requests_are_refused_and_unknown_notifications_passed_over() {
 }
 
 #[test]
-fn nothing_is_answered_before_the_session_begins() {
+fn no_request_is_answered_before_initialize() {
     let early = framed(&json!({ "jsonrpc": "2.0", "id": 1, "method": "shutdown" }));
     let ended = raw(&early, true);
     assert_eq!(ended.code, Some(1));
@@ -40,7 +40,7 @@ fn nothing_is_answered_before_the_session_begins() {
 }
 
 #[test]
-fn what_is_no_message_ends_the_program_with_an_error() {
+fn an_invalid_message_ends_the_program_with_an_error() {
     let broken: [&[u8]; 6] = [
         b"Content-Length: 5\r\n\r\n{\"a\":",
         b"Content-Length: 2\r\n\r\n{}",

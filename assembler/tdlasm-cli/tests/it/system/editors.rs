@@ -29,7 +29,7 @@ fn passes(mut editor: Command, folder: &Path) {
 }
 
 #[test]
-fn neovim_shows_mends_lays_out_and_makes() {
+fn neovim_shows_fixes_formats_and_builds() {
     let mut editor = debian::program("nvim");
     let (folder, source) = source();
     let stand_in =
@@ -41,7 +41,7 @@ fn neovim_shows_mends_lays_out_and_makes() {
 }
 
 #[test]
-fn emacs_shows_finds_and_lays_out() {
+fn emacs_shows_finds_and_formats() {
     let mut editor = debian::program("emacs");
     let (folder, source) = source();
     editor.args(["--batch", "-l"]).arg(here("../../docs/editors/tdl-mode.el")).arg("-l");

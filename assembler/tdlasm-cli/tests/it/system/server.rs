@@ -10,7 +10,7 @@ fn the_server_does_what_microsofts_client_and_the_protocols_types_expect() {
 }
 
 #[test]
-fn the_extension_is_packaged_and_does_what_its_manifest_says() {
+fn the_extension_is_packaged_and_does_what_its_manifest_declares() {
     let mut node = node("docs/editors/vscode", "extension.test.js");
     node.env("VSIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/tdl.vsix"));
     passes(node);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_tdl_are_no_names_there() {
+    fn keywords_of_tdl_are_not_names_in_zilogs_dialect() {
         for (name, there) in
             [("X", "X."), ("mov", "mov."), ("_END", "END"), (".end", ".end."), ("a?b", "a%b")]
         {

@@ -34,7 +34,7 @@ fn output_of(command: &mut Command, hint: &str) -> String {
 }
 
 #[test]
-fn gdb_knows_the_lines_of_tdl_source() {
+fn gdb_shows_the_lines_of_tdl_source() {
     let folder = folder_for(&small());
     let mut gdb = Command::new("gdb-multiarch");
     gdb.args([

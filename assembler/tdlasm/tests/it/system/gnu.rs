@@ -222,7 +222,7 @@ fn objdump_names_code_after_our_labels() {
 }
 
 #[test]
-fn our_linker_knows_every_relocation_of_gnu_as() {
+fn our_linker_supports_every_relocation_of_gnu_as() {
     let gnu = Gnu::find();
     let module = gnu.assemble(THEIRS);
     let code = module.section(SectionKind::Prog).expect("code");
@@ -270,7 +270,7 @@ fn gnu_ld_fills_every_kind_of_field_as_we_do() {
 }
 
 #[test]
-fn gnu_ld_puts_absolute_code_where_its_script_says() {
+fn gnu_ld_places_absolute_code_by_its_script() {
     let gnu = Gnu::find();
     let module = ours(" .LOC 66H\n JMP NMI\n .LOC .PROG.\nNMI: RETN\n .END\n");
     gnu.file("nmi.o", write_object(&module));

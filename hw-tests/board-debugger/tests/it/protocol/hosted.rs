@@ -133,7 +133,7 @@ fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_aw
 }
 
 #[test]
-fn reset_gives_the_board_back_with_register_interrupts_and_mode_as_they_were() {
+fn reset_restores_the_interrupt_register_enable_and_mode() {
     for name in BOARDS {
         for is_on in [false, true] {
             let mut board = started(name, is_on, [0; 3], false);

@@ -119,7 +119,7 @@ fn however_many_zeros_come_the_stack_stays_as_it_is() {
 }
 
 #[test]
-fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
+fn a_program_counter_request_during_work_does_not_change_results() {
     for name in BOARDS {
         let mut board = Board::application(name);
         let quiet = board.request(&WORK);
@@ -137,7 +137,7 @@ fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
 }
 
 #[test]
-fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
+fn a_reply_interrupted_by_a_program_counter_request_is_sent_again() {
     let pieces: [u8; 32] = std::array::from_fn(|at| if at % 2 == 0 { 0xA2 } else { 0x35 });
     let request = Request::Position { squares: pieces };
     for name in BOARDS {
@@ -160,7 +160,7 @@ fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
 }
 
 #[test]
-fn a_board_without_interrupts_says_nothing() {
+fn a_board_without_interrupts_does_not_report_its_program_counter() {
     let mut board = stuck("rc2014-classic", &STUCK_WITHOUT_INTERRUPTS);
     assert_eq!(board.replies_within(&LOCATE_SEQUENCE, LOCATE_T_STATES), []);
 }

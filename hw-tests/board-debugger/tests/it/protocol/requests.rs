@@ -92,7 +92,7 @@ fn the_monitor_refuses_what_the_protocol_forbids() {
 }
 
 #[test]
-fn the_application_refuses_pieces_that_are_none() {
+fn the_application_refuses_invalid_pieces() {
     for name in BOARDS {
         let mut board = Board::application(name);
         use ErrorCode::{BadArgument, BadLength, UnknownType};
@@ -113,7 +113,7 @@ fn the_application_refuses_pieces_that_are_none() {
 }
 
 #[test]
-fn the_application_refuses_sides_and_values_that_are_none() {
+fn the_application_refuses_invalid_sides_and_values() {
     for name in BOARDS {
         let mut board = Board::application(name);
         use ErrorCode::{BadArgument, BadLength};
@@ -137,7 +137,7 @@ fn the_application_refuses_sides_and_values_that_are_none() {
 }
 
 #[test]
-fn damaged_frames_are_told_and_forgotten() {
+fn corrupted_frames_are_reported_and_dropped() {
     for name in BOARDS {
         let good = Frame::empty(9, kind::IDENT).encode();
         let too_long = [&[0][..], &[1; 300], &[0]].concat();
@@ -196,14 +196,14 @@ fn requests_within_the_window_lose_nothing_without_flow_control() {
 }
 
 #[test]
-fn a_host_that_sends_without_end_is_held_off() {
+fn a_host_that_sends_without_end_is_throttled() {
     // Not so by the SIO, which lets RTS go high only when it has nothing left to send.
     let mut board = Board::start("rc2014-classic", true).with_application("rc2014-classic");
     assert_eq!(examined(&board.replies(&crowded_positions(60))), (1..=60).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_is_lost_without_flow_control_beyond_the_window_is_told() {
+fn losses_without_flow_control_beyond_the_window_are_reported() {
     for name in BOARDS {
         let mut board = Board::start(name, false).with_application(name);
         let done = examined(&board.replies(&crowded_positions(60)));

@@ -24,7 +24,7 @@ fn an_illegal_move_costs_neither_the_others_nor_the_position() {
 }
 
 #[test]
-fn a_comment_named_like_a_square_is_no_suite() {
+fn a_comment_named_like_a_square_is_not_a_suite() {
     let comment = entry("; c4 \"a pawn; here\";");
     assert_eq!(comment.suite, None);
     assert_eq!(comment.operands("c4"), Some(&["a pawn; here".to_owned()][..]));
@@ -41,7 +41,7 @@ fn a_suite_may_lack_its_value_and_may_have_a_long_note() {
 }
 
 #[test]
-fn what_is_no_operation_is_carried_along() {
+fn text_that_is_not_an_operation_is_kept() {
     assert_eq!(entry(" 1-0").rest.as_deref(), Some("1-0"));
     assert_eq!(entry(" bm Bb5; [0.5]; 7").rest.as_deref(), Some("[0.5]; 7"));
     assert_eq!(entry(" | nothing | 5").rest.as_deref(), Some("| nothing | 5"));
@@ -58,7 +58,7 @@ fn strings_keep_what_is_escaped_and_what_is_not() {
 }
 
 #[test]
-fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
+fn an_ambiguous_position_is_refused_at_its_column() {
     let cases = [
         ("8/8/8/8/8/8/8/8/8 w - -", Some(17), "nine ranks"),
         ("8/8/8/8/8/8/8/7 w - -", Some(16), "a rank of seven squares"),

@@ -11,7 +11,7 @@ const WORDS: &[&[u8]] =
     &[b" w KQkq", b" b - e3", b"; bm ", b"x", b"=Q+", b"acd 99999999999;", b"9/", b"\xef\xbb\xbf"];
 
 #[test]
-fn spoilt_lines_are_read_or_refused_with_a_column_in_them() {
+fn corrupted_lines_are_read_or_refused_with_a_column() {
     let mut positions = 0;
     let mut refused = 0;
     fuzz(&Corpus { seeds: &[SEED], tokens: WORDS }, TEXTS, |bytes| {

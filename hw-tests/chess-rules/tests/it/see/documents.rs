@@ -92,7 +92,7 @@ fn a_king_takes_only_what_is_not_guarded() {
 }
 
 #[test]
-fn the_worth_decides_who_takes_first() {
+fn the_value_decides_which_piece_captures_first() {
     // With a queen worth less than a rook, she takes back first and the rook behind her last.
     let position = position("4k3/8/8/3p4/8/3R4/3Q4/3rK3 b - - 0 1");
     let cheap = PieceValues([1, 3, 3, 5, 2, 20_000]);

@@ -201,7 +201,7 @@ fn verdict(position: &Position, square: Square) -> SquareResult {
 }
 
 #[test]
-fn the_pictures_show_what_the_reference_says() {
+fn the_pictures_show_the_references_results() {
     for (name, fen, square) in BOARDS {
         let position = parse_fen(fen).expect("it is a position");
         let target = Square::named(square).expect("it is a square");

@@ -95,7 +95,7 @@ fn at_terminal(name: &str, arguments: &[&str], no_color: Option<&str>) -> String
 }
 
 #[test]
-fn no_color_is_honoured_at_a_terminal() {
+fn no_color_is_respected_at_a_terminal() {
     let folder = Folder::new();
     let wrong = folder.file("wrong.asm", "\tNOSUCH\n");
     for (name, arguments) in [

@@ -37,7 +37,7 @@ fn only_the_given_sectors_are_erased() {
 }
 
 #[test]
-fn the_boot_sector_is_erased_only_when_asked_for() {
+fn the_boot_sector_is_erased_only_on_request() {
     let folder = Folder::new();
     // A board without a monitor runs at random, which at full speed keeps a processor busy.
     let bench = filled(&folder, Pace::RealTime);

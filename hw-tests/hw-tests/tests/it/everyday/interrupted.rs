@@ -63,7 +63,7 @@ fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
 }
 
 #[test]
-fn commands_that_only_look_have_changed_nothing() {
+fn read_only_commands_change_nothing() {
     let bench = Bench::new("rc2014-zed", Pace::RealTime);
     let folder = Folder::new();
     let output = folder.name("chip.bin");
@@ -81,7 +81,7 @@ fn commands_that_only_look_have_changed_nothing() {
 }
 
 #[test]
-fn a_broken_off_write_says_how_to_go_on() {
+fn an_interrupted_write_reports_how_to_resume() {
     let bench = Bench::new("rc2014-zed", Pace::RealTime);
     let folder = Folder::new();
     let file = folder.file("own.bin", vec![0x5A; LONG]);
@@ -97,13 +97,13 @@ fn a_broken_off_write_says_how_to_go_on() {
 }
 
 #[test]
-fn waiting_for_a_person_can_be_ended() {
+fn waiting_for_a_manual_reset_can_be_interrupted() {
     let bench = Bench::classic();
     check(&bench.port, &["reset"], "press the board's reset button", "its monitor");
 }
 
 #[test]
-fn stock_monitors_are_left_at_their_prompt_or_that_is_said() {
+fn stock_monitors_are_left_at_their_prompt_or_a_failure_is_reported() {
     let folder = Folder::new();
     let file = folder.file("own.bin", vec![0x5A; LONG]);
     let cases: [(Box<dyn MonitorModel>, &str, &str); 2] = [
@@ -121,7 +121,7 @@ fn stock_monitors_are_left_at_their_prompt_or_that_is_said() {
 }
 
 #[test]
-fn silence_can_be_ended_too() {
+fn waiting_for_a_silent_board_can_be_interrupted() {
     let faults = FaultOptions { silent: true, ..FaultOptions::default() };
     let options = MonitorOptions { faults, ..MonitorOptions::default() };
     for command in [&["probe"][..], &["verify"], &["write"], &["write", "--via", "scm"]] {

@@ -53,7 +53,7 @@ fn a_chip_is_written_read_back_and_compared() {
 }
 
 #[test]
-fn protection_and_device_are_as_they_are_said() {
+fn protection_and_device_are_set_by_options() {
     let bench = Bench::new();
     bench
         .image("", &[&RUN[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())

@@ -19,7 +19,7 @@ fn a_board_goes_by_its_name_for_both_programs() {
 }
 
 #[test]
-fn the_usual_file_and_variables_are_looked_at() {
+fn the_default_file_and_variables_are_used() {
     let bench = Bench::classic();
     let folder = Folder::new();
     std::fs::create_dir(folder.path("rcflash")).expect("a folder");
@@ -36,7 +36,7 @@ fn the_usual_file_and_variables_are_looked_at() {
 }
 
 #[test]
-fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
+fn errors_in_the_file_and_unknown_names_are_reported() {
     let folder = Folder::new();
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\nspeed = 9600\n");
     rcflash(&["write", "--rig", &rig, "--port", "bench"])

@@ -78,7 +78,7 @@ fn ended(session: TerminalSession, code: i32) -> String {
 }
 
 #[test]
-fn keys_go_to_the_board_and_its_words_to_the_screen() {
+fn keys_go_to_the_board_and_its_output_to_the_screen() {
     let mut board = Board::new();
     let mut session = session(&board, &[]);
     session.press(b"LIST\r\x03\x04\x1A");
@@ -91,7 +91,7 @@ fn keys_go_to_the_board_and_its_words_to_the_screen() {
 }
 
 #[test]
-fn every_way_out_puts_the_terminal_back() {
+fn every_exit_restores_the_terminal() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130), (Signal::HUP, 130)] {
         let board = Board::new();
         let session = session(&board, &[]);
@@ -111,7 +111,7 @@ fn a_port_that_vanishes_ends_the_session_with_its_name() {
 }
 
 #[test]
-fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
+fn a_reconnected_port_is_resumed_and_keys_reach_the_board_again() {
     let folder = Folder::new();
     let port = folder.name("port");
     let board = Board::new();
@@ -132,7 +132,7 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
 }
 
 #[test]
-fn a_port_that_stays_away_is_left_by_the_usual_key_or_given_up_in_time() {
+fn a_disconnected_port_is_left_by_the_usual_key_or_after_a_timeout() {
     let folder = Folder::new();
     let port = folder.name("port");
     // The link goes with the board: its number may be given to another pseudo-terminal at once.
@@ -171,7 +171,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
 }
 
 #[test]
-fn a_file_that_is_sent_with_rests_can_be_stopped() {
+fn a_file_that_is_sent_with_pauses_can_be_stopped() {
     let folder = Folder::new();
     let file = folder.file("long.txt", "x".repeat(5000));
     let mut board = Board::new();
@@ -237,7 +237,7 @@ fn a_pipe_is_sent_to_its_end_and_the_answer_waited_for() {
 }
 
 #[test]
-fn line_ends_are_kept_and_rests_taken_where_that_is_asked_for() {
+fn line_ends_are_kept_and_pauses_made_on_request() {
     let mut board = Board::new();
     let began = Instant::now();
     let more = ["--keep-line-ends", "--pace", "10,50"];
@@ -247,7 +247,7 @@ fn line_ends_are_kept_and_rests_taken_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_can_not_be_opened_is_told_before_anything_is_sent() {
+fn files_that_cannot_be_opened_are_reported_before_anything_is_sent() {
     let mut board = Board::new();
     let port = board.port();
     for (more, code, part) in [

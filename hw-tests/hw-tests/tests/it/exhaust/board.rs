@@ -59,7 +59,7 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
 }
 
 #[test]
-fn several_boards_come_to_what_one_comes_to() {
+fn several_boards_have_the_results_of_one() {
     let arrays = ArraySpace::new(Space::Core, Colour::Black);
     let goal = ExhaustPlan { arrays, range: 0..20_000, crc: 0 };
     let right = BoardConfig {
@@ -122,7 +122,7 @@ fn the_board_stops_where_the_space_does() {
 }
 
 #[test]
-fn the_board_refuses_what_is_in_no_space() {
+fn the_board_refuses_arrays_outside_every_space() {
     let mut rig = rig();
     let refused = [
         (0, ExhaustRequest { space: 3, ..LAST }),

@@ -111,7 +111,7 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
 }
 
 #[test]
-fn what_can_not_be_gone_through_has_its_exit_code() {
+fn invalid_ranges_have_their_exit_code() {
     let cases: [(&[&str], i32, &str); 6] = [
         (&["--space", "queens"], 2, "two-queens"),
         (&["--range", "5"], 2, "invalid range '5'"),
@@ -154,7 +154,7 @@ fn bytes_received(process: &Child) -> u64 {
 }
 
 #[test]
-fn an_interruption_tells_where_to_go_on() {
+fn an_interruption_reports_where_to_resume() {
     let board = ServedBoard::start(&[]);
     let check = start_and_wait_for_progress(&board);
     let id = rustix::process::Pid::from_child(&check);

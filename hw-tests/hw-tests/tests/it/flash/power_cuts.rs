@@ -112,7 +112,7 @@ fn check(cells: &[u8], before: &[u8], after: &[u8], at: u64) {
 }
 
 #[test]
-fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
+fn after_a_power_cut_at_any_moment_the_monitor_boots_and_the_update_resumes() {
     let (_, began, ended) = updated(|_| {});
     let at = moments(began, ended);
     let mut before = Vec::new();
@@ -141,7 +141,7 @@ fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
 }
 
 #[test]
-fn a_program_asked_for_runs_until_the_host_comes_back() {
+fn a_requested_program_runs_until_the_host_returns() {
     let (near, ..) = updated(|_| {});
     assert_eq!(left_alone(&near.cells(START)), CutOutcome::Running(5));
     let (mut link, _) = near.monitor();

@@ -17,7 +17,7 @@ fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
 }
 
 #[test]
-fn every_step_is_told_piece_by_piece() {
+fn every_step_reports_progress_in_chunks() {
     let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));

@@ -159,14 +159,14 @@ fn credulous() -> RomChip {
 }
 
 #[test]
-fn a_board_that_agrees_to_everything_is_not_believed() {
+fn a_board_that_accepts_a_wrong_check_is_reported_as_unreliable() {
     let near = BoardNearby::new(spec(), credulous());
     let error = put(&near, &application(), false).expect_err("a wrong check was accepted");
     assert!(matches!(error, FlashError::VerifyUnreliable), "{error}");
 }
 
 #[test]
-fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
+fn the_boot_sector_is_replaced_on_request_and_verified() {
     let near = BoardNearby::new(spec(), programmed());
     let monitor = image(ProgramKind::Monitor);
     let name = usize::from(monitor.program.symbol("NAME").expect("it has one"));
@@ -182,7 +182,7 @@ fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
 }
 
 #[test]
-fn a_monitor_that_can_not_write_flash_says_so() {
+fn a_monitor_that_cannot_write_flash_is_reported() {
     let classic = firmware::profile::BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = firmware::build::build(&classic, ProgramKind::Monitor);
     let spec = board_simulator::board_spec(&classic);

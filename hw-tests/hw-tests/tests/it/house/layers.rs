@@ -52,7 +52,7 @@ fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
 }
 
 #[test]
-fn judges_know_nothing_of_what_they_judge() {
+fn the_reference_does_not_depend_on_the_firmware() {
     let uses = manifests();
     assert_eq!(uses["sargon-reference"], BTreeSet::new(), "the reference uses nothing of ours");
     assert_eq!(uses["tdlasm"], BTreeSet::new(), "the language uses nothing of ours");

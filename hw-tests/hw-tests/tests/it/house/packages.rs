@@ -23,7 +23,7 @@ fn packages() -> Vec<(PathBuf, toml::Table)> {
 }
 
 #[test]
-fn every_package_says_what_it_is_and_carries_its_licences() {
+fn every_package_has_a_description_and_its_licences() {
     for (folder, manifest) in packages() {
         let package = manifest["package"].as_table().expect("a table");
         let at = folder.display();

@@ -17,7 +17,7 @@ const ALLOWED: [&str; 5] = [
 ];
 
 #[test]
-fn only_the_platform_crate_asks_which_system_it_runs_on() {
+fn only_the_platform_crate_depends_on_the_operating_system() {
     let mut found = Vec::new();
     for path in sources(".rs") {
         let name = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();

@@ -126,7 +126,7 @@ fn pyserials_client_uses_what_rcflash_serves() {
 }
 
 #[test]
-fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
+fn a_run_resumes_through_ser2net_and_through_a_raw_connection() {
     for is_raw in [false, true] {
         let board = ServedBoard::start(&[]);
         let server = servers::ser2net(&board.path, is_raw);
@@ -140,7 +140,7 @@ fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
 }
 
 #[test]
-fn a_run_goes_on_through_a_websocket() {
+fn a_run_resumes_through_a_websocket() {
     let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://");
     let server = servers::websockify(place);

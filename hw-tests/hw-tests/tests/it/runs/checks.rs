@@ -59,7 +59,7 @@ fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
 }
 
 #[test]
-fn wrong_programs_get_the_same_verdicts_in_the_same_words() {
+fn wrong_programs_get_the_same_verdicts_and_messages() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for change in &WRONG {
         let file = with(folder.path(), change);
@@ -89,7 +89,7 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
 }
 
 #[test]
-fn a_transcript_is_replayed_in_the_way_in_which_it_was_recorded() {
+fn a_transcript_is_replayed_with_the_options_of_its_recording() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for more in [&[][..], &["--full"]] {
         let tape = folder.path().join("tape").to_string_lossy().into_owned();

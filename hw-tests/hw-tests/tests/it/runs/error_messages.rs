@@ -45,7 +45,7 @@ pub(super) fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, Ca
 }
 
 #[test]
-fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_tells_where_it_was() {
+fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_reports_its_program_counter() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let hung = changed(folder.path(), "XCHNG", 0, &[0x18, 0xFE]); // a jump to itself
     let began = Instant::now();
@@ -103,7 +103,7 @@ fn no_success_is_reported_as_failure() {
 }
 
 #[test]
-fn a_flake_is_told_from_pass_and_fail_with_its_cause() {
+fn a_flake_is_distinguished_from_pass_and_fail_with_its_cause() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();

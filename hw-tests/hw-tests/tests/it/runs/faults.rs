@@ -99,7 +99,7 @@ fn a_wrong_program_is_caught_through_faults_too() {
 }
 
 #[test]
-fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
+fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let files = ["one", "two"].map(|name| folder.path().join(name));
     let told = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));

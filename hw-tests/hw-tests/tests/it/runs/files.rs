@@ -126,7 +126,7 @@ fn files_without_end_are_read_up_to_a_limit() {
 }
 
 #[test]
-fn devices_folders_and_links_that_lead_nowhere_are_no_files() {
+fn devices_folders_and_dangling_links_are_not_files() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let dangling = folder.path().join("dangling");
     symlink("nowhere", &dangling).expect("a link");

@@ -17,7 +17,7 @@ fn data(page: &str) -> Value {
 }
 
 #[test]
-fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
+fn the_page_has_every_wrong_square_and_loads_nothing() {
     let written = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let page = written.text("report.html");
     let report = written.report();

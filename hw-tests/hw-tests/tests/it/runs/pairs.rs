@@ -31,7 +31,7 @@ fn boards_that_are_not_two_are_refused() {
 }
 
 #[test]
-fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
+fn the_doctor_passes_a_good_board_and_measures_its_clock() {
     let (code, said) = told(&["doctor", "--direct"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{said}");
@@ -39,7 +39,7 @@ fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong_and_what_to_do() {
+fn the_doctor_reports_faults_with_advice() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let rom = folder.path().join("rom.bin");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");

@@ -37,7 +37,7 @@ pub(super) fn over_a_port(
 }
 
 #[test]
-fn a_board_behind_a_port_tells_where_it_is_stuck() {
+fn a_stuck_board_behind_a_port_reports_its_program_counter() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let application = std::fs::read(changed(folder.path(), "XCHNG", 0, &STUCK)).expect("a file");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -82,14 +82,14 @@ fn run_and_replay(code: &[u8]) -> [String; 2] {
 }
 
 #[test]
-fn a_transcript_tells_what_the_board_told() {
+fn a_transcript_replays_the_reported_program_counter() {
     let [then, now] = run_and_replay(&STUCK);
     assert!(then.contains("H, XCHNG (") && !then.contains("interrupts"), "{then}");
     assert_eq!(then, now);
 }
 
 #[test]
-fn a_board_that_takes_no_interrupts_is_looked_into_or_said_to_be_silent() {
+fn a_board_without_interrupts_is_probed_or_reported_as_silent() {
     let [seen, silent] = run_and_replay(&DEAF);
     assert!(seen.contains("H, XCHNG+1 ("), "{seen}");
     assert!(seen.ends_with("; interrupts are disabled"), "{seen}");

@@ -117,7 +117,7 @@ fn a_run_that_passes_is_reported_square_by_square() {
 }
 
 #[test]
-fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
+fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     // Often enough that the latency of the first request does not count.
     let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
     let written = WrittenReport::from_run(&times("40"));
@@ -185,7 +185,7 @@ fn a_wrong_residue_stands_beside_the_right_one() {
 }
 
 #[test]
-fn a_set_up_that_fails_leaves_a_report_that_says_so() {
+fn a_failed_set_up_is_in_the_report() {
     let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
     let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
     for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
@@ -223,7 +223,7 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
 }
 
 #[test]
-fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() {
+fn an_interrupted_run_reports_its_results_and_a_killed_one_is_marked_as_killed() {
     for (sent, why) in [(Signal::INT, "interrupted"), (Signal::KILL, "has not ended")] {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let folder = folder_in(&scratch);
@@ -264,7 +264,7 @@ fn a_resumed_run_reports_the_cases_of_both_and_a_long_one_each_case_once() {
 }
 
 #[test]
-fn a_report_that_can_t_be_written_is_told_before_the_run() {
+fn a_report_that_can_t_be_written_is_reported_before_the_run() {
     let output = hw_tests(&["run", "--direct", "byte.*", "--report-dir", "/dev/null/x"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty(), "no case was run");
@@ -272,7 +272,7 @@ fn a_report_that_can_t_be_written_is_told_before_the_run() {
 }
 
 #[test]
-fn names_that_mean_something_elsewhere_mean_nothing_here() {
+fn case_names_with_markup_are_escaped() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><script>alert(1)</script>&|`x";
     let file = case_called(name, scratch.path());

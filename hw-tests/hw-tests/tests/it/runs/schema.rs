@@ -106,7 +106,7 @@ const ELSEWHERE: [&str; 8] = [
 ];
 
 #[test]
-fn real_reports_are_as_the_schema_says() {
+fn real_reports_conform_to_the_schema() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
     let mut checker = Checker { schema, met: BTreeSet::new() };
     let cheap = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);

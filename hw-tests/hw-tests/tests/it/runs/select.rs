@@ -26,7 +26,7 @@ fn names_tags_and_shards_choose_from_the_corpus() {
 }
 
 #[test]
-fn nothing_selected_is_no_success() {
+fn nothing_selected_is_not_a_success() {
     for arguments in [["run", "nothing.like.this"], ["run", "--tag=nothing"]] {
         for list in [&[][..], &["--list"]] {
             let (code, said) = told(&[&arguments, list].concat());
@@ -53,7 +53,7 @@ fn repeated_cases_have_one_verdict_each() {
 }
 
 #[test]
-fn a_soak_run_goes_over_the_cases_until_its_time_is_over_and_writes_only_what_matters() {
+fn a_soak_run_repeats_the_cases_until_its_time_is_over_and_writes_only_changes() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();

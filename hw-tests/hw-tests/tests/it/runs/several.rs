@@ -10,7 +10,7 @@ use super::reports::WrittenReport;
 use super::{command, records, told};
 
 #[test]
-fn two_boards_share_a_run_and_the_table_says_what_each_did() {
+fn two_boards_share_a_run_and_the_table_shows_the_work_of_each() {
     let written = WrittenReport::from_run(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
     let said = String::from_utf8_lossy(&written.output.stdout).into_owned();
     assert_eq!(written.output.status.code(), Some(0), "{said}");
@@ -47,7 +47,7 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
 }
 
 #[test]
-fn a_board_that_is_not_there_is_told_and_the_others_do_its_work() {
+fn a_missing_board_is_reported_and_the_others_do_its_work() {
     let written =
         WrittenReport::from_run(&["--rig", "direct", "--rig", "/dev/no-such-board", "byte.*"]);
     assert_eq!(written.output.status.code(), Some(0));

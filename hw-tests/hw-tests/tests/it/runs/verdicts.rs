@@ -84,7 +84,7 @@ fn right_answers_of_the_whole_corpus_have_no_difference() {
 }
 
 #[test]
-fn each_wrong_thing_about_a_square_is_told_with_both_words() {
+fn each_wrong_field_of_a_square_is_reported_with_both_values() {
     let right = matching_response(&position());
     let e2 = right.squares.iter().position(|at| at.square == encode::square(square("e2")));
     let e2 = e2.expect("a bishop");
@@ -118,7 +118,7 @@ fn arrays_are_shown_beside_what_differs_but_not_beside_themselves() {
 }
 
 #[test]
-fn each_wrong_thing_about_a_position_is_told_with_both_words() {
+fn each_wrong_field_of_a_position_is_reported_with_both_values() {
     let right = matching_response(&position());
     let with = |change: fn(&mut PositionResponse)| {
         let mut seen = right.clone();
@@ -141,7 +141,7 @@ fn each_wrong_thing_about_a_position_is_told_with_both_words() {
 }
 
 #[test]
-fn a_document_is_held_against_the_reference_and_an_empty_square_loses_nothing() {
+fn documented_residues_are_compared_with_the_reference_and_an_empty_square_has_none() {
     let stated = [(square("e2"), 2), (square("a8"), 0), (square("b8"), 1)];
     let found = compare_position(&position(), CORRECTED, &stated, &matching_response(&position()));
     let expected = [
@@ -166,7 +166,8 @@ fn only_the_status_bits_that_count_are_compared() {
 const PRIZES: Prizes =
     Prizes { lost: 5, first: 9, second: 3, article_danger: true, book_danger: false };
 
-/// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less one.
+/// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less
+/// one.
 const POINTS: PointsReply = PointsReply {
     lost: 5,
     prizes: [9, 3],
@@ -177,7 +178,7 @@ const POINTS: PointsReply = PointsReply {
 };
 
 #[test]
-fn each_wrong_thing_about_points_is_told() {
+fn each_wrong_field_of_points_is_reported() {
     let found = |seen: PointsReply| difference_lines(&compare_points(&PRIZES, &seen));
     assert_eq!(found(POINTS), [""; 0]);
     let wrong = [
@@ -205,7 +206,7 @@ fn each_wrong_thing_about_points_is_told() {
 }
 
 #[test]
-fn points_are_held_against_the_residues_of_the_side_that_moved() {
+fn points_are_compared_with_the_residues_of_the_side_that_moved() {
     let (_, verdicts) = evaluate(&position());
     let residue = |colour: Colour| {
         let of = verdicts.iter().filter(|verdict| verdict.piece.colour == colour);
@@ -248,7 +249,7 @@ fn exchange() -> (Piece, AttackersArray) {
 }
 
 #[test]
-fn each_wrong_thing_about_an_exchange_is_told_with_its_array() {
+fn each_wrong_field_of_an_exchange_is_reported_with_its_array() {
     let (piece, array) = exchange();
     let found = |stated, seen| compare_exchange(piece, &array, CORRECTED, stated, seen);
     assert_eq!(found(None, (4, 0)), [], "5 points for the rook, 1 back for the pawn");
@@ -267,7 +268,7 @@ fn each_wrong_thing_about_an_exchange_is_told_with_its_array() {
 }
 
 #[test]
-fn a_wrong_step_is_told_and_the_outcome_besides() {
+fn a_wrong_step_is_reported_together_with_the_outcome() {
     let (piece, array) = exchange();
     let mut steps: Vec<_> = exchange_steps(5, &[1], &[10]).iter().map(encode::step).collect();
     assert_eq!(steps.len(), 2, "the pawn takes, the king takes back");

@@ -83,7 +83,7 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
 }
 
 #[test]
-fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
+fn a_place_is_released_also_after_ctrl_c_and_when_the_program_is_killed() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     for (sent, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
@@ -98,7 +98,7 @@ fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
 }
 
 #[test]
-fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_them() {
+fn a_place_acquired_by_another_user_is_refused_with_labgrids_message_and_not_released() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     lab.client_of("somebody", &["-p", "bench", "acquire"]);

@@ -55,7 +55,7 @@ impl Losing {
 }
 
 #[test]
-fn a_run_waits_for_its_adapter_and_goes_on() {
+fn a_run_waits_for_its_adapter_and_resumes() {
     let losing = Losing::new(&[]);
     let cable = Cable::new(losing.server.path(), usize::MAX);
     symlink(cable.port(), &losing.port).expect("a link");
@@ -68,7 +68,7 @@ fn a_run_waits_for_its_adapter_and_goes_on() {
 }
 
 #[test]
-fn a_run_whose_adapter_stays_away_ends_after_the_time_that_was_given() {
+fn a_run_whose_adapter_stays_disconnected_ends_after_the_timeout() {
     let (output, rest, _) = Losing::new(&["--reconnect", "1"]).ended();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{printed}{rest}");

@@ -131,7 +131,7 @@ fn what_is_missing_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_reset_in_the_middle_of_an_upload_costs_only_what_was_under_way() {
+fn a_reset_during_an_upload_costs_only_what_was_in_flight() {
     let server = board("rc2014-classic", &monitor("rc2014-classic"));
     let mut link = link(&server);
     let monitor = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
