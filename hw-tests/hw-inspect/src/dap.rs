@@ -32,16 +32,16 @@ fn launch(
     arguments: &LaunchArguments,
     should_stop: ShouldStop<'_>,
 ) -> Result<LaunchedSession, String> {
-    let begun = match (&arguments.program, &arguments.fen) {
+    let session = match (&arguments.program, &arguments.fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
         (Some(program), None) => launch_program(arguments, program)?,
         (None, _) => launch_position(arguments, should_stop)?,
     };
     Ok(LaunchedSession {
-        runs: begun.is_program && arguments.stop_on_entry == Some(false),
-        has_console: begun.is_program,
-        debugger: begun.debugger,
-        message: begun.message,
+        runs: session.is_program && arguments.stop_on_entry == Some(false),
+        has_console: session.is_program,
+        debugger: session.debugger,
+        message: session.message,
     })
 }
 
@@ -91,7 +91,7 @@ fn launch_position(
     let evaluator = Evaluator { behaviour, own };
     let position = parse_position(fen)?;
     let within = arguments.within.unwrap_or(TIMEOUT_SECONDS);
-    let begun = if line.uses_kernel() {
+    let session = if line.uses_kernel() {
         let target = ExchangeTarget { evaluator, position, square, within };
         target.on_board(line.connect(board).map_err(text)?, should_stop).map_err(text)?
     } else {
@@ -101,8 +101,8 @@ fn launch_position(
         StartedSession::from(session.map_err(|error| error.to_string())?)
     };
     // A square without a piece has no call: the arguments are invalid, the program does not hang.
-    match (&begun.outcome, &begun.message) {
+    match (&session.outcome, &session.message) {
         (board_debugger::EntryOutcome::NotCalled(_), Some(message)) => Err(message.clone()),
-        _ => Ok(begun),
+        _ => Ok(session),
     }
 }

@@ -48,21 +48,21 @@ enum ConsoleTarget {
 
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
-    let mut begun = args.session.start(&stop)?;
+    let mut session = args.session.start(&stop)?;
     for place in &args.r#break {
         let line = format!("break {place}");
-        execute(&mut begun.debugger, &line, &mut |_| true)
+        execute(&mut session.debugger, &line, &mut |_| true)
             .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
     if let Some(script) = &args.script {
-        if let Some(message) = &begun.message {
+        if let Some(message) = &session.message {
             print(&format!("{message}\n"))?;
         }
-        return run_script(&mut begun.debugger, script, args.session.within, &stop);
+        return run_script(&mut session.debugger, script, args.session.within, &stop);
     }
-    let code = begun.exit_code();
-    let explanation = begun.message.clone();
-    let view = View::new(begun.debugger, begun.message);
+    let code = session.exit_code();
+    let explanation = session.message.clone();
+    let view = View::new(session.debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
         return explanation.map_or(Ok(0), |message| Err(CommandError::new(code, message)));

@@ -31,8 +31,8 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
         );
         return Err(CommandError::new(USAGE, problem));
     }
-    let mut begun = args.session.start(&AtomicBool::new(false))?;
-    if let Some(message) = &begun.message {
+    let mut session = args.session.start(&AtomicBool::new(false))?;
+    if let Some(message) = &session.message {
         cli_support::eprint_message!("{message}");
     }
     let failed = |error| CommandError::new(ENVIRONMENT, format!("{}: {error}", args.listen));
@@ -49,7 +49,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
         let peer = visitor.peer;
         cli_support::eprint_message!("{peer} is connected");
         let mut client = GdbClient::new(&mut visitor.stream);
-        match serve(&mut begun.debugger, &mut client) {
+        match serve(&mut session.debugger, &mut client) {
             Ok(SessionEnd::Killed) => return Ok(0),
             Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has disconnected"),
             Err(error) => cli_support::eprint_message!("{peer}: {error}"),

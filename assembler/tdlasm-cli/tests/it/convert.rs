@@ -406,9 +406,9 @@ fn the_command_converts_what_it_can_and_reports_the_rest() {
     };
     std::fs::write(folder.path().join("a.asm"), "L1: MOV A,B\n .TITLE /x/\n").unwrap();
     std::fs::write(folder.path().join("b.asm"), " MOV A,B\n").unwrap();
-    let (code, text, talk) = run(&["convert", "--to", "zilog", "a.asm"]);
+    let (code, text, stderr) = run(&["convert", "--to", "zilog", "a.asm"]);
     assert_eq!((code, text.as_str()), (Some(5), "L1: LD A,B\n .TITLE /x/\n"));
-    assert!(talk.starts_with("a.asm:2:2: warning: stays as it is: "), "{talk}");
+    assert!(stderr.starts_with("a.asm:2:2: warning: stays as it is: "), "{stderr}");
     let done = run(&["convert", "--to", "zilog", "b.asm", "-o", "b.z80"]);
     assert_eq!(done, (Some(0), String::new(), String::new()));
     assert_eq!(run(&["convert", "--to", "tdl", "b.z80"]).1, " MOV A,B\n");

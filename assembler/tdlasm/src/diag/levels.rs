@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn options_about_all_warnings_leave_errors_alone() {
         let mut levels = LintLevels::default();
-        levels.add("none").expect("a wish");
+        levels.add("none").expect("a valid option");
         assert_eq!(levels.severity(Code::Undefined), Some(Severity::Error));
     }
 

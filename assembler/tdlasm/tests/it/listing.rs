@@ -59,8 +59,8 @@ fn error_letters_and_the_question_mark_are_those_of_the_original() {
 const WITH_MACRO: &str =
     ".DEFINE TWO[R]=[\n INR R\n ;NO CODE\n DCR R\n]\n{}\n TWO C\n NOP\n .END\n";
 
-fn macro_listing(wish: &str, style: Style) -> String {
-    shown(&assembled(&WITH_MACRO.replace("{}", wish)), style)
+fn macro_listing(directive: &str, style: Style) -> String {
+    shown(&assembled(&WITH_MACRO.replace("{}", directive)), style)
 }
 
 #[test]

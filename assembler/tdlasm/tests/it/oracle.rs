@@ -42,9 +42,9 @@ fn every_program_is_as_on_the_original_or_in_the_table_of_differences() {
     let listed: Vec<&str> = listed.lines().collect();
     let found_lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let new: Vec<_> = found_lines.iter().filter(|line| !listed.contains(line)).collect();
-    let gone: Vec<_> = listed.iter().filter(|line| !found_lines.contains(line)).collect();
+    let removed: Vec<_> = listed.iter().filter(|line| !found_lines.contains(line)).collect();
     assert!(new.is_empty(), "programs that differ and are not listed: {new:?}");
-    assert!(gone.is_empty(), "programs that are listed and do not differ: {gone:?}");
+    assert!(removed.is_empty(), "programs that are listed and do not differ: {removed:?}");
 }
 
 #[test]

@@ -39,9 +39,9 @@ fn listed(entry: &Entry) -> Vec<u8> {
     let answers = entry.answers.iter().map(reply).collect();
     let options = Options { listing: true, console_replies: answers, ..Options::default() };
     let found = asm::run(&loader, &["p.asm".into()], &options);
-    let wishes = TdlOptions::default().switches(&entry.switches).expect("known switches");
+    let tdl_options = TdlOptions::default().switches(&entry.switches).expect("known switches");
     let asm::Assembly { listing, sources, diagnostics, modules, .. } = &found;
-    render_tdl(listing, sources, diagnostics, modules, &wishes).into_bytes()
+    render_tdl(listing, sources, diagnostics, modules, &tdl_options).into_bytes()
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn the_heading_is_an_option() {
     let loader = MemoryLoader::new().with("p.asm", source);
     let options = Options { listing: true, ..Options::default() };
     let found = asm::run(&loader, &["p.asm".into()], &options);
-    let wishes = TdlOptions::default().program("MY ASSEMBLER");
+    let tdl_options = TdlOptions::default().program("MY ASSEMBLER");
     let asm::Assembly { listing, sources, diagnostics, modules, .. } = &found;
-    let text = render_tdl(listing, sources, diagnostics, modules, &wishes);
+    let text = render_tdl(listing, sources, diagnostics, modules, &tdl_options);
     assert_eq!(text.lines().nth(3), Some(&*format!("{:<64}PAGE 1", "MY ASSEMBLER")));
     assert!(TdlOptions::default().switches("SQ").is_err());
 }

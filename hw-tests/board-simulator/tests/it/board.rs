@@ -162,9 +162,9 @@ fn a_real_serial_port_reaches_the_board_through_the_pseudo_terminal() {
             .expect("it opens like any port");
         let sent: Vec<u8> = (0..=255).collect();
         port.write_all(&sent).expect("it takes bytes");
-        let mut heard = vec![0; sent.len()];
-        port.read_exact(&mut heard).expect("it answers");
-        assert_eq!(heard, sent);
+        let mut received = vec![0; sent.len()];
+        port.read_exact(&mut received).expect("it answers");
+        assert_eq!(received, sent);
     }
 }
 
@@ -177,7 +177,7 @@ fn bytes_at_another_speed_are_corrupted() {
         .open()
         .expect("it opens");
     port.write_all(b"hello").expect("it takes bytes");
-    let mut heard = [0; 5];
-    port.read_exact(&mut heard).expect("it answers something");
-    assert_ne!(&heard, b"hello");
+    let mut received = [0; 5];
+    port.read_exact(&mut received).expect("it answers something");
+    assert_ne!(&received, b"hello");
 }

@@ -251,7 +251,7 @@ fn listen(terminal: &std::fs::File) -> Receiver<u8> {
     received
 }
 
-fn heard(bytes: &Receiver<u8>, count: usize) -> String {
+fn receive_text(bytes: &Receiver<u8>, count: usize) -> String {
     let next = |_| bytes.recv_timeout(Duration::from_secs(60)).map(char::from);
     (0..count).map(next).collect::<Result<_, _>>().expect("the board sends something")
 }
@@ -273,9 +273,9 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     screen.expect("prog.asm");
     let bytes = listen(&terminal);
     screen.press(b"c");
-    assert_eq!(heard(&bytes, 2), "OK");
+    assert_eq!(receive_text(&bytes, 2), "OK");
     terminal.write_all(b"x").expect("sent");
-    assert_eq!(heard(&bytes, 1), "x", "the program echoes it");
+    assert_eq!(receive_text(&bytes, 1), "x", "the program echoes it");
     screen.press(b"\x1b");
     screen.expect("stopped");
     screen.press(b"q");

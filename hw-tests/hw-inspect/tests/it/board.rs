@@ -87,8 +87,8 @@ fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     assert!(stops.len() >= 3, "at first, after a step, and after more of it: {said}");
     assert!(said.contains("after 0.5 s of the board's time (--within)"), "{said}");
     assert!(said.contains("0000H = 0"), "NOP is there: {said}");
-    let begun = said.lines().find(|line| line.starts_with("8000H, APP"));
-    assert!(begun.is_some(), "{said}");
+    let restarted = said.lines().find(|line| line.starts_with("8000H, APP"));
+    assert!(restarted.is_some(), "{said}");
     // After the restart it waits for a request, and no host sends one.
     let last = said.lines().last().unwrap_or_default();
     assert!(last.contains("IDLE") || last.contains("RXWAIT"), "{last}");

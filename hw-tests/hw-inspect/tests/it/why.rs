@@ -4,7 +4,7 @@ use crate::debugger::FIGURE_1;
 use crate::hw_tests;
 
 /// Our evaluator with one line of a routine replaced; the folder holds that routine.
-fn spoilt(file: &str, from: &str, to: &str) -> tempfile::TempDir {
+fn corrupted(file: &str, from: &str, to: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let text = firmware::source(file).expect("it ships");
     assert!(text.contains(from), "{from}");
@@ -38,7 +38,7 @@ fn a_wrong_entry_of_the_array_leads_to_the_instruction_that_wrote_it() {
     let text = firmware::source("atksav.asm").expect("it ships");
     let line = text.lines().find(|line| line.contains("INR M")).expect("it counts");
     let twice = format!("{}\n\tINR M", line);
-    let folder = spoilt("atksav.asm", line, &twice);
+    let folder = corrupted("atksav.asm", line, &twice);
     let out = why(&folder, FIGURE_1);
     assert!(out.contains("section of the attackers array is"), "{out}");
     assert!(out.contains("atksav.asm:") && out.contains(">"), "{out}");

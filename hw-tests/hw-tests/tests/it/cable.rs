@@ -50,14 +50,14 @@ impl Cable {
 /// Forwards bytes in both directions. The host's end is closed when this returns.
 fn carry(mut host: PtyLine, mut board: Port, at_most: usize, stop: &AtomicBool) -> usize {
     let mut sent = 0;
-    let mut heard = [0; 256];
+    let mut received = [0; 256];
     while sent < at_most && !stop.load(Ordering::Acquire) {
         host.flush(Some(LOOK));
         let bytes: Vec<u8> = std::iter::from_fn(|| host.receive()).take(at_most - sent).collect();
         board.write(&bytes, Instant::now() + TAKEN).expect("the board listens");
         sent += bytes.len();
-        let count = board.read(&mut heard, LOOK).expect("the board is there");
-        heard[..count].iter().for_each(|byte| host.transmit(*byte));
+        let count = board.read(&mut received, LOOK).expect("the board is there");
+        received[..count].iter().for_each(|byte| host.transmit(*byte));
     }
     sent
 }

@@ -196,9 +196,10 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
 #[test]
 fn a_users_nextad_is_called() {
     let nextad = ALL[1].1;
-    let deaf = nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
-    assert_ne!(deaf, nextad);
-    let mine = folder(&[("nextad.asm", &deaf)]);
+    let without_interrupts =
+        nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
+    assert_ne!(without_interrupts, nextad);
+    let mine = folder(&[("nextad.asm", &without_interrupts)]);
     let (code, shown, _) = run_with(mine.path(), &["--filter", "byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("residue: board 0, reference 1"), "{shown}");

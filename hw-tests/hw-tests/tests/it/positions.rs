@@ -77,10 +77,10 @@ fn all_position_commands_handle_every_position_of_the_samples() {
     let file = sample("epd-samples.epd");
     for command in ["captures", "differences", "relations", "prizes"] {
         let output = run(&[command, "--json", &file], "");
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{command}: {told}");
-        assert!(told.contains("epd-samples.epd:65:44: seven ranks"), "{command}: {told}");
-        assert!(told.contains("10 lines were not understood"), "{command}: {told}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command}: {stderr}");
+        assert!(stderr.contains("epd-samples.epd:65:44: seven ranks"), "{command}: {stderr}");
+        assert!(stderr.contains("10 lines were invalid"), "{command}: {stderr}");
         let found = lines(&output.stdout);
         let positions = found.iter().filter(|line| line["kind"] == "position");
         assert_eq!(positions.count(), 58, "{command}");
@@ -213,14 +213,14 @@ fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn a_users_command_is_compared_move_by_move() {
-    let (code, shown, told) = compare(ZEROS, &[QUIET]);
-    assert_eq!(code, Some(0), "{shown}{told}");
+    let (code, shown, stderr) = compare(ZEROS, &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
     assert!(shown.contains("5 moves\n"), "{shown}");
     let taking = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
-    let (code, shown, told) = compare(ZEROS, &["--captures", taking]);
-    assert_eq!(code, Some(1), "{shown}{told}");
+    let (code, shown, stderr) = compare(ZEROS, &["--captures", taking]);
+    assert_eq!(code, Some(1), "{shown}{stderr}");
     assert!(shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  legal 1"), "{shown}");
-    assert!(told.contains("1 value of the command differ from swap"), "{told}");
+    assert!(stderr.contains("1 value of the command differ from swap"), "{stderr}");
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn the_command_gets_text_or_json() {
         ("json", "{\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - - 0 1\",\"move\":\"e1"),
     ] {
         std::fs::write(&log, "").expect("a file");
-        let (code, shown, told) = compare(&script, &["--input", form, QUIET]);
-        assert_eq!(code, Some(0), "{shown}{told}");
+        let (code, shown, stderr) = compare(&script, &["--input", form, QUIET]);
+        assert_eq!(code, Some(0), "{shown}{stderr}");
         let lines = std::fs::read_to_string(&log).expect("the log");
         assert_eq!(lines.lines().filter(|line| line.starts_with(wanted)).count(), 5, "{lines}");
     }
@@ -258,19 +258,19 @@ fn every_failure_of_the_command_ends_the_comparison_with_a_message() {
     for (command, message) in cases {
         // Only commands that send nothing may time out, however busy the computer is.
         let timeout = if command.contains("sleep") { "1" } else { "30" };
-        let (code, shown, told) = compare(command, &["--timeout", timeout, QUIET]);
-        assert_eq!(code, Some(3), "{command}: {shown}{told}");
-        assert!(told.contains(message), "{command}: {told}");
-        assert!(!told.contains('\u{1b}'), "{command}: {told}");
+        let (code, shown, stderr) = compare(command, &["--timeout", timeout, QUIET]);
+        assert_eq!(code, Some(3), "{command}: {shown}{stderr}");
+        assert!(stderr.contains(message), "{command}: {stderr}");
+        assert!(!stderr.contains('\u{1b}'), "{command}: {stderr}");
     }
 }
 
 #[test]
 fn a_banner_is_ignored_and_reported() {
-    let (code, shown, told) = compare(&format!("echo Engine 3; {ZEROS}"), &[QUIET]);
-    assert_eq!(code, Some(0), "{shown}{told}");
+    let (code, shown, stderr) = compare(&format!("echo Engine 3; {ZEROS}"), &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
     assert!(
-        told.contains("1 lines of the command had no value; its last line: Engine 3"),
-        "{told}"
+        stderr.contains("1 lines of the command had no value; its last line: Engine 3"),
+        "{stderr}"
     );
 }

@@ -59,7 +59,7 @@ fn hw_tests(arguments: &[&str]) -> Output {
 }
 
 /// Returns its exit code and all of its output.
-fn told(arguments: &[&str]) -> (Option<i32>, String) {
+fn run_command(arguments: &[&str]) -> (Option<i32>, String) {
     let output = hw_tests(arguments);
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())

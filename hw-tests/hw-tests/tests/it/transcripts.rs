@@ -153,15 +153,15 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let asked = lines.iter().rposition(|line| line.contains("\"sent\"")).expect("a request");
     let mut decoder = Decoder::default();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for line in lines.split_off(asked + 1) {
         let entry: TranscriptEntry = serde_json::from_str(&line).expect("an entry");
         if let TranscriptEvent::Received(bytes) = entry.event {
-            heard.extend(bytes.0);
+            received.extend(bytes.0);
         }
     }
     let mut changed = Vec::new();
-    for byte in heard {
+    for byte in received {
         if let Some(Wire::Frame(mut frame)) = decoder.push(byte) {
             change(&mut frame);
             changed.extend(frame.encode());

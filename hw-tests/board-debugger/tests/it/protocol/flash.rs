@@ -252,14 +252,14 @@ fn the_boot_sector_is_replaced_by_what_waits_in_ram() {
 }
 
 /// The monitor and, behind a header, the application.
-fn with_application(autostart: bool, spoil: Option<usize>) -> Board {
+fn with_application(autostart: bool, corrupted_offset: Option<usize>) -> Board {
     let spec = board_spec(&profile());
     let mut chip = spec.programmed(&image(ProgramKind::Monitor).bytes);
     let app = image(ProgramKind::FlashApplication);
     let header =
         flash_program::program_header(&app.bytes, app.address, autostart).expect("it fits");
     let mut content = [&header[..], &app.bytes].concat();
-    if let Some(at) = spoil {
+    if let Some(at) = corrupted_offset {
         content[at] ^= 0x10;
     }
     chip.load(flash_program::HEADER_ADDRESS.into(), &content);

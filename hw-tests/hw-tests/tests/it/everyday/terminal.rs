@@ -35,14 +35,14 @@ impl Board {
     #[track_caller]
     fn expect(&mut self, text: &[u8]) {
         let deadline = Instant::now() + TIMEOUT;
-        let mut heard = Vec::new();
-        while heard.len() < text.len() && Instant::now() < deadline {
+        let mut received = Vec::new();
+        while received.len() < text.len() && Instant::now() < deadline {
             match self.0.receive() {
-                Some(byte) => heard.push(byte),
+                Some(byte) => received.push(byte),
                 None => self.0.flush(Some(Duration::from_millis(10))),
             }
         }
-        assert_eq!(String::from_utf8_lossy(&heard), String::from_utf8_lossy(text));
+        assert_eq!(String::from_utf8_lossy(&received), String::from_utf8_lossy(text));
     }
 
     fn is_silent(&mut self) -> bool {
@@ -197,8 +197,8 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let sent = format!("> 00000000  41{:45}  A", "");
     session.expect(&sent);
     board.send(b"0123456789ABCDEF\x00");
-    let heard = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
-    session.expect(heard);
+    let received = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
+    session.expect(received);
     let rest = format!("< 00000010  00{:45}  .", "");
     session.expect(&rest);
     session.press(b"\x1D");
@@ -206,7 +206,7 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let kept = std::fs::read_to_string(log).expect("the log");
     assert!(kept.starts_with("earlier\n\n--- "), "{kept}");
     assert!(kept.contains(&format!(" UTC, {} at 115200 baud\n", board.port())), "{kept}");
-    assert!(kept.ends_with(&format!("{sent}\n{heard}\n{rest}\n")), "{kept}");
+    assert!(kept.ends_with(&format!("{sent}\n{received}\n{rest}\n")), "{kept}");
 }
 
 /// `rcflash monitor` with pipes, while the board does something.

@@ -71,10 +71,10 @@ fn several_boards_have_the_results_of_one() {
         let boards = LiveBoard::prepare_pool(plan, most);
         let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(boards.len(), most);
-        let mut heard = Vec::new();
+        let mut reported = Vec::new();
         let checked =
-            check_arrays(&mut boards, &goal, &AtomicBool::new(false), |done| heard.push(done));
-        (checked.0, format!("{:?}", checked.1), heard)
+            check_arrays(&mut boards, &goal, &AtomicBool::new(false), |done| reported.push(done));
+        (checked.0, format!("{:?}", checked.1), reported)
     };
     let one = checked(&right, 1);
     assert_eq!((&*one.1, one.2.last()), ("Complete", Some(&20_000)));

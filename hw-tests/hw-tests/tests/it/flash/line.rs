@@ -150,9 +150,9 @@ impl Transport for BoardNearby {
         let mut world = self.world();
         let t_states = timeout.as_nanos() * u128::from(spec().clock_hz) / 1_000_000_000 + 1;
         world.listen(t_states as u64);
-        let heard = &mut world.board.line_mut().from_board;
-        let count = heard.len().min(buffer.len());
-        for (place, byte) in buffer.iter_mut().zip(heard.drain(..count)) {
+        let from_board = &mut world.board.line_mut().from_board;
+        let count = from_board.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(from_board.drain(..count)) {
             *place = byte;
         }
         Ok(count)

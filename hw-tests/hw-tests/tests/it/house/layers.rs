@@ -42,8 +42,8 @@ fn every_crate_uses_what_the_table_of_layers_lists() {
         let row = table.get(name).unwrap_or_else(|| panic!("the table has no row for {name}"));
         assert_eq!(row, uses, "{name}: the table (left) and Cargo.toml (right) differ");
     }
-    let gone: Vec<_> = table.keys().filter(|name| !manifests.contains_key(*name)).collect();
-    assert!(gone.is_empty(), "the table names {gone:?}, which are no crates");
+    let removed: Vec<_> = table.keys().filter(|name| !manifests.contains_key(*name)).collect();
+    assert!(removed.is_empty(), "the table names {removed:?}, which are no crates");
 }
 
 /// Returns whether `from` reaches `to` by any path of dependencies.

@@ -117,8 +117,8 @@ fn pyserials_client_uses_what_rcflash_serves() {
     assert_eq!(baud, "9600");
     let mut decoder = Decoder::default();
     let bytes = (0..answer.len() / 2).map(|at| u8::from_str_radix(&answer[2 * at..][..2], 16));
-    let heard = bytes.filter_map(|byte| decoder.push(byte.expect("figures")));
-    let frames: Vec<DecoderEvent> = heard.collect();
+    let received = bytes.filter_map(|byte| decoder.push(byte.expect("figures")));
+    let frames: Vec<DecoderEvent> = received.collect();
     let [DecoderEvent::Frame(frame)] = &frames[..] else { panic!("{frames:?}") };
     assert_eq!(frame.seq, 255, "a byte that Telnet doubles");
     let reply = Reply::parse(frame.kind, &frame.payload);

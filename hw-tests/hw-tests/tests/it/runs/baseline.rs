@@ -4,7 +4,7 @@ use hil_harness::report::Report;
 use hil_harness::runner::{Conclusion, Verdict};
 
 use super::reports::{WrittenReport, suites};
-use super::told;
+use super::run_command;
 
 /// The cases of documents, in some of which the cheap rook causes a wrong result.
 const DOCUMENTS: [&str; 2] = ["--tag", "document"];
@@ -127,7 +127,7 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
         (vec!["--baseline", &*gone], 3, "can't read the baseline"),
     ];
     for (more, code, why) in refusals.into_iter().chain(others) {
-        let (found, said) = told(&[&["run", "--direct", "byte.*"], &more[..]].concat());
+        let (found, said) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
         assert_eq!(found, Some(code), "{said}");
         assert!(said.contains(why) && !said.contains("agree on"), "{said}");
     }

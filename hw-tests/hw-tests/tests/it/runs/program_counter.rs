@@ -15,11 +15,11 @@ use hil_harness::board::BoardKind;
 use hil_harness::live::{BoardConfig, LiveBoard};
 
 use super::error_messages::{changed, run};
-use super::{PATIENCE, told};
+use super::{PATIENCE, run_command};
 
 /// A jump to itself, and the same with interrupts off.
 const STUCK: [u8; 2] = [0x18, 0xFE];
-const DEAF: [u8; 3] = [0xF3, 0x18, 0xFE];
+const WITHOUT_INTERRUPTS: [u8; 3] = [0xF3, 0x18, 0xFE];
 
 /// A board of which nothing is known but its port.
 pub(super) fn over_a_port(
@@ -71,7 +71,7 @@ fn run_and_replay(code: &[u8]) -> [String; 2] {
     let tape = folder.path().join("tape");
     let tape = tape.to_string_lossy();
     let (_, then, _) = run(&changed, &["--direct", "--record", &tape]);
-    let (code, now) = told(&["run", "--replay", &tape]);
+    let (code, now) = run_command(&["run", "--replay", &tape]);
     assert_eq!(code, Some(3), "{now}");
     [then, now].map(|said| {
         let line = said.lines().find(|line| line.contains("no reply")).expect("a timeout");
@@ -90,7 +90,7 @@ fn a_transcript_replays_the_reported_program_counter() {
 
 #[test]
 fn a_board_without_interrupts_is_probed_or_reported_as_silent() {
-    let [seen, silent] = run_and_replay(&DEAF);
+    let [seen, silent] = run_and_replay(&WITHOUT_INTERRUPTS);
     assert!(seen.contains("H, XCHNG+1 ("), "{seen}");
     assert!(seen.ends_with("; interrupts are disabled"), "{seen}");
     assert!(

@@ -242,7 +242,7 @@ fn an_interrupted_run_reports_its_results_and_a_killed_one_is_marked_as_killed()
         run.wait().expect("it ends");
         let text = std::fs::read_to_string(folder_in(&scratch).join("report.json"));
         let report: Report = serde_json::from_str(&text.expect("it is there")).expect("a report");
-        assert!(report.incomplete.is_some_and(|told| told.contains(why)));
+        assert!(report.incomplete.is_some_and(|reason| reason.contains(why)));
         let all = sargon_corpus::builtin_corpus().expect("it ships").len() as u64;
         assert_eq!((report.outcome, report.counts.cases), (Conclusion::Incomplete, all));
         assert!(report.counts.is_consistent() && report.counts.not_run > 0);

@@ -10,7 +10,7 @@ use cli_support::text::is_unsafe_for_terminals;
 
 use super::programs::{path, rcflash};
 use super::reports::WrittenReport;
-use super::{command, told};
+use super::{command, run_command};
 
 /// A forged verdict on a cleared screen, a title, letters turned around, a C1 control and invalid
 /// UTF-8.
@@ -97,7 +97,7 @@ fn names_of_cases_are_shown_in_tables_lists_and_messages() {
     let corpus = corpus(folder.path());
     for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
         let arguments = [&["run", "--direct", "--corpus", &corpus], more].concat();
-        let (_, said) = told(&arguments);
+        let (_, said) = run_command(&arguments);
         check(said.as_bytes(), &format!("{more:?}"));
     }
 }
