@@ -73,7 +73,7 @@ const PIECES: [&str; 56] = [
 ];
 const EDITS: usize = 800;
 
-/// A server, and what an editor keeps of what it says.
+/// A server, and an editor's copy of its diagnostics.
 struct Editor {
     server: LanguageServer,
     texts: [String; 2],
@@ -128,7 +128,7 @@ impl Editor {
         self.tell("textDocument/didChange", &params);
     }
 
-    /// The messages about both files, as an editor has them that keeps what it was told last.
+    /// The diagnostics of both files, as an editor has them from the last notifications.
     fn messages(&mut self) -> [Value; 2] {
         for one in self.server.take_notifications() {
             let at = FILES.iter().position(|uri| one["params"]["uri"] == *uri).expect("a file");
@@ -250,7 +250,7 @@ fn incremental_and_fresh_servers_give_the_same_results() {
             compare(&mut editor, &mut dice);
             with_faults += usize::from(editor.messages[0] != json!([]));
         }
-        // A text that got lost in brackets and quotes says little.
+        // A text that is all in brackets and quotes tests little.
         if at % 25 == 24 {
             editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
         }

@@ -67,7 +67,7 @@ fn a_member_is_linked_if_it_defines_what_is_undefined() {
     let two = elf(&source("M2", "TWO", &["ONE"]));
     let three = elf(&source("M3", "THREE", &[]));
     let stack = elf(&source("M4", "STACK", &[]));
-    // ONE needs TWO, which stands before it; nobody needs THREE, and the layout defines STACK.
+    // ONE needs TWO, which is before it; no module needs THREE, and the layout defines STACK.
     let file = archive(&[("3.o/", &three), ("2.o/", &two), ("1.o/", &one), ("4.o/", &stack)]);
     assert_eq!(linked(MAIN, &[library(&file)]), ["MAIN", "M1", "M2"]);
     assert_eq!(linked(" .IDENT MAIN\n .END\n", &[library(&file)]), ["MAIN"]);
@@ -163,8 +163,8 @@ fn the_command_writes_tdl_objects_and_links_them_and_libraries() {
     assert_eq!((&get("main.rel")[..2], &get("lib.rel")[..4]), (&b"!."[..], &b"\r\n!."[..]));
     let (code, _) = run(&["asm", "lib.asm", "-o", "lib.bin", "--format", "pbin"]);
     assert_eq!((code, &get("lib.bin")[..2]), (0, &b"!."[..]));
-    // As an object with all its modules, as a library with those needed, and an archive without
-    // being told.
+    // As an object with all its modules, as a library with those needed; archives are libraries
+    // without an option.
     for (arguments, program) in [
         (&["main.rel", "lib.rel"][..], &[0xCD, 4, 0, 0x76, 0xC9][..]),
         (&["main.rel", "--library", "lib.rel"], &[0xCD, 3, 0, 0xC9]),

@@ -187,7 +187,7 @@ fn equal_sources_give_equal_objects() {
     assert_eq!(read("1.o"), read("2.o"));
 }
 
-/// Compares with the file beside the source; `BLESS=1` writes it anew.
+/// Compares with the file beside the source; `BLESS=1` rewrites it.
 fn golden(path: &Path, found: &str) {
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, found).expect("to write the golden file");

@@ -11,7 +11,7 @@ const DOUBLED: &str = " .LOC 100H\nV: MVI A,1\nV: MVI A,2\n JMP V\n .END\n";
 /// The bytes that ZASM 2.21 gives for it: the first value stays.
 const DOUBLED_BYTES: [u8; 7] = [0x3E, 1, 0x3E, 2, 0xC3, 0, 1];
 
-/// Runs `tdlasm asm a.asm -o a.bin` with more arguments; returns the exit code, what it said and
+/// Runs `tdlasm asm a.asm -o a.bin` with more arguments; returns the exit code, its messages and
 /// the bytes, if it wrote any.
 fn asm(source: &str, arguments: &[&str]) -> (i32, String, Option<Vec<u8>>) {
     let folder = TempDir::new().expect("a temporary folder");

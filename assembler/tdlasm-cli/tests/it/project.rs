@@ -28,7 +28,7 @@ fn project() -> tempfile::TempDir {
     folder
 }
 
-/// Runs the program in a folder: exit code, and what it says.
+/// Runs the program in a folder; returns the exit code and its output.
 fn tdlasm(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::cargo_bin("tdlasm").expect("it is built");
     let output = command.current_dir(folder).args(arguments).output().expect("it starts");

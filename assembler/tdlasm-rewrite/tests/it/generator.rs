@@ -1,7 +1,7 @@
 //! Writes long programs from a seed, and works out as it goes which bytes they are.
 //!
 //! It knows the language by the manual alone and shares nothing with the assembler: `expression`
-//! evaluates what it writes, and each statement says the bytes that it is.
+//! evaluates what it writes, and each statement knows its bytes.
 
 mod data;
 mod expression;

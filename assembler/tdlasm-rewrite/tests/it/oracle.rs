@@ -59,7 +59,7 @@ fn formatting_changes_no_byte_and_no_message_of_the_originals_programs() {
         let options = fmt::Options::default();
         let once = match format(&loader, "a.asm".as_ref(), &text, &options) {
             Ok(once) => once,
-            // The bytes depend on blanks, as the message says.
+            // The bytes depend on blanks, as reported.
             Err(fmt::Error::Blanks(_)) => continue,
             Err(error) => panic!("{name}: {error}"),
         };

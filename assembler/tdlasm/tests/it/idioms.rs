@@ -104,8 +104,8 @@ fn addresses_of_high_bytes_and_differences_are_constants() {
 #[test]
 fn passes_can_be_distinguished_and_defaults_defined() {
     let text = " .IF1 ,[FIRST==5]\n .IF2 ,[ .BYTE FIRST]\n .IFNDEF SIZE,[SIZE==3]\n .BYTE SIZE\n .IFDEF LATER,[ .BYTE 9]\nLATER: NOP";
-    // LATER counts as defined in the second pass, but the label then moves, so the program says it
-    // otherwise.
+    // LATER counts as defined in the second pass, but the label then moves, so the program defines
+    // it otherwise.
     let text = text.replace(" .IFDEF LATER,[ .BYTE 9]\nLATER: NOP", "");
     assert_eq!(bytes(&text), [5, 3]);
 }

@@ -1,7 +1,7 @@
 //! The original assembler's answers to 5,500 programs: the same code, the same letters on the same
 //! lines, or a place in the table of differences, `tests/data/oracle/differences.tsv`.
 //!
-//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` writes the table anew. The test fails when a
+//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` rewrites the table. The test fails when a
 //! program differs that the table has not, and when one is listed that no longer differs.
 
 pub(crate) mod cells;

@@ -275,7 +275,7 @@ fn a_macro_of_fifty_thousand_arguments_is_cut_in_time() {
 
 #[test]
 fn calls_in_a_macro_that_ends_its_module_are_listed() {
-    // The file's text is closed at `.PRGEND`, and the calls that were begun in it go on.
+    // The file's text is closed at `.PRGEND`, and the calls that started in it continue.
     for rest in
         [" ]\n .PRGEND\n .LOC 5\n]\n REC 4\n .END\n", " ] .EXTERN EX5\n .PRGEND S0\n]\n REC 4"]
     {

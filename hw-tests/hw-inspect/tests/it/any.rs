@@ -11,7 +11,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use crate::hw_tests;
 use crate::screen::TerminalSession;
 
-/// Counts down in memory, says `ok` on the 68B50's line, and echoes what comes.
+/// Counts down in memory, sends `ok` over the 68B50's line, and echoes what it receives.
 const PROGRAM: &str = "\
 \t.INTERN START,COUNT
 STATUS\t== 80H

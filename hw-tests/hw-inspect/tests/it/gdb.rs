@@ -16,7 +16,7 @@ use crate::debugger::FIGURE_1;
 pub(crate) struct Server {
     process: Child,
     stream: TcpStream,
-    /// A connection that is open and says nothing.
+    /// An open connection that sends nothing.
     silent: Option<TcpStream>,
 }
 
@@ -50,7 +50,7 @@ impl Server {
         Self { process, stream, silent: None }
     }
 
-    /// A server to which a connection was made first that says nothing.
+    /// A server that already has a connection that sends nothing.
     fn silent_first() -> Self {
         let mut server = Self::start();
         let peer = server.stream.peer_addr().expect("an address");

@@ -20,7 +20,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 
-/// Runs the program: exit code, output, and what it says.
+/// Runs the program; returns the exit code, standard output and standard error.
 fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");

@@ -1,4 +1,4 @@
-//! Programs that hang: the debugger stops them, says where, and lets them be looked at. Each test
+//! Programs that hang: the debugger stops them, shows where, and they can be inspected. Each test
 //! has a deadline.
 
 use std::io::Write;

@@ -27,7 +27,7 @@ fn view() -> View {
     View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger, None)
 }
 
-/// Presses keys one after the other; returns whether the session goes on.
+/// Presses keys one after the other; returns `true` unless the session ends.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
         let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
@@ -130,7 +130,7 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
     assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is no mistake");
 }
 
-/// Waits until the screen shows this anew.
+/// Waits until the screen shows this again.
 #[track_caller]
 fn expect(screen: &mut TerminalSession, text: &str) {
     screen.expect(text);

@@ -18,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
     command.arg("run").args(arguments).output().expect("it starts")
 }
 
-/// Returns what was printed of the cases: without the line that tells how long it took, without the
+/// Returns the printed results of the cases: without the line with the duration, without the
 /// one that counts the line's bytes, in which the upload is missing, and without the commands that
 /// look into a case, since a transcript does not know the file of the application.
 fn findings(output: &Output) -> String {

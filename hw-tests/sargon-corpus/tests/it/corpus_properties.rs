@@ -71,13 +71,15 @@ fn is_symmetric(position: &Position) -> bool {
     single && evaluate(position).1.iter().all(|verdict| !verdict.overflow)
 }
 
-/// The reference's answer for each square: file, rank, residue, White's and Black's section of the
+/// The reference's result for each square: file, rank, residue, White's and Black's section of the
 /// array.
-type Said = (u8, u8, u8, [u8; 7], [u8; 7]);
+type ReferenceResult = (u8, u8, u8, [u8; 7], [u8; 7]);
 
-/// Returns what it says of a position, after `back` has led each square to where it was before a
-/// mirror.
-fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
+/// Returns the reference's results of a position, each mapped by `back`, which undoes a mirroring.
+fn results(
+    position: &Position,
+    back: fn(ReferenceResult) -> ReferenceResult,
+) -> Vec<ReferenceResult> {
     let of = |verdict: &SquareResult| {
         let sections: [[u8; 7]; 2] = [0, 7].map(|start| {
             let bytes = verdict.array.to_bytes();
@@ -96,12 +98,12 @@ fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
 fn mirrors_change_nothing() {
     let mut compared = 0;
     for (id, position) in positions().filter(|(_, position)| is_symmetric(position)) {
-        let plain = said(&position, |all| all);
-        let back = said(&position.files_reversed(), |(file, rank, residue, white, black)| {
+        let plain = results(&position, |all| all);
+        let back = results(&position.files_reversed(), |(file, rank, residue, white, black)| {
             (7 - file, rank, residue, white, black)
         });
         assert_eq!(back, plain, "{id}: files reversed");
-        let back = said(&position.colours_swapped(), |(file, rank, residue, white, black)| {
+        let back = results(&position.colours_swapped(), |(file, rank, residue, white, black)| {
             (file, 7 - rank, residue, black, white)
         });
         assert_eq!(back, plain, "{id}: colours swapped");

@@ -87,8 +87,8 @@ fn more_queens_than_the_array_has_room_for_are_a_reason_too() {
 
 #[test]
 fn the_wikis_positions_have_no_difference() {
-    // Its values of 1 and -2 for the forced captures are residues of 1 and, since nobody has to
-    // capture, 0.
+    // Its values of 1 and -2 for the forced captures are residues of 1 and, since captures are
+    // optional, 0.
     let first = verdict("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "e5");
     let second = verdict("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -", "e5");
     assert_eq!(first, (1, 1, 1, String::new()));

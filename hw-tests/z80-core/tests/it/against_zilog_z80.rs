@@ -1,6 +1,6 @@
-//! The processor beside the crate `zilog_z80`, which others wrote: every opcode behind every prefix
-//! from random states, with random instructions after it and interrupts in between. Where the two
-//! are known to differ, [`known`] says in what and why, and the exercisers judge instead.
+//! Compares the processor with the independent crate `zilog_z80`: every opcode with every prefix
+//! from random states, followed by random instructions and interrupts. [`known`] lists the
+//! differences and their causes; for these the exercisers decide.
 
 use std::cell::RefCell;
 
@@ -10,8 +10,7 @@ use zilog_z80::cpu::CPU as Other;
 
 /// Random states for each opcode.
 const STATES: u64 = 60;
-/// Instructions of a program: IM, EI or DI, the opcode in question, and what chance has it followed
-/// by.
+/// Instructions of a program: IM, EI or DI, the opcode under test, and random ones after it.
 const STEPS: usize = 6;
 
 /// The bits that all opcodes RST have: in mode 0 a device puts one on the bus.
@@ -141,7 +140,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Both in the same random state before a program that sets interrupts and goes on with `code`.
+    /// Both in the same random state before a program that sets interrupts and continues with
+    /// `code`.
     fn new(random: &mut Random, code: &[u8]) -> Self {
         let (seed, pc) = (random.number(), random.word());
         let mode = [0x46, 0x56, 0x5E][random.number() as usize % 3];

@@ -234,7 +234,7 @@ impl Client {
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
-    /// Replaces the `nth` occurrence of `old` in a document, told as the change of a range.
+    /// Replaces the `nth` occurrence of `old` in a document by an incremental change.
     pub(crate) fn replace(&mut self, uri: &str, old: &str, nth: usize, new: &str) {
         let text = self.text(uri);
         let start = text.match_indices(old).nth(nth).expect("it occurs").0;
@@ -246,7 +246,7 @@ impl Client {
         &self.documents[uri].0
     }
 
-    /// Replaces a stretch of a document, told as the change of a range.
+    /// Replaces a range of a document by an incremental change.
     pub(crate) fn splice(&mut self, uri: &str, stretch: Range<usize>, new: &str) {
         let (text, version) = self.documents.get_mut(uri).expect("an open document");
         let range = json!({

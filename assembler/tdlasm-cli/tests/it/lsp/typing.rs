@@ -32,8 +32,8 @@ fn positions_count_units_of_utf16() {
     client.replace(FILE, "[OOPS]", 0, "/\u{1F600}/");
     assert_eq!(client.messages(FILE), [""; 0]);
     client.replace(FILE, "\u{1F600}/", 0, "\u{1F600}");
-    // The slash behind the picture is gone: the text goes on to the end, over the .END, which is
-    // reported once, where it begins.
+    // The slash after the picture is deleted: the text extends to the end, beyond the .END, which
+    // is reported once, where it begins.
     let open = "0:18: A04 the text that begins here is not closed";
     assert_eq!(client.messages(FILE), [open]);
 }

@@ -12,7 +12,7 @@ fn client(text: &str) -> Client {
     client
 }
 
-/// Returns what is said of a word.
+/// Returns the hover text of a word.
 fn hover(client: &mut Client, word: (&str, usize)) -> String {
     let result = client.ask("textDocument/hover", FILE, word, Value::Null).unwrap();
     result["contents"]["value"].as_str().unwrap_or_default().to_owned()
@@ -134,7 +134,7 @@ fn tokens(client: &mut Client, text: &str) -> Vec<String> {
         .iter()
         .map(|one| one.as_u64().unwrap() as usize)
         .collect();
-    // The order in which the server says that it numbers them.
+    // The order of the server's legend.
     let legend = [
         "keyword",
         "decorator",

@@ -111,7 +111,7 @@ impl Program {
         }
     }
 
-    /// A loop with a local label, which begins anew behind each global one.
+    /// A loop with a local label, whose scope ends at the next global one.
     fn loop_back(&mut self) {
         let label = self.new_label();
         let global = self.define(label);

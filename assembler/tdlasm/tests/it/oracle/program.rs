@@ -124,8 +124,9 @@ impl Program {
         letters
     }
 
-    /// Whether the table of symbols has what the original's has. Names that the source does not
-    /// have are of its damaged memory; of several modules it is not told which had which.
+    /// Returns `true` if the table of symbols equals the original's. Names that are not in the
+    /// source come from its damaged memory; with several modules, it does not record which module
+    /// a symbol belongs to.
     fn same_symbols(&self) -> bool {
         let [module] = &self.ours.modules[..] else { return true };
         let source = self.source.to_ascii_uppercase();

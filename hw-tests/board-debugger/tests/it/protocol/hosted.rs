@@ -14,7 +14,7 @@ use crate::protocol::board::{Board, image};
 use crate::protocol::requests::BOARDS;
 
 /// Words of the ROM's: flags and register I as each start finds them, the number of starts, a mark
-/// without which it does nothing, and the address to go on at.
+/// without which it does nothing, and the address at which to continue.
 const FOUND: u16 = 0xFB00;
 const STARTS: u16 = 0xFB02;
 const MARK: u8 = 0xA5;

@@ -35,8 +35,8 @@ fn has_open(child: &Child, port: &str) -> bool {
     files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|at| at.ends_with(port)))
 }
 
-/// Runs a command and presses Ctrl-C: once it has said this, or, if that is nothing, once it has
-/// the port open.
+/// Runs a command and presses Ctrl-C after this message, or if that is empty, once it has opened
+/// the port.
 fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     let arguments = [arguments, &["--port", port]].concat();
     let mut child = program().args(&arguments).spawn().expect("it starts");
@@ -54,7 +54,7 @@ fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     RunEnd { said, ..ended }
 }
 
-/// The same, and what must be said then; the port must have been let go.
+/// The same, and the expected message; the port must be free afterwards.
 #[track_caller]
 fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
     run_until_interrupted(port, arguments, once).assert_ends(130, &["interrupted while ", state]);

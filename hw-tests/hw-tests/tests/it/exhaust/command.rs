@@ -134,7 +134,7 @@ fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
     let mut check = command.spawn().expect("it starts");
     let mut said = String::new();
     let err = check.stderr.as_mut().expect("its messages");
-    BufReader::new(err).read_line(&mut said).expect("who answers"); // said when all is ready
+    BufReader::new(err).read_line(&mut said).expect("the identity"); // printed when the board is ready
     assert!(said.contains("Sargon exchange evaluator"), "{said}");
     // Enough for the replies to several requests.
     let enough = bytes_received(&check) + 200;

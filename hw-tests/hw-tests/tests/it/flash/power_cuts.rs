@@ -17,8 +17,8 @@ const CUTS: usize = 1000;
 /// T-states in which the monitor waits for the host before it starts a program, and more.
 const GRACE: u64 = 12_000_000;
 
-/// A program that says who it is by its last byte: it fills A with it and halts. It begins and ends
-/// in another sector, and asks to be started after a reset.
+/// A program that identifies itself by `mark`: it loads it into A and halts. It starts and ends in
+/// different sectors, and its header requests a start after reset.
 fn program(mark: u8) -> FlashImage {
     let mut bytes = vec![0xFF; SECTOR_BYTES + 300];
     bytes[..4].copy_from_slice(&[0x3E, mark, 0xF3, 0x76]); // MVI A,mark; DI; HLT

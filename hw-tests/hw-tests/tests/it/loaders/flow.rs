@@ -67,7 +67,7 @@ impl Transport for UnwiredLine {
 struct RecordingObserver(Vec<LoadEvent>, Vec<(LoadStage, usize, usize)>);
 
 impl RecordingObserver {
-    /// Whether both stages went on to their ends, and never back.
+    /// Returns `true` if the progress of both stages never decreases and ends at `end`.
     fn completed_to(&self, end: usize) -> bool {
         [LoadStage::Sending, LoadStage::ReadingBack].into_iter().all(|stage| {
             let steps = self.1.iter().filter(|step| step.0 == stage);

@@ -63,8 +63,8 @@ fn a_stuck_board_behind_a_port_reports_its_program_counter() {
     assert!(at.contains("H, XCHNG (") && at.contains("xchng.asm:") && at.ends_with(')'), "{at}");
 }
 
-/// Returns what a run of this application on `--direct` says of the place, and what a replay of its
-/// transcript does.
+/// Returns the reported location of a run of this application on `--direct`, and that of a replay
+/// of its transcript does.
 fn run_and_replay(code: &[u8]) -> [String; 2] {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let changed = changed(folder.path(), "XCHNG", 0, code);

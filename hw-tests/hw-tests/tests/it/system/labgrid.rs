@@ -22,7 +22,7 @@ use background_process::BackgroundProcess;
 use lab::Lab;
 use sim::ServedBoard;
 
-/// A command's exit code and all that it said.
+/// A command's exit code and all of its output.
 fn ended(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())

@@ -48,7 +48,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Loads an exerciser, whose name says for which system it is.
+    /// Loads an exerciser; its name determines the system.
     pub(crate) fn with(name: &str, program: &[u8]) -> Self {
         let mut bytes = Box::new([0; 0x1_0000]);
         let is_cpm = name.ends_with(".com");
@@ -91,7 +91,7 @@ impl Machine {
         &self.printed
     }
 
-    /// Whether the output tells of no failure, and of a success.
+    /// Returns `true` if the output reports success and no failure.
     pub(crate) fn passed(&self) -> bool {
         let complained = ["ERROR", "FAILED"].iter().any(|word| self.printed.contains(word));
         let done =
