@@ -12,7 +12,7 @@ const PROGRAM: &str = "\t.INSERT b.asm\n\t.DEFINE TWICE[X,%Y]=[%Y: X\nX ; both\n
     \tLXI H,TEXT\n\t.IFN FLAG,[ HLT ]\n\tCALL START\nTEXT:\t.ASCII 'some text'[0]\n\t.END\n";
 const PART: &str = "FLAG == 0\n; nothing else\nSHARED: RET\n";
 
-/// Pieces that are typed, whole and broken.
+/// Fragments that are typed, valid and invalid.
 const PIECES: [&str; 56] = [
     "\n",
     "\n\t",
@@ -79,7 +79,7 @@ struct Editor {
     texts: [String; 2],
     version: i32,
     messages: [Value; 2],
-    /// The tokens of each file as they were given last, with their number.
+    /// The last tokens of each file, with the id of the reply.
     tokens: [Option<(String, Vec<u64>)>; 2],
 }
 
@@ -137,7 +137,7 @@ impl Editor {
         self.messages.clone()
     }
 
-    /// The tokens in full, or made of those that were given last and what differs.
+    /// Requests the tokens in full, or as the difference from the last ones.
     fn tokens(&mut self, file: usize) -> Vec<u64> {
         let answer = match self.tokens[file].clone() {
             None => self.ask("semanticTokens/full", file, json!({})),
@@ -186,12 +186,12 @@ fn position(text: &str, offset: usize) -> Value {
     json!({ "line": before.matches('\n').count(), "character": units })
 }
 
-/// Changes one of the texts as a typist does.
+/// Changes one of the texts like a typist.
 fn edit(editor: &mut Editor, dice: &mut Rng) {
     let file = dice.below(4) / 3;
     let text = editor.texts[file].clone();
     let start = dice.char_boundary(&text);
-    // Now and then something goes; a text that grew long shrinks.
+    // Sometimes text is deleted, and more of it if the text is long.
     let most = if text.len() > 700 { 80 } else { 8 };
     let gone = if dice.below(3) == 0 { dice.below(most) } else { 0 };
     let end = (start..=(start + gone).min(text.len())).rev();
@@ -221,7 +221,7 @@ fn compare(editor: &mut Editor, dice: &mut Rng) {
     }
 }
 
-/// The tokens of a range are those of the text there, and perhaps some around it.
+/// Checks that the tokens of a range are those of the text there, with optional ones around it.
 fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 5]]) {
     let lines = editor.texts[file].lines().count() + 1;
     let first = dice.below(lines);
@@ -245,7 +245,7 @@ fn incremental_and_fresh_servers_give_the_same_results() {
     let mut with_faults = 0;
     for at in 0..EDITS {
         edit(&mut editor, &mut dice);
-        // Sometimes several changes come before anything is asked.
+        // Sometimes several changes come before a request.
         if dice.below(3) > 0 {
             compare(&mut editor, &mut dice);
             with_faults += usize::from(editor.messages[0] != json!([]));

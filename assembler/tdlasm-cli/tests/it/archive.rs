@@ -1,4 +1,4 @@
-//! Libraries: what archives look like, and which of their members are linked.
+//! Libraries: the layout of archives, and the selection of linked members.
 
 #[cfg(feature = "system-tests")]
 mod system;
@@ -30,7 +30,7 @@ fn tdl(text: &str) -> Vec<u8> {
     write_tdl(&modules(text), ObjectForm::default()).expect("it can be written")
 }
 
-/// An archive, by the layout that ar(5) of BSD and the GNU manual tell: a header of 60 bytes for
+/// An archive in the layout of BSD's ar(5) and the GNU manual: a header of 60 bytes for
 /// each member, in which the name has 16 and the size 10, and content on even offsets.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut file = b"!<arch>\n".to_vec();
@@ -47,7 +47,7 @@ fn library(file: &[u8]) -> Library {
     read_library(file, "LIB").expect("a library")
 }
 
-/// The names of the modules that are linked.
+/// Returns the names of the linked modules.
 fn linked(main: &str, libraries: &[Library]) -> Vec<String> {
     let layout = Layout::parse("[symbols]\nSTACK = 0xF000\n").expect("a layout");
     pull(modules(main), libraries, &layout).into_iter().map(|module| module.name).collect()

@@ -1,4 +1,4 @@
-//! The command `tdlasm` as people run it.
+//! End-to-end tests of the command `tdlasm`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn a_program_becomes_a_binary_and_a_hex_file() {
     assert!(code == 0 && hex.starts_with(":030100003E05C9F0"), "{hex}");
 }
 
-/// A limit on the size of files ends the writing as a full disk does, in the middle.
+/// A limit on the size of files stops a write halfway, like a full disk.
 #[test]
 fn a_failed_write_leaves_the_earlier_file_and_no_partial_one() {
     let bench = Bench::new();
@@ -292,8 +292,7 @@ fn a_file_without_end_is_refused() {
     }
 }
 
-/// The language has no part of the programs' kit, so that the rule for characters that a terminal
-/// obeys stands in both.
+/// `tdlasm` does not depend on `cli-support`, so both contain the rule for control characters.
 #[test]
 fn names_in_messages_hide_the_same_characters_as_all_that_is_printed() {
     let hidden_in_names =

@@ -1,5 +1,4 @@
-//! Conversion between TDL's and Zilog's mnemonics, statement by statement: what becomes of what,
-//! and what stays.
+//! Conversion between TDL's and Zilog's mnemonics, statement by statement.
 
 use assert_cmd::Command;
 
@@ -13,7 +12,7 @@ fn converted(text: impl Into<Vec<u8>>, to: Dialect) -> Conversion {
     convert(&loader, "a.asm".as_ref(), &Options::new(to)).expect("a file in memory")
 }
 
-/// Converts a text all of which has a counterpart.
+/// Converts a text without unconverted statements.
 fn whole(text: &str, to: Dialect) -> String {
     let conversion = converted(text, to);
     assert_eq!(conversion.notes, [], "{text}");
@@ -28,7 +27,7 @@ fn tdl(text: &str) -> String {
     whole(text, Dialect::Tdl)
 }
 
-/// The places and reasons of statements that stay as they are.
+/// Returns the places and reasons of unconverted statements.
 fn kept(text: &str, to: Dialect) -> Vec<(u32, u32, String)> {
     let conversion = converted(text, to);
     let written = String::from_utf8(conversion.text).expect("text");

@@ -1,4 +1,4 @@
-//! `tdlasm fmt`: what it does to layout, and that the bytes stay the same.
+//! `tdlasm fmt`: the layout of its output, and that the bytes stay the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn formatted(text: &str) -> String {
     String::from_utf8(result.unwrap()).unwrap()
 }
 
-/// The lines come out as they should, and stay so.
+/// Checks the formatted lines, and that formatting them again changes nothing.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     assert_eq!(formatted(text), expected);
@@ -140,7 +140,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns what a source assembles to; some ask for symbols that their builders define.
+/// Assembles a source, with the symbols that some sources require from their builder.
 fn assembled(path: &Path, text: &[u8]) -> Option<Vec<Module>> {
     let inserted = |folder: &str| repository().join(folder);
     let defines = ["RAMK", "START", "INCIRC", "BANKED"].map(|name| (name.to_owned(), 32));

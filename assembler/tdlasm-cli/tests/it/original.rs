@@ -1,5 +1,5 @@
-//! The options of `tdlasm asm` about the original: its output in spite of errors, the weight of
-//! messages, and the keys that it asks for.
+//! The options of `tdlasm asm` for compatibility with the original: output despite errors, message
+//! levels, and console input.
 
 use std::fs;
 
@@ -92,7 +92,7 @@ fn replies_are_matched_by_name_or_in_order_key_by_key() {
     };
     assert_eq!(replied(&["12", "0FH"]), [12, 15]);
     assert_eq!(replied(&["W=FH", "V=101B"]), [5, 15]);
-    // Keys that are no part of a number ring the bell and count for nothing.
+    // Keys that are not part of a number ring the bell and are ignored.
     assert_eq!(replied(&["8+1", "-3"]), [81, 3]);
     let (code, said, _) = asm(source, &["--answer", "1"]);
     assert!(code == 1 && said.contains("--answer W="), "{said}");

@@ -1,4 +1,4 @@
-//! The project file `tdl.toml` as `tdlasm asm` and `tdlasm fmt` take it.
+//! The project file `tdl.toml` in `tdlasm asm` and `tdlasm fmt`.
 
 use std::fs;
 use std::path::Path;

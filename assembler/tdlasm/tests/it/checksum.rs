@@ -1,4 +1,4 @@
-//! Checksums in the image, against published check values and sums by hand.
+//! Checksums in the image, compared with published check values and sums computed by hand.
 
 use tdlasm::image::Image;
 use tdlasm::link::{Layout, LayoutError, Program, link};
@@ -98,7 +98,7 @@ fn a_checksum_on_bytes_of_the_program_is_an_error_that_names_them() {
         "error[L007]: the crc-32 checksum at 1002H has no place: \
          the program has a byte at 1002H, after LABEL"
     );
-    // The last of its four bytes is in the way as well.
+    // The last of its four bytes collides as well.
     let layout =
         self::layout(&checksum_rule("crc-32", 0x1010, 0x1011, 0x1001)).expect("the layout");
     assert!(link(&[module(&[0])], &layout).is_ok());

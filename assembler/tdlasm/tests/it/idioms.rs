@@ -1,4 +1,4 @@
-//! Ways of writing that programs of the time used; expected bytes are worked out by hand.
+//! Idioms of programs of the time; the expected bytes are computed by hand.
 
 use tdlasm::link::{Layout, link};
 use tdlasm::module::{Base, Module, SectionKind, SymbolValue, Target};
@@ -33,8 +33,8 @@ fn switches_are_complements() {
 fn conditionals_nest_and_stand_on_one_line() {
     let text =
         "A1==3\n .IFN A1,[ .IFG A1-5,[ .BYTE 1 ][ .IFL A1-5,.BYTE 2\n ] .BYTE 9\n ][ .BYTE 3 ]";
-    // The text after the bracket of the inner conditional is a statement of its own, as it follows
-    // one that is assembled in the last line of several.
+    // The text after the bracket of the inner conditional is a separate statement, since it follows
+    // one that is assembled on the last line of several.
     assert_eq!(bytes(text), [2, 9]);
 }
 

@@ -1,5 +1,4 @@
-//! The linker: placement by layout, symbols across modules, fields, and everything that can be
-//! wrong.
+//! The linker: placement by layout, symbols across modules, fields, and all errors.
 
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Program, link};
 use tdlasm::module::*;

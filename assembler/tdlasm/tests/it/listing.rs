@@ -1,5 +1,4 @@
-//! Listings: the original's columns, what directives ask for, and that they show what is in the
-//! image.
+//! Listings: the original's columns, listing directives, and the same bytes as in the image.
 
 use proptest::prelude::*;
 
@@ -20,7 +19,7 @@ fn shown(assembly: &Assembly, style: Style) -> String {
     render(listing, sources, warnings, modules, style)
 }
 
-/// The rows of the original's layout that hold `source`, without its end.
+/// Returns the start of the row with `source`, in the original's layout.
 fn tdl_row(text: &str, source: &str) -> String {
     let listing = shown(&assembled(text), Style::Tdl);
     let row = listing.lines().find(|row| row.get(24..).is_some_and(|at| at.starts_with(source)));
@@ -33,8 +32,7 @@ fn the_originals_columns_hold_address_code_marker_and_source() {
         let text = format!(" .LOC .PROG.+43H\n{statement}\nT=0102H\nX1: .BYTE 5\n .END\n");
         tdl_row(&text, statement).trim_end().to_owned()
     };
-    // The forms of a row that were seen on the original: opcode bytes together, a word high byte
-    // first.
+    // The forms of a row observed on the original: opcode bytes together, a word high byte first.
     for (left, statement) in [
         ("   0043'   DD7E03", " MOV A,3(X)"),
         ("   0043'   C3 0102", " JMP T"),

@@ -1,4 +1,4 @@
-//! Modules come back from ELF objects as they were, and link to the same program.
+//! Modules are read back unchanged from ELF objects, and link to the same program.
 
 use proptest::prelude::*;
 

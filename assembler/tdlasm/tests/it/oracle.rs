@@ -1,4 +1,4 @@
-//! The original assembler's answers to 5,500 programs: the same code, the same letters on the same
+//! The original assembler's results for 5,500 programs: the same code, the same letters on the same
 //! lines, or a place in the table of differences, `tests/data/oracle/differences.tsv`.
 //!
 //! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` rewrites the table. The test fails when a
@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 
 use program::{Program, programs};
 
-/// The reasons for which a program may be in the table. None is silent: a user meets a message.
+/// The reasons for which a program may be in the table. For each, the user gets a message.
 const REASONS: [&str; 4] = ["end", "faulty-code", "hex-externals", "letters"];
-/// At least so many programs that the original takes without error are the same here.
+/// The number of programs that the original assembles without error: at least this many are the
+/// same here, of all.
 const CLEAN: (usize, usize) = (2453, 2461);
-/// At least so many programs with errors have the same letters on the same lines and the same code.
+/// The number of programs with errors: at least this many have the same letters on the same lines
+/// and the same code, of all.
 const FAULTY: (usize, usize) = (2752, 2813);
 
 fn table() -> PathBuf {

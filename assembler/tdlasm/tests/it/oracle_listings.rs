@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/listings")
 }
 
-/// A row of `index.tsv`: number, switches, and the answers typed on the console.
+/// A row of `index.tsv`: number, switches, and the console input.
 struct Entry {
     number: String,
     switches: String,
@@ -22,7 +22,7 @@ fn index() -> Vec<Entry> {
     let text = fs::read_to_string(folder().join("index.tsv")).expect("the index");
     let row = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
-        // D and H say where the listing goes and how the object looks.
+        // D and H select the destination of the listing and the form of the object.
         let switches = fields[2].chars().filter(|letter| !"DH".contains(*letter)).collect();
         let answers = fields[3].split_whitespace().map(str::to_owned).collect();
         Entry { number: fields[0].to_owned(), switches, answers }

@@ -1,5 +1,5 @@
-//! Programs that one reading is enough for, with faults or without, have the same result when they
-//! are read twice.
+//! Programs for which a single pass suffices, with errors or without, have the same result with two
+//! passes.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use tdlasm::diag::{Code, render};
 use tdlasm::source::MemoryLoader;
 
 const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
-/// At least so many of them need one reading only.
+/// The minimum number of programs that need a single pass only.
 const READ_ONCE: usize = 2_000;
-/// At least so many of the spoilt ones have an error and need one reading.
+/// The minimum number of corrupted programs that have an error and need a single pass.
 const MIN_SINGLE_PASS_ERRORS: usize = 700;
 const CORRUPTED_PROGRAMS: u64 = 3_000;
-/// Pieces of faults, and of what two readings see otherwise than one.
+/// Fragments with errors, and some whose meaning differs between one and two passes.
 const WORDS: [&[u8]; 22] = [
     b"\n MVI \n",
     b"\n LXI H,NONE\n",
@@ -63,7 +63,7 @@ fn assembled(source: &str, two_passes: bool, references: bool) -> Assembly {
     run(&loader, &["p.asm".into()], &options)
 }
 
-/// Each place of a name in a text: the place, what the name is, and its role there.
+/// Each reference in a text: the place, the kind of the name, and its role there.
 fn mentions(found: &Assembly) -> Vec<String> {
     let names = &found.references.names;
     let shown = found.references.entries.iter().map(|one| {
@@ -72,7 +72,7 @@ fn mentions(found: &Assembly) -> Vec<String> {
         format!("{} {at} {:?} {:?}", text.name, names[one.name as usize], one.role)
     });
     let mut shown: Vec<String> = shown.collect();
-    // Two readings note some places once that one notes twice.
+    // Two passes record some places once that a single pass records twice.
     shown.sort();
     shown.dedup();
     shown
@@ -82,7 +82,7 @@ fn shown(found: &Assembly) -> String {
     render::human(&found.diagnostics, &found.sources, false)
 }
 
-/// The result of a program that is read once, which is compared with that of two readings.
+/// Assembles a program with a single pass, and compares the result with that of two passes.
 fn compare(source: &str) -> Option<Assembly> {
     let once = assembled(source, false, true);
     let without_names = assembled(source, false, false);

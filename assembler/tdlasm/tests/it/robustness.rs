@@ -1,4 +1,4 @@
-//! Broken and hostile sources: each ends soon, with messages of bounded length or with success.
+//! Invalid and hostile sources: each ends soon, with messages of bounded length or with success.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn a_long_chain_of_forward_definitions_has_the_value_of_two_passes() {
     let lines: String = (0..50_000).map(|at| format!("S{at:05}=S{:05}+1\n", at + 1)).collect();
     let outcome = outcome(lines + "S50000=1\n .WORD S00000\n .END\n");
     assert!(!outcome.has_errors());
-    // The first pass knows S50000 only when all others have got 0 + 1.
+    // The first pass defines S50000 only after all others.
     assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, 2u16.to_le_bytes());
     assert!(outcome.diagnostics.iter().any(|one| one.code.id() == "W14"));
 }
@@ -116,7 +116,7 @@ fn errors_of_one_run_are_many_but_bounded() {
     assert_eq!((codes.len(), codes.last()), (101, Some(&"W10")));
 }
 
-/// Words that programs are made of, and pieces of them.
+/// Words of programs, and fragments of them.
 const WORDS: &[&str] = &[
     "A",
     "M",

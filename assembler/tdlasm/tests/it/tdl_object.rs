@@ -1,5 +1,4 @@
-//! TDL's own object files: records counted by hand, round trips, and everything that can be wrong
-//! with a file.
+//! TDL's own object files: records computed by hand, round trips, and all errors in a file.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ fn assembly(text: &str) -> Assembly {
     assemble(&loader, &["demo.asm".into()], &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// The object in digits, as the source wants it otherwise; a line for each record.
+/// The object in digits, a line for each record, with the source's other options.
 fn object(text: &str) -> Vec<String> {
     let assembly = assembly(text);
     let file = write_tdl(&assembly.modules, assembly.object_form).expect("it can be written");
@@ -134,7 +133,7 @@ fn words_of_other_bases_carry_the_base() {
     let text = " .LOC 40H\nA1: .WORD B1,C1,.\n .LOC .DATA.\nB1: .BLKB 2\n .LOC .BLNK.\nC1: .BLKB \
     3\n .END\n";
     let records = object(text);
-    // At a fixed address: two words of bases 2 and 3, then one that is what it is.
+    // At a fixed address: two words of bases 2 and 3, then an absolute one.
     assert_eq!(records[1], "\\03.PROG.010000.DATA.020002.BLNK.03000365");
     assert_eq!(records[2], ";09004000D802000003000040009A");
 }
@@ -241,7 +240,7 @@ fn a_byte_that_moves_is_refused_by_name() {
     module.sections[0].relocs[1].kind = RelocKind::Low;
     let error = write_tdl(&[module], LINK).expect_err("no room").to_string();
     assert!(error.starts_with("module DEMO, at START+4: a byte depends on SUB"), "{error}");
-    // Nor do fields fit that end behind the section's bytes or share a byte.
+    // Neither do fields that end after the section's bytes or share a byte.
     for offset in [2, 7] {
         let mut module = without_order(DEMO);
         module.sections[0].relocs[1].offset = offset;
@@ -354,7 +353,7 @@ fn words_of_symbols_defined_here_move_with_their_sections() {
     }
     let file = write_tdl(&[module], LINK).expect("it can be written");
     let section = read_tdl(&file, "X").expect("an object")[0].sections[0].clone();
-    // TEXT is at 7: 8 in .PROG.; five and one are six, which moves with nothing.
+    // TEXT is at 7: 8 in .PROG.; five and one are six, which is absolute.
     assert_eq!(section.runs[0].bytes, [0x21, 0, 0, 0xCD, 6, 0, 0xC9, 1]);
     let target = Target { base: Base::Section(SectionKind::Prog), addend: 8 };
     assert_eq!(section.relocs, [Reloc { offset: 1, kind: RelocKind::Word, target }]);
@@ -435,8 +434,8 @@ fn build(kind: SectionKind, pieces: &[Piece], start: u16) -> Option<Section> {
 }
 
 prop_compose! {
-    /// A module as the reader makes them: externals first, then exports, then local symbols, places
-    /// unknown.
+    /// A module as the reader creates it: externals first, then exports, then local symbols,
+    /// without places.
     fn module()(
         sections in (
             section(SectionKind::Absolute),
@@ -514,10 +513,10 @@ proptest! {
         let mut damaged = file.clone();
         damaged[at % file.len()] ^= value;
         let read = read_tdl(&damaged, "X");
-        // The sums notice one wrong field; between the records line ends may change.
+        // The checksums detect one wrong field; line ends between the records may change.
         let harmless = read.is_err() || read.as_ref() == read_tdl(&file, "X").as_ref();
         prop_assert!(harmless, "{:?}", read);
-        // What fills the last disk record may be cut.
+        // The padding of the last disk record may be missing.
         let text = file.iter().rposition(|byte| *byte == 0x1A).unwrap_or(file.len());
         prop_assert!(read_tdl(&file[..cut % text], "X").is_err());
     }

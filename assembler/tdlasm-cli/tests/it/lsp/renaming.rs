@@ -31,7 +31,7 @@ fn rename(client: &mut Client, word: (&str, usize), new: &str) -> Result<Value, 
     result.map(|edit| edit["changes"].clone()).map_err(|(_, message)| message)
 }
 
-/// The text with the name at `word` changed, or why not.
+/// The text with the name at `word` changed, or the error message.
 fn renamed(text: &str, word: (&str, usize), new: &str) -> Result<String, String> {
     let mut client = Client::new(None);
     client.open(FILE, text);
@@ -107,10 +107,10 @@ fn names_that_clash_are_refused_as_far_as_letters_count() {
     let text = "COUNTER == 1\nSTART: MVI A,COUNTER\n .IFNDEF LATER,[NOP]\n .END\n";
     let why = renamed(text, ("START", 0), "COUNTED").unwrap_err();
     assert!(why.ends_with(": there is COUNTE already, and six characters count"), "{why}");
-    // Equal values would not be noticed as two definitions.
+    // Two definitions with equal values are not an error.
     let equal = "ONE == 1\nUNO == 1\n MVI A,ONE\n .END\n";
     assert!(renamed(equal, ("ONE", 0), "UNO").unwrap_err().contains("there is UNO already"));
-    // The symbol that the program finds undefined would be defined.
+    // An undefined symbol would become defined.
     assert!(renamed(text, ("START", 0), "LATER").is_err());
     let mut client = Client::with(&["--long-symbols"], None, Value::Null);
     client.open(FILE, text);

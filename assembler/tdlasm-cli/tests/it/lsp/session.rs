@@ -1,4 +1,4 @@
-//! The way sessions begin and end.
+//! The start and end of sessions.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn an_invalid_message_ends_the_program_with_an_error() {
         assert_eq!((code, &*answered), (Some(3), ""), "{}: {said}", String::from_utf8_lossy(bytes));
         assert!(said.starts_with("error: ") && said.contains("help: "), "{said}");
     }
-    // The message is cut off.
+    // The message is truncated.
     assert_eq!(raw(b"Content-Length: 50\r\n\r\n{", true).code, Some(3));
 }
 

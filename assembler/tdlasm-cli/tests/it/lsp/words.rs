@@ -71,7 +71,7 @@ fn hover_quotes_the_manual_for_a_directive() {
     assert_eq!(hover(&mut client, (".RADIX", 0)), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");
 }
 
-/// The labels offered at a place, and what each would be typed as.
+/// The labels of the completions at a place, and the text that each inserts.
 fn offered(client: &mut Client, word: (&str, usize)) -> Vec<String> {
     let found = client.ask("textDocument/completion", FILE, word, Value::Null).unwrap();
     let labels = found.as_array().unwrap().iter();
@@ -98,7 +98,7 @@ fn operators_are_offered_where_operators_stand_and_symbols_in_operands() {
 #[test]
 fn a_completion_replaces_the_word_so_far() {
     let mut client = client("        .BY\n        .END\n");
-    // The place is behind the word.
+    // The position is after the word.
     let found = client.ask("textDocument/completion", FILE, ("\n", 0), Value::Null).unwrap();
     let byte = found.as_array().unwrap().iter().find(|one| one["label"] == ".BYTE").unwrap();
     let at = |character| json!({ "line": 0, "character": character });

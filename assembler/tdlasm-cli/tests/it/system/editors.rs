@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::debian;
 
-/// A folder with a source that has one error and is not laid out.
+/// A folder with a source that has one error and is not formatted.
 fn source() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("prog.asm");
@@ -17,7 +17,7 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Runs an editor in a folder, with the program on its path; it must say that all has passed.
+/// Runs an editor in a folder, with the program on its path, and checks that it reports success.
 fn passes(mut editor: Command, folder: &Path) {
     let programs = Path::new(env!("CARGO_BIN_EXE_tdlasm")).parent().expect("a folder");
     let path = std::env::var("PATH").unwrap_or_default();

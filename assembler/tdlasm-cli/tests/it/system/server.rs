@@ -1,4 +1,4 @@
-//! The language server, judged by Microsoft's side of the protocol, and the extension of VS Code.
+//! The language server with Microsoft's client library, and the extension of VS Code.
 
 use super::node::{node, passes};
 

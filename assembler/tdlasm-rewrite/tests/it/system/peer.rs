@@ -16,7 +16,7 @@ pub(crate) enum Peer {
 impl Peer {
     pub(crate) const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
 
-    /// Returns what it takes from a source to its bytes.
+    /// Returns the commands from a source to its bytes.
     fn commands(self) -> &'static [&'static [&'static str]] {
         match self {
             Peer::Gnu => &[

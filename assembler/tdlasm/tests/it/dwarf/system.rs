@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{INNER, Lines, MACRO, evaluator, linked, read_lines, small};
 
-/// A folder with an executable and its sources, for a program that is not ours.
+/// A folder with an executable and its sources, for an external program.
 fn folder_for(program: &Program) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     for (name, content) in [

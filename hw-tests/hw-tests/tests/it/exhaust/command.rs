@@ -134,7 +134,8 @@ fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
     let mut check = command.spawn().expect("it starts");
     let mut said = String::new();
     let err = check.stderr.as_mut().expect("its messages");
-    BufReader::new(err).read_line(&mut said).expect("the identity"); // printed when the board is ready
+    // The identity is printed when the board is ready.
+    BufReader::new(err).read_line(&mut said).expect("the identity");
     assert!(said.contains("Sargon exchange evaluator"), "{said}");
     // Enough for the replies to several requests.
     let enough = bytes_received(&check) + 200;
