@@ -1,4 +1,5 @@
-//! The images: they build, fit, and agree with the Rust side of the wire protocol.
+//! The built images: sizes, addresses, and constants equal to those of the Rust side of the
+//! protocol.
 
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build, build_id, build_with};

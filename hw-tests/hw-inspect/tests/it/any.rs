@@ -47,7 +47,7 @@ COUNT:\t.BLKB 1
 \t.END START
 ";
 
-/// A folder with the program in it.
+/// A folder with the program.
 struct Bench {
     folder: tempfile::TempDir,
 }
@@ -69,7 +69,7 @@ impl Bench {
         path
     }
 
-    /// Runs a script of the debugger: what it prints.
+    /// Runs a script of the debugger and returns its output.
     fn script(&self, program: &Path, commands: &str, more: &[&str]) -> String {
         let script = self.write("script", commands);
         let mut arguments = vec!["debug".to_owned(), program.display().to_string()];
@@ -82,7 +82,7 @@ impl Bench {
     }
 }
 
-/// Assembles and links the program to RAM with the library that `tdlasm` is.
+/// Assembles and links the program for RAM by the library `tdlasm`.
 fn linked(source: &Path) -> tdlasm::link::Program {
     let options = tdlasm::Options { lines: true, ..Default::default() };
     let loader = tdlasm::source::DiskLoader;
@@ -240,7 +240,7 @@ fn a_mistake_in_a_script_is_located() {
     assert!(said.contains("bad.txt:2") && said.contains("fly"), "{said}");
 }
 
-/// Takes what comes from a terminal, on a thread of its own, so that waiting has an end.
+/// Reads from a terminal on a separate thread, so that waiting can time out.
 fn listen(terminal: &std::fs::File) -> Receiver<u8> {
     let (send, received) = channel();
     let mut reader = terminal.try_clone().expect("another handle");

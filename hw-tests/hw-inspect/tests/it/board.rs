@@ -1,5 +1,5 @@
-//! The debugger on a board at the end of a line, by the debug kernel: the simulated one here, over
-//! TCP, and from a transcript.
+//! The debugger on a board on a serial line, by the debug kernel: simulated in-process, over TCP,
+//! and from a transcript.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::gdb::Server;
 use crate::hw_tests;
 use crate::stuck::folder;
 
-/// A session of commands of all kinds, but for those that a real board has not.
+/// A session with all kinds of commands that a real board supports.
 const SESSION: &str = "registers\ncode\nstep 3\nover 2\nbreak NEXTAD if E == 0 hits 2\nrun\nregisters\n\
                        step\nprint [M3]\narray\nset HL = 1234H\nprint HL\nmemory ATKLST\ndelete all\n\
                        out\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
-/// A program that counts in a loop and hears nothing.
+/// A program that counts in a loop and ignores its input.
 const LOOP: &str =
     "START::\tLXI SP,0EF00H\n\tMVI B,0\nLOOP:\tINR B\n\tNOP\n\tJMPR LOOP\n\t.END START\n";
 
@@ -204,16 +204,16 @@ fn samples_of_a_board_find_the_routines_that_take_the_time() {
     };
     let all: u64 = routines.iter().map(|one| one["samples"].as_u64().expect("a number")).sum();
     assert_eq!(all, 120, "{json}");
-    // ATTACK looks outwards from each of the squares: more than anything else but waiting.
+    // ATTACK scans outwards from each square, which takes most of the time besides waiting.
     assert!(samples("ATTACK") > 120 / 10, "{json}");
     assert!(samples("ATTACK") > samples("POINTS"), "{json}");
 }
 
 #[test]
 fn a_board_that_finishes_before_each_sample_ends_the_profile() {
-    let (_server, path) = server("rc2014-classic"); // as fast as it goes
+    let (_server, path) = server("rc2014-classic"); // not limited to the board's clock
     let (code, _, problem) = hw_tests(&["profile", "--port", &path, "--samples", "20", FIGURE_1]);
-    // A computer with much other work may be slow enough for samples.
+    // On a busy computer the board may be slow enough for samples.
     let is_told = code == Some(3) && problem.contains("it does not keep to its clock");
     assert!(is_told || code == Some(0), "{code:?} {problem}");
 }

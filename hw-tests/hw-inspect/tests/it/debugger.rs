@@ -1,4 +1,4 @@
-//! The debugger: forward and back, what it stops at, and the registers by the article's names.
+//! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
     Breakpoint, Debugger, EntryOutcome, ExecCommand, Expression, FLAGS, HaltReason, HitCondition,
@@ -31,7 +31,7 @@ fn at_e5(behaviour: Behaviour) -> Debugger {
     session.debugger
 }
 
-/// Moves the board, and never asks it to stop.
+/// Executes a motion without interrupting it.
 pub(crate) fn run(debugger: &mut Debugger, motion: ExecCommand) -> HaltReason {
     debugger.run(motion, &mut |_| false)
 }
@@ -86,7 +86,7 @@ fn steps_back_go_where_steps_came_from() {
 fn conditions_select_passages_forward_and_back() {
     let mut debugger = mended();
     let xchng = break_at(&mut debugger, "XCHNG");
-    // The squares come in the order a1, b1 .. h8: what is behind e5 is what is still to come.
+    // The squares are evaluated in the order a1, b1 .. h8: squares after e5 are still to come.
     let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let mut squares: Vec<u8> = verdicts.iter().map(|one| encode::square(one.square)).collect();
     squares.sort_unstable();
@@ -188,7 +188,7 @@ fn table_2_names_the_registers_as_the_reference_has_the_values() {
         assert_eq!(value(&debugger, "residue"), 0);
         assert_eq!(value(&debugger, "attackers left"), attackers.len() as u16 - 1);
         assert_eq!(value(&debugger, "defenders left"), defenders.len() as u16);
-        // A knight is dearer than the pawn that it would take.
+        // A knight is worth more than the pawn that it would capture.
         break_at(&mut debugger, "DEARER");
         assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
         assert_eq!(value(&debugger, "value of the defender"), u16::from(defenders[0]));

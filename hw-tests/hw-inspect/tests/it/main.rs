@@ -1,4 +1,4 @@
-//! Looking into the board: profile, coverage, and the debugger with its front ends.
+//! Tests of profile, coverage, and the debugger with its front ends.
 
 mod any;
 mod board;

@@ -1,4 +1,4 @@
-//! The debugger in a terminal: what it draws, and a run on a pseudo-terminal.
+//! The debugger in a terminal: its screen, and a run on a pseudo-terminal.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use sargon_reference::{Square, parse_fen};
 use crate::debugger::FIGURE_1;
 use crate::screen::TerminalSession;
 
-/// Returns what the view draws, row by row.
+/// Returns the rows of the view's screen.
 fn drawn(view: &View) -> Vec<String> {
     view.render_text(110, 40).lines().map(str::to_owned).collect()
 }
@@ -50,10 +50,10 @@ fn source_registers_array_and_time_are_drawn() {
     row(&rows, &format!("PC  {pc:04X}"));
     row(&rows, "(while XCHNG runs)");
     row(&rows, "+0 T-states");
-    // A knight, a rook and a queen attack e5, which White reads in this order.
+    // A knight, a rook and a queen attack e5, in this order of capture.
     assert!(row(&rows, "White  3").contains("White  3: N R Q"));
     assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
-    // The smallest terminal that is promised shows all registers, and the way out.
+    // The smallest supported terminal shows all registers, and the key that quits.
     let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
     for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
         row(&small, text);
@@ -147,7 +147,7 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     screen.press(b"sC");
     expect(&mut screen, "begins");
     screen.press(b":w ATKLST\r");
-    expect(&mut screen, "watchpoint"); // of what is shown, only what changes is sent
+    expect(&mut screen, "watchpoint"); // only changed cells are sent
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }

@@ -1,4 +1,4 @@
-//! The corpus itself, and what must hold of the reference on every position of it.
+//! The corpus itself, and invariants of the reference on each of its positions.
 
 use std::collections::HashSet;
 
@@ -59,8 +59,9 @@ fn a_residue_lies_between_nothing_and_the_piece() {
     }
 }
 
-/// Mirrors must not change anything where nothing depends on the order of looking: with two queens
-/// of a colour another one is watched for pins, and what finds no room depends on who came first.
+/// Returns `true` if the results do not depend on the order of scanning, so that mirroring must not
+/// change them: with two queens of a colour a different one is checked for pins, and the piece
+/// without room in the array depends on the order.
 fn is_symmetric(position: &Position) -> bool {
     let count = |colour, kind| {
         position.pieces().filter(|(_, p)| p.colour == colour && p.kind == kind).count()

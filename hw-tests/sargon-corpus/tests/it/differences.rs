@@ -58,7 +58,7 @@ fn a_pinned_guard_guards_for_the_swap_algorithm_only() {
 
 #[test]
 fn a_guard_behind_an_enemys_rook_is_seen_by_the_swap_algorithm_only() {
-    // When the rook d3 has taken on d5, Black's rook d2, which stood behind it, takes back.
+    // After the rook d3 captures on d5, Black's rook d2 behind it recaptures.
     let (residue, minimax, swap, reason) = verdict("7k/8/8/3p4/8/3R4/3r4/7K w - -", "d5");
     assert_eq!((residue, minimax, swap), (1, 1, 0));
     assert_eq!(reason, "x-ray");

@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// An act of a processor outside itself.
+/// A bus access of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     Wrote(u16, u8),
@@ -48,7 +48,7 @@ enum Act {
     Told(u16, u8),
 }
 
-/// Memory that holds anything, and devices that answer anything.
+/// Memory and devices with pseudo-random contents.
 struct World {
     seed: u64,
     program: Vec<(u16, u8)>,
@@ -73,8 +73,8 @@ impl World {
         written.or_else(loaded).unwrap_or_else(|| self.any(address.into()))
     }
 
-    /// All acts so far, sorted: the other core always writes the low byte of a word first, the chip
-    /// does so only where it does not push (UM0080).
+    /// All accesses so far, sorted: the other core always writes the low byte of a word first, the
+    /// chip only if it does not push (UM0080).
     fn sorted_acts(&self) -> Vec<Act> {
         let mut acts = self.acts.borrow().clone();
         acts.sort_unstable();
@@ -123,7 +123,7 @@ impl OtherBus for World {
     }
 }
 
-/// All that is compared after an instruction.
+/// The state that is compared after an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Outcome {
     registers: Registers,
@@ -133,7 +133,7 @@ struct Outcome {
     acts: Vec<Act>,
 }
 
-/// Both processors, each in a world of its own.
+/// Both processors, each with its own memory and devices.
 struct Pair {
     ours: (Cpu, World),
     other: (Other, World),
@@ -174,7 +174,7 @@ impl Pair {
         }
         let before = cpu.reg.pc;
         let mut t_states = cpu.execute(world);
-        // It makes a step of its own of DD and FD also where an instruction follows.
+        // It executes DD and FD as separate steps even if an instruction follows.
         let lone =
             cpu.reg.pc == before.wrapping_add(1) && matches!(world.peek(before), 0xDD | 0xFD);
         if lone && t_states == 4 && !matches!(world.peek(cpu.reg.pc), 0xDD | 0xED | 0xFD) {
@@ -251,7 +251,7 @@ fn registers(cpu: &Other) -> Registers {
     }
 }
 
-/// The flags that an opcode is known to set differently there, and whether MEMPTR is another.
+/// Returns the flags that the other core sets differently, and whether MEMPTR differs.
 fn known(code: &[u8]) -> (u8, bool) {
     match code {
         // While they repeat, Y and X are bits of PC (tests/interrupts.rs).
@@ -259,15 +259,15 @@ fn known(code: &[u8]) -> (u8, bool) {
         // H and P/V are those of the count changed once more, and MEMPTR follows PC (there, and
         // z80memptr).
         [0xED, 0xB2 | 0xB3 | 0xBA | 0xBB, ..] => (YX | H | PV, true),
-        // P/V is 0 if an interrupt is accepted right after, but there already if one is asked for.
+        // P/V is 0 if an interrupt is accepted right after; there, if one is requested.
         [0xED, 0x57 | 0x5F, ..] => (PV, false),
-        // There the prefix is an instruction that leaves F alone; no exerciser asks for it.
+        // There the prefix is an instruction that does not change F; no exerciser tests it.
         [0xDD | 0xFD, 0x37 | 0x3F, ..] => (YX, false),
         _ => (0, false),
     }
 }
 
-/// Every opcode, plain and behind each prefix.
+/// Every opcode, without and with each prefix.
 fn opcodes() -> impl Iterator<Item = Vec<u8>> {
     let prefixes: [&[u8]; 7] =
         [&[], &[0xCB], &[0xED], &[0xDD], &[0xFD], &[0xDD, 0xCB, 0x85], &[0xFD, 0xCB, 0x7A]];
@@ -285,7 +285,7 @@ fn compare(random: &mut Random, code: &[u8]) -> usize {
         let code = [0, 1, 2, 3].map(|at| pair.ours.1.peek(pc.wrapping_add(at)));
         let before = pair.ours.0.registers();
         let [ours, mut other] = pair.step(interrupt);
-        // The other core accepts interrupts between two prefixes, and leaves P/V alone when it
+        // The other core accepts interrupts between two prefixes, and does not clear P/V when it
         // accepts one after LD A,I or LD A,R; the chip does neither (UM0080).
         let is_lone_prefix = ours.t_states == 4 && matches!(code[0], 0xDD | 0xFD);
         apart = is_lone_prefix || matches!(code, [0xED, 0x57 | 0x5F, ..]);

@@ -1,5 +1,5 @@
-//! The monitor's requests about flash against docs/PROTOCOL.md, and what it does with a program in
-//! flash, on the simulated rc2014-zed.
+//! The monitor's flash requests against docs/PROTOCOL.md, and its start of a program in flash, on
+//! the simulated rc2014-zed.
 
 use board_simulator::board_spec;
 use board_simulator::{BoardSpec, ChipKind, SECTOR_BYTES, Sst39sf, SstModel};
@@ -251,7 +251,7 @@ fn the_boot_sector_is_replaced_by_what_waits_in_ram() {
     assert_eq!((board.chip().wear()[0], board.chip().unerased()), (1, 0));
 }
 
-/// The monitor and, behind a header, the application.
+/// The monitor and, after a header, the application.
 fn with_application(autostart: bool, corrupted_offset: Option<usize>) -> Board {
     let spec = board_spec(&profile());
     let mut chip = spec.programmed(&image(ProgramKind::Monitor).bytes);

@@ -1,4 +1,4 @@
-//! Lines beyond the samples: what is carried along, and what is refused where.
+//! Lines beyond the samples: the text that is kept, and the columns of errors.
 
 use chess_rules::epd::{EpdEntry, EpdLine, read, read_line};
 

@@ -4,9 +4,9 @@ use chess_rules::epd::{EpdLine, read};
 use seeded_fuzz::{Corpus, fuzz};
 
 const SEED: &[u8] = include_bytes!("../../data/epd-samples.epd");
-/// Texts that are tried; each is the samples with some changes.
+/// The number of texts; each is the samples with some changes.
 const TEXTS: u64 = 400;
-/// Words that mean something to the reader, and some that should not be there.
+/// Words with a meaning for the parser, and some invalid ones.
 const WORDS: &[&[u8]] =
     &[b" w KQkq", b" b - e3", b"; bm ", b"x", b"=Q+", b"acd 99999999999;", b"9/", b"\xef\xbb\xbf"];
 

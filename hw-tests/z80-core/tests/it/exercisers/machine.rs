@@ -14,7 +14,7 @@ const UPPER: u16 = 0x8000;
 /// The byte that a Spectrum without a key pressed reads from a port.
 const NO_KEY: u8 = 0xBF;
 
-/// Memory, a clock, and the moment at which to look up from the work.
+/// Memory, a clock, and the time at which to return from a run.
 pub(super) struct Memory {
     bytes: Box<[u8; 0x1_0000]>,
     clock: u64,
@@ -55,8 +55,8 @@ impl Machine {
         let (start, service) = if is_cpm { (TRANSIENT, BDOS) } else { (UPPER, PRINT) };
         bytes[usize::from(start)..][..program.len()].copy_from_slice(program);
         if is_cpm {
-            // CP/M's programs take the end of memory from the jump at 0005h, which comes to lie
-            // behind the RET that the system is here.
+            // CP/M's programs take the end of memory from the jump at 0005h. Its target here is a
+            // RET, which replaces the system.
             bytes[usize::from(BDOS) + 2] = 0xF0;
         }
         for routine in [service, OPEN_CHANNEL] {
