@@ -1,4 +1,4 @@
-//! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind
+//! End-to-end tests of `rcflash`: the real program, real serial devices, simulated boards behind
 //! them.
 
 mod bench;

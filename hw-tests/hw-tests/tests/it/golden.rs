@@ -1,4 +1,4 @@
-//! The output of the analysing commands, each case a file in `golden`; `BLESS=1` rewrites them.
+//! The output of the analysis commands, each case a file in `golden`; `BLESS=1` rewrites them.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 /// Twelve hundred positions of legal play.
 const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sargon-corpus/corpus/generated.epd");
 
-/// Runs a command that must succeed and compares what it prints with a file.
+/// Runs a command that must succeed and compares its output with a file.
 fn golden(name: &str, arguments: &[&str]) {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");
@@ -41,7 +41,7 @@ fn a_capture_is_evaluated_with_its_list_of_gains() {
     golden("swap-1.txt", &["swap", POSITION_1, "e1e5"]);
     golden("swap-2.txt", &["swap", "--at-least", "-225", POSITION_2, "d3e5"]);
     golden("swap-2-sargon.json", &["swap", "--json", "--values", "sargon", POSITION_2, "d3e5"]);
-    // Every definition has its own value here, and the capture gives a discovered check.
+    // The values by the definitions all differ here, and the capture gives a discovered check.
     let apart = "8/8/8/4B3/R2q1p2/RN1k4/1pn4P/qK6 w - - 0 1";
     golden("swap-apart.txt", &["swap", "--values", "units", "--at-least", "6", apart]);
     golden("swap-apart.json", &["swap", "--json", "--values", "units", apart, "Nxa1+"]);

@@ -1,5 +1,5 @@
-//! The position commands on the files that chess players have: every form of line, every legal
-//! capture, every definition of a value; and commands of a user's own, well-behaved and hostile.
+//! The position commands on files of positions: every form of line, every legal capture, every
+//! definition of a value; and users' commands, well-behaved and hostile.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,14 +10,14 @@ use assert_cmd::cargo::CommandCargoExt;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The files that the reader of positions is judged by.
+/// The test files of the parser of positions.
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data");
 
 /// A command that replies to each line with the same value.
 const ZEROS: &str = "while read line; do echo 0; done";
-/// A position in which every move is worth nothing.
+/// A position in which the value of every move is 0.
 const QUIET: &str = "4k3/8/8/8/8/8/8/4K3 w - -";
-/// A longer wait than any of these commands needs.
+/// The timeout of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn run(arguments: &[&str], input: &str) -> Output {
@@ -44,7 +44,7 @@ fn sample(name: &str) -> String {
     Path::new(DATA).join(name).to_string_lossy().into_owned()
 }
 
-/// Returns what the lines of a sample file that are not empty should be read as.
+/// Returns the expected results of the lines of a sample file that are not empty.
 fn expected(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(sample("epd-samples.expect.jsonl")).expect("it is there");
     let all = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -112,7 +112,7 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     }
 }
 
-/// Some of the positions whose captures and values two other implementations state.
+/// Some positions with captures and values from two other implementations.
 fn truth() -> Vec<Value> {
     let packed = std::fs::read(sample("truth.jsonl.gz")).expect("it is there");
     let mut text = String::new();
@@ -198,7 +198,7 @@ fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("3 suite lines, 3 with a value; classic"), "{shown}");
-    // The last holds only where the pawn that takes back becomes a queen.
+    // The last value assumes that the recapturing pawn becomes a queen.
     let output = run(&["swap", "--by", "swap", "-"], suite);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("legal   1100  differs"), "{}", text(&output.stdout));

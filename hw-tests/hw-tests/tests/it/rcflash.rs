@@ -20,7 +20,7 @@ fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // A program that ends without reading closes the pipe; that is no failure of the test.
+    // A program that ends without reading closes the pipe; that is not a failure.
     let _ = child.stdin.take().expect("its input").write_all(input);
     child.wait_with_output().expect("it ends")
 }

@@ -1,4 +1,4 @@
-//! Transcripts: what was recorded is replayed without the board, to the same end.
+//! Transcripts: a recorded run is replayed without the board, with the same results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -39,7 +39,7 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("a plain name")
 }
 
-/// An application that takes a rook for worth four points.
+/// An application in which a rook is worth four points.
 fn cheap_rook(folder: &Path) -> PathBuf {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
@@ -173,7 +173,7 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
 }
 
-/// Spoils a frame.
+/// Corrupts a frame.
 type Change = fn(&mut Frame);
 
 #[test]

@@ -42,17 +42,17 @@ impl Random {
 
 /// A bus access of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
-    Wrote(u16, u8),
-    Asked(u16),
-    Told(u16, u8),
+enum BusAccess {
+    Write(u16, u8),
+    In(u16),
+    Out(u16, u8),
 }
 
 /// Memory and devices with pseudo-random contents.
 struct World {
     seed: u64,
     program: Vec<(u16, u8)>,
-    acts: RefCell<Vec<Act>>,
+    accesses: RefCell<Vec<BusAccess>>,
 }
 
 impl World {
@@ -60,13 +60,13 @@ impl World {
         Random(self.seed ^ of).number() as u8
     }
 
-    fn act(&self, act: Act) {
-        self.acts.borrow_mut().push(act);
+    fn record(&self, access: BusAccess) {
+        self.accesses.borrow_mut().push(access);
     }
 
     fn peek(&self, address: u16) -> u8 {
-        let written = self.acts.borrow().iter().rev().find_map(|act| match *act {
-            Act::Wrote(at, value) if at == address => Some(value),
+        let written = self.accesses.borrow().iter().rev().find_map(|access| match *access {
+            BusAccess::Write(at, value) if at == address => Some(value),
             _ => None,
         });
         let loaded = || self.program.iter().find(|(at, _)| *at == address).map(|(_, byte)| *byte);
@@ -75,14 +75,14 @@ impl World {
 
     /// All accesses so far, sorted: the other core always writes the low byte of a word first, the
     /// chip only if it does not push (UM0080).
-    fn sorted_acts(&self) -> Vec<Act> {
-        let mut acts = self.acts.borrow().clone();
-        acts.sort_unstable();
-        acts
+    fn sorted_accesses(&self) -> Vec<BusAccess> {
+        let mut accesses = self.accesses.borrow().clone();
+        accesses.sort_unstable();
+        accesses
     }
 
     fn ask(&self, port: u16) -> u8 {
-        self.act(Act::Asked(port));
+        self.record(BusAccess::In(port));
         self.any(0x1_0000 | u64::from(port))
     }
 }
@@ -93,7 +93,7 @@ impl Bus for World {
     }
 
     fn write(&mut self, address: u16, value: u8) {
-        self.act(Act::Wrote(address, value));
+        self.record(BusAccess::Write(address, value));
     }
 
     fn input(&self, port: u16) -> u8 {
@@ -101,7 +101,7 @@ impl Bus for World {
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        self.act(Act::Told(port, value));
+        self.record(BusAccess::Out(port, value));
     }
 }
 
@@ -111,7 +111,7 @@ impl OtherBus for World {
     }
 
     fn write_byte(&mut self, address: u16, value: u8) {
-        self.act(Act::Wrote(address, value));
+        self.record(BusAccess::Write(address, value));
     }
 
     fn read_io(&self, port: u16) -> u8 {
@@ -119,7 +119,7 @@ impl OtherBus for World {
     }
 
     fn write_io(&mut self, port: u16, value: u8) {
-        self.act(Act::Told(port, value));
+        self.record(BusAccess::Out(port, value));
     }
 }
 
@@ -130,7 +130,7 @@ struct Outcome {
     memptr: u16,
     halted: bool,
     t_states: u32,
-    acts: Vec<Act>,
+    accesses: Vec<BusAccess>,
 }
 
 /// Both processors, each with its own memory and devices.
@@ -148,7 +148,7 @@ impl Pair {
         let switch = if random.one_in(3) { 0xF3 } else { 0xFB };
         let bytes = [&[0xED, mode, switch], code].concat();
         let program: Vec<_> = (0..).map(|at| pc.wrapping_add(at)).zip(bytes).collect();
-        let world = || World { seed, program: program.clone(), acts: RefCell::default() };
+        let world = || World { seed, program: program.clone(), accesses: RefCell::default() };
         let mut ours = Cpu::new();
         let mut other = Other::new();
         let start = random_registers(random, pc);
@@ -165,7 +165,7 @@ impl Pair {
             memptr: cpu.memptr(),
             halted: cpu.is_halted(),
             t_states,
-            acts: world.sorted_acts(),
+            accesses: world.sorted_accesses(),
         };
         let (cpu, world) = &mut self.other;
         match interrupt {
@@ -186,7 +186,7 @@ impl Pair {
             memptr: cpu.reg.wz,
             halted: cpu.is_halted(),
             t_states,
-            acts: world.sorted_acts(),
+            accesses: world.sorted_accesses(),
         };
         [ours, other]
     }

@@ -1,4 +1,4 @@
-//! Board profiles: what each was tested on is true, and agrees with docs/BOARDS.md.
+//! Board profiles: their records of tests are correct, and agree with docs/BOARDS.md.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Common traits of all commands of all programs: help, completions, manual pages, and plain text
-//! where no terminal is.
+//! Conventions of all commands of all programs: help, completions, manual pages, and plain text
+//! without a terminal.
 
 use std::process::{Command, Stdio};
 

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
-/// Bytes of a program that a board at its own pace takes for seconds.
+/// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;
 
 fn interrupt(child: &Child) {
@@ -29,7 +29,7 @@ fn wait(until: impl Fn() -> bool) {
     }
 }
 
-/// Whether the program has the device open.
+/// Returns `true` if the program has the device open.
 fn has_open(child: &Child, port: &str) -> bool {
     let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten();
     files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|at| at.ends_with(port)))

@@ -1,4 +1,4 @@
-//! Two programs and one port.
+//! Locks: two programs and one port.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};

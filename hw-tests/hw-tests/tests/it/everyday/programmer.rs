@@ -1,4 +1,4 @@
-//! Files for EPROM programmers, and having chips written by a program that stands in for `minipro`.
+//! Files for EPROM programmers, and writing chips through a stand-in for `minipro`.
 
 use std::path::Path;
 

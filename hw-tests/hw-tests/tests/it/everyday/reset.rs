@@ -1,4 +1,4 @@
-//! `rcflash reset`: by the rig's method, or by a person.
+//! `rcflash reset`: by the rig's method, or manually.
 
 use std::io::{BufRead, BufReader, Read};
 use std::thread;

@@ -1,4 +1,4 @@
-//! The rig file and the variables by which a board is named.
+//! Board names from the rig file and environment variables.
 
 use std::process::Command;
 

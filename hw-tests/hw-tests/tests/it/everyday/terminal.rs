@@ -1,5 +1,4 @@
-//! `rcflash monitor` with and without a terminal: keys, log, hex dump, files, and every way
-//! out.
+//! `rcflash monitor` with and without a terminal: keys, log, hex dump, files, and every exit.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -11,10 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::everyday::bench::{Folder, RunEnd, finish, program};
 use crate::everyday::screen::TerminalSession;
 
-/// Longer than anything here takes.
+/// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A board whose output the test sends, and whose input it checks.
+/// A board whose output the test writes, and whose input it checks.
 struct Board(PtyLine);
 
 impl Board {
@@ -55,7 +54,7 @@ fn session(board: &Board, more: &[&str]) -> TerminalSession {
     start_session(&board.port(), more)
 }
 
-/// The same at a port of this name.
+/// The same on a port of this name.
 fn start_session(port: &str, more: &[&str]) -> TerminalSession {
     let mut command = program();
     command.args(["monitor", "--port", port]).args(more);
@@ -69,7 +68,7 @@ fn start_session(port: &str, more: &[&str]) -> TerminalSession {
     session
 }
 
-/// Waits for the end with this exit code: what was seen.
+/// Waits for the end with this exit code; returns the output.
 #[track_caller]
 fn ended(session: TerminalSession, code: i32) -> String {
     let (ended, seen) = session.wait_for_exit();
@@ -135,7 +134,7 @@ fn a_reconnected_port_is_resumed_and_keys_reach_the_board_again() {
 fn a_disconnected_port_is_left_by_the_usual_key_or_after_a_timeout() {
     let folder = Folder::new();
     let port = folder.name("port");
-    // The link goes with the board: its number may be given to another pseudo-terminal at once.
+    // The link is removed with the board: its number may be reused by another pseudo-terminal.
     let unplugged = |options: &[&str]| {
         let board = Board::new();
         std::os::unix::fs::symlink(board.port(), &port).expect("a link");
@@ -209,7 +208,7 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     assert!(kept.ends_with(&format!("{sent}\n{received}\n{rest}\n")), "{kept}");
 }
 
-/// `rcflash monitor` with pipes, while the board does something.
+/// Runs `rcflash monitor` with pipes while `act` operates the board.
 fn piped(board: &mut Board, more: &[&str], input: &[u8], act: impl FnOnce(&mut Board)) -> RunEnd {
     let mut command = program();
     command.args(["monitor", "--port", &board.port()]).args(more);
@@ -242,7 +241,7 @@ fn line_ends_are_kept_and_pauses_made_on_request() {
     let began = Instant::now();
     let more = ["--keep-line-ends", "--pace", "10,50"];
     piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).assert_ends(0, &[]);
-    // Four rests after characters and two after lines lie before the last character.
+    // Four pauses after characters and two after lines come before the last character.
     assert!(began.elapsed() >= Duration::from_millis(4 * 10 + 2 * 50), "{:?}", began.elapsed());
 }
 

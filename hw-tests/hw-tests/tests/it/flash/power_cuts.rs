@@ -14,7 +14,7 @@ use crate::flash::line::{BoardNearby, START, programmed, spec};
 
 /// The number of cuts.
 const CUTS: usize = 1000;
-/// T-states in which the monitor waits for the host before it starts a program, and more.
+/// More T-states than the monitor waits for the host before it starts a program.
 const GRACE: u64 = 12_000_000;
 
 /// A program that identifies itself by `mark`: it loads it into A and halts. It starts and ends in
@@ -52,7 +52,8 @@ fn updated(note: impl FnOnce(&BoardNearby)) -> (BoardNearby, u64, u64) {
     (near, began, ended)
 }
 
-/// Moments without pattern, the same in each run: a linear congruence over 64 bits (Knuth, MMIX).
+/// Pseudo-random moments, the same in each run: a 64-bit linear congruential generator (Knuth,
+/// MMIX).
 fn moments(began: u64, ended: u64) -> Vec<u64> {
     let mut state = 1_u64;
     let mut next = || {
@@ -65,7 +66,7 @@ fn moments(began: u64, ended: u64) -> Vec<u64> {
     all
 }
 
-/// The outcome for a board that is left alone after power comes back.
+/// The outcome of a board after power is restored.
 #[derive(Debug, PartialEq, Eq)]
 enum CutOutcome {
     /// The monitor waits for the host.
@@ -85,7 +86,7 @@ fn left_alone(cells: &[u8]) -> CutOutcome {
     }
 }
 
-/// Checks what must hold of the content that a cut left.
+/// Checks the invariants of the content that a cut left.
 fn check(cells: &[u8], before: &[u8], after: &[u8], at: u64) {
     assert_eq!(
         cells[..SECTOR_BYTES],
@@ -125,7 +126,7 @@ fn after_a_power_cut_at_any_moment_the_monitor_boots_and_the_update_resumes() {
     assert_eq!(left.len(), CUTS);
     let damaged = left.iter().filter(|cells| **cells != before && **cells != after).count();
     assert!(damaged > CUTS / 4, "only {damaged} cuts hit the chip at work");
-    // Cuts that leave the same bytes come to the same.
+    // Cuts that leave the same bytes have the same outcome.
     let distinct: BTreeMap<_, _> = left.iter().zip(&at).collect();
     let distinct: Vec<_> = distinct.into_iter().collect();
     println!("{CUTS} cuts, {damaged} of them at work, {} different outcomes", distinct.len());

@@ -33,7 +33,7 @@ fn every_step_reports_progress_in_chunks() {
         written.unwrap_or_else(|e| panic!("{e}")),
         WriteSummary { erased: 0, programmed: 3 }
     );
-    // Each block once, and a check of each sector; what the board must refuse does not count.
+    // Each block once, and a check of each sector; refused requests do not count.
     let blocks = 3 * SECTOR.div_ceil(MAX_BLOCK) as u64;
     assert_eq!(link.stats().requests - asked, blocks + 3);
     // A sector is reported once more when it is verified.
@@ -76,7 +76,8 @@ fn a_sector_with_a_header_is_erased_once_and_counted() {
     assert_eq!(wear[1..3], [1, 1]);
 }
 
-/// Compares content with the chip; the number of sectors that differ, and of bytes from the board.
+/// Compares content with the chip; returns the numbers of differing sectors and of bytes from the
+/// board.
 fn compared(near: &BoardNearby, content: &FlashImage, force: bool) -> (usize, u64) {
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));

@@ -6,10 +6,10 @@ use hil_harness::runner::{Conclusion, Verdict};
 use super::reports::{WrittenReport, suites};
 use super::run_command;
 
-/// The cases of documents, in some of which the cheap rook causes a wrong result.
+/// The documented cases, in some of which the wrong value of a rook causes a wrong result.
 const DOCUMENTS: [&str; 2] = ["--tag", "document"];
 
-/// A run with the cheap rook against this baseline.
+/// A run with the wrong value of a rook against this baseline.
 fn cheap_after(baseline: &WrittenReport, file: &str, cases: &[&str]) -> WrittenReport {
     let path = baseline.path(file);
     WrittenReport::of_a_cheap_rook(&[&["--baseline", &path.to_string_lossy()], cases].concat())

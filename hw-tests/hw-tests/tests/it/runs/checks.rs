@@ -39,7 +39,7 @@ fn with(folder: &Path, change: &Change) -> String {
     changed(folder, change.label, offset, &[change.to]).to_string_lossy().into_owned()
 }
 
-/// The exit code, and what is reported of each case, in the order of their names.
+/// Returns the exit code, and the report of each case, sorted by name.
 fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
     let file = folder.join("results");
     let results = ["--force", "--results", &file.to_string_lossy()].map(str::to_owned);

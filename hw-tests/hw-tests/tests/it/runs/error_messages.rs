@@ -1,5 +1,5 @@
-//! Common complaints about harnesses like this, each with its test. Of results lost when set-up
-//! fails see `results`.
+//! Common complaints about test harnesses, each with a test. For results lost when set-up fails,
+//! see `results`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Cases on a line that makes faults: each ends in one verdict, and none in a wrong one.
+//! Cases on a line with injected faults: each has exactly one verdict, and none a wrong one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use hil_harness::runner::{Verdict, VerdictCounts};
 
 use super::{records, run_command};
 
-/// Seeds, each another story.
+/// Seeds of the injected faults.
 const SEEDS: [&str; 3] = ["1", "1978", "314159"];
 
 /// Returns the verdict of each case, with the squares that the board reported.

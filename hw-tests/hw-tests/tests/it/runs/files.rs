@@ -1,5 +1,5 @@
-//! Files of others are safe: nothing is replaced, cut off or written to that is not recognised as
-//! this program's own, and full disks end a run with whole lines.
+//! Other programs' files are safe: no file is replaced, truncated or written unless it is
+//! recognised as this program's, and full disks end a run with whole lines.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use super::{command, records, run_command};
 
-/// Positions of one name.
+/// A file with one position.
 const ONE: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"same\";\n";
 const OTHER: &str = "4k3/8/8/3p4/4N3/8/8/4K3 w - - id \"same\";\n";
 

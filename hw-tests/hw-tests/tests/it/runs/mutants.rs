@@ -8,7 +8,7 @@ use hil_testing::mutants::{
 };
 use sargon_corpus::builtin_corpus;
 
-/// Changes of all sorts in all routines, and in what only POINTS or TRACE shows.
+/// Changes of all kinds in all routines, some with an effect only in POINTS or TRACE.
 const CHANGES: [&str; 10] = [
     "tables.asm: .BYTE +9,+11,-11,-9 -> .BYTE +9+1,+11,-11,-9",
     "newlst.asm: LXI H,0 -> LXI H,0+1",

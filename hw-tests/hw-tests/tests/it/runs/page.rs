@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::reports::WrittenReport;
 
-/// Returns what the page's script draws from.
+/// Returns the data of the page's script.
 fn data(page: &str) -> Value {
     let (_, rest) =
         page.split_once("<script id=\"data\" type=\"application/json\">").expect("data");

@@ -1,4 +1,4 @@
-//! Two boards side by side, and the doctor's rounds.
+//! `diff` of two boards, and `doctor`.
 
 use firmware::ProgramKind;
 use firmware::build::build;

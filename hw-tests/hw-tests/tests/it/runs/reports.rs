@@ -31,7 +31,7 @@ impl WrittenReport {
         Self { scratch, output }
     }
 
-    /// The report of a run with a rook that the board takes for 4 points, and that is worth 5.
+    /// The report of a run in which a rook is worth 4 points on the board instead of 5.
     pub(super) fn of_a_cheap_rook(arguments: &[&str]) -> Self {
         Self::of_a_cheap_rook_on(&["--direct"], arguments)
     }
@@ -43,7 +43,7 @@ impl WrittenReport {
         Self::from_run(&[boards, &["--app", &file], arguments].concat())
     }
 
-    /// Returns where a file of the report is.
+    /// Returns the path of a file of the report.
     pub(super) fn path(&self, file: &str) -> PathBuf {
         folder_in(&self.scratch).join(file)
     }
@@ -61,12 +61,12 @@ impl WrittenReport {
     }
 }
 
-/// The program makes the folder.
+/// The path of a folder that the program creates.
 fn folder_in(scratch: &TempDir) -> PathBuf {
     scratch.path().join("made/by/us")
 }
 
-/// A file in this folder with an evaluator that takes a rook for 4 points.
+/// Creates a file in this folder with an evaluator in which a rook is worth 4 points.
 pub(super) fn cheap_rook_in(folder: &Path) -> String {
     let file = folder.join("cheap.bin");
     std::fs::write(&file, application_with_a_cheap_rook()).expect("a scratch file");
@@ -123,12 +123,12 @@ fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     let written = WrittenReport::from_run(&times("40"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
-    // Replies of 350 bytes to requests of 40: the line from the board is what they wait for.
+    // Replies of 350 bytes to requests of 40: the line from the board is the bottleneck.
     assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
     assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
     assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
     let line = load.line.expect("it has a speed");
-    // What the same cases add when they are put once more has nothing of the upload in it.
+    // The difference of repeating the same cases does not include the upload.
     let twice = WrittenReport::from_run(&times("80")).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();

@@ -19,7 +19,7 @@ fn end(file: &Path) -> Option<RunEndRecord> {
     })
 }
 
-/// Returns how often each case has a result, and the last.
+/// Returns the number of results of each case, and the last one.
 fn verdicts(file: &Path) -> BTreeMap<String, (u32, Verdict)> {
     let mut verdicts = BTreeMap::new();
     for record in records(file) {
@@ -109,7 +109,7 @@ fn a_killed_run_keeps_what_it_had_and_is_resumed() {
     run.wait().expect("it ends");
     assert_eq!(end(&file), None);
     let mut bytes = fs::read(&file).expect("the results");
-    bytes.extend(b"{\"case\":{\"id\":\"byte.fig"); // as if the power had gone while a line was written
+    bytes.extend(b"{\"case\":{\"id\":\"byte.fig"); // as after a power cut during a write
     fs::write(&file, bytes).expect("the results");
     resumes(&name);
 }

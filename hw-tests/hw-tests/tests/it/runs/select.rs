@@ -1,4 +1,4 @@
-//! Choosing cases on the command line, and how often and how long they are run.
+//! Selection of cases on the command line, and the number and duration of their runs.
 
 use std::collections::BTreeSet;
 

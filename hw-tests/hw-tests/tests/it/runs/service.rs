@@ -6,7 +6,7 @@ use std::process::Command;
 use super::reports::cheap_rook_in;
 use tempfile::TempDir;
 
-/// A job in a folder of its own.
+/// A job in a separate folder.
 struct Job(TempDir);
 
 impl Job {
@@ -18,7 +18,7 @@ impl Job {
         self.0.path().join(file)
     }
 
-    /// Runs the job with these variables; its exit code, and how often power was cycled.
+    /// Runs the job with these variables; returns its exit code and the number of power cycles.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/board-job");
         let program = Path::new(env!("CARGO_BIN_EXE_hw-tests")).parent().expect("a folder");

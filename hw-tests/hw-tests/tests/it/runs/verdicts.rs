@@ -1,5 +1,5 @@
-//! A correct response has no difference, and every error is reported as what it is: each field of
-//! each response is corrupted in turn.
+//! A correct response has no difference, and every error is reported as such: each field of each
+//! response is corrupted in turn.
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, SquareRecord, danger, status};
 use hil_harness::compare::{
@@ -63,7 +63,7 @@ fn matching_response(position: &Position) -> PositionResponse {
     PositionResponse { squares: verdicts.iter().map(record).collect(), end, t_states: None }
 }
 
-/// Differences in words, without the arrays.
+/// Differences as text, without the arrays.
 fn difference_lines(found: &[Difference]) -> Vec<String> {
     found.iter().map(|one| Difference { arrays: None, ..one.clone() }.to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! Boards that are places of labgrid: acquired, used, reset and given back, however a run ends.
+//! Boards as places of labgrid: acquired, used, reset and released, however a run ends.
 //! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
 
 mod lab;

@@ -40,9 +40,9 @@ impl Losing {
         command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
         let mut run = BackgroundProcess::start(command);
         run.wait_for_message("Sargon exchange evaluator");
-        // The name goes first: the device's own may be another test's by then.
+        // The link is removed first: the device's name may be reused by another test.
         std::fs::remove_file(&port).expect("it is there");
-        cable.carried();
+        cable.remove();
         run.wait_for_message("port disconnected; waiting up to");
         Self { run, port, server, _folder: folder }
     }
@@ -64,7 +64,7 @@ fn a_run_waits_for_its_adapter_and_resumes() {
     assert_eq!(output.status.code(), Some(0), "{printed}{rest}");
     assert!(rest.contains("port reconnected"), "{rest}");
     assert!(printed.contains("PASS: 100 of 100 cases"), "{printed}");
-    cable.carried();
+    cable.remove();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hil_harness::runner::Verdict;
 use super::data;
 use crate::runs::reports::{WrittenReport, case_called};
 
-/// The page after its script has run, at an address that ends so.
+/// The page after its script has run, at an address with this suffix.
 fn drawn(page: &Path, address: &str) -> String {
     let profile = tempfile::tempdir().expect("a scratch folder");
     let mut browser = Command::new("chromium");
