@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use chess_rules::see::ValuesByDefinition;
 
-use super::{MoveDetail, MoveValue, ThresholdResult};
+use super::move_value::{MoveDetail, MoveValue, ThresholdResult};
 
 /// Returns a table of moves.
 pub(super) fn table(id: &str, values: &[MoveValue]) -> String {
@@ -50,7 +50,7 @@ impl MoveDetail {
         let san = &self.short.san;
         line(&format!("{san}, by the swap list"), value.swap.to_string());
         line("the same, recursively", self.recursive.to_string());
-        line("the same, by bounds without a list", self.swap_value_by_bounds.to_string());
+        line("the same, by bounds without a list", self.by_bounds.to_string());
         let pruned = format!("with pruning, {} gains evaluated", self.pruned_gains.len());
         line(&pruned, self.pruned_value.to_string());
         line("with pawns that promote (swap_promo)", value.swap_promo.to_string());
