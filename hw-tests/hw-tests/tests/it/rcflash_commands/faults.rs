@@ -19,8 +19,8 @@ use firmware::profile::BoardProfile;
 use rustix::process::{Pid, Signal, kill_process};
 use tdlasm::image::{Image, Run, intel_hex};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, program};
-use crate::everyday::cable::Cable;
+use crate::cable::Cable;
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program};
 
 /// Bytes that pass before a cable is disconnected: in the middle of the program, for every
 /// receiver.

@@ -3,9 +3,9 @@
 
 use std::process::{Command, Stdio};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, rcflash};
-use crate::everyday::programs;
-use crate::everyday::screen::TerminalSession;
+use crate::programs;
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, rcflash};
+use crate::screen::TerminalSession;
 
 const PROGRAMS: [&str; 3] = ["tdlasm", "rcflash", "hw-tests"];
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 #[test]
 fn a_board_goes_by_its_name_for_both_programs() {

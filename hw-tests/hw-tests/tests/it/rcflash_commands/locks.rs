@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 
 use assert_cmd::cargo::CommandCargoExt;
 
-use crate::everyday::bench::{Bench, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, RunEnd, finish, program, rcflash};
 
 /// Starts a terminal, and waits until it has opened the port.
 fn terminal(port: &str) -> Child {

@@ -5,7 +5,7 @@ use std::process::Command;
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::profile::{BoardProfile, TestedOn};
 
-use crate::everyday::bench::{RunEnd, rcflash};
+use crate::rcflash_commands::bench::{RunEnd, rcflash};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/BOARDS.md");
 

@@ -11,7 +11,7 @@ use board_simulator::monitors::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 /// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;

@@ -10,7 +10,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::everyday::programs;
+use crate::programs;
 
 /// The program, with pipes on all sides.
 pub(crate) fn program() -> Command {

@@ -10,7 +10,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::everyday::bench::{Bench, RunEnd, rcflash};
+use crate::rcflash_commands::bench::{Bench, RunEnd, rcflash};
 
 fn probe(port: &str) -> RunEnd {
     rcflash(&["probe", "--port", port])

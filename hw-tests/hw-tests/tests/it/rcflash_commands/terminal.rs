@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use board_simulator::{PtyLine, SerialLine};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::everyday::bench::{Folder, RunEnd, finish, program};
-use crate::everyday::screen::TerminalSession;
+use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program};
+use crate::screen::TerminalSession;
 
 /// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
