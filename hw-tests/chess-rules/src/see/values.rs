@@ -47,8 +47,8 @@ impl PieceValues {
 /// Error returned if a text is not a valid set of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is none of wiki, tutorial, classic, units and sargon, nor six whole numbers up to \
-     {MAX_PIECE_VALUE} for pawn, knight, bishop, rook, queen and king, with commas between"
+    "invalid values '{0}': expected wiki, tutorial, classic, units, sargon, or six whole numbers \
+     up to {MAX_PIECE_VALUE} for pawn, knight, bishop, rook, queen and king, with commas between"
 )]
 pub struct PieceValuesError(String);
 

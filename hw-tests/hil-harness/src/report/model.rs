@@ -26,7 +26,7 @@ const UNFINISHED: &str = "the run has not ended, or was killed";
 /// The report of a run. Absent fields are omitted from the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// [`SCHEMA_VERSION`].
     pub schema: u32,
     /// The configuration of the run, as in the results file.
     pub run: RunHeader,
