@@ -2,8 +2,8 @@
 //!
 //! - Labels, names that are assigned a value, and brackets and comments that stand there already
 //!   begin a line.
-//! - Operators and signs of assignment stand in column 8 (from 0), a blank behind a longer label.
-//! - Operands stand one blank behind the operator, or in column 16 if most of the file's do.
+//! - Operators and assignment operators are in column 8 (from 0), or a blank after a longer label.
+//! - Operands are one blank after the operator, or in column 16 if most of the file's are.
 //! - Comments stand in column 32. One at any tab stop from 24 on stays; one that has no room goes
 //!   to the next tab stop.
 //! - Blanks at the ends of lines are removed, tabs become blanks.

@@ -201,20 +201,20 @@ fn edit(editor: &mut Editor, dice: &mut Rng) {
 }
 
 fn compare(editor: &mut Editor, dice: &mut Rng) {
-    let mut anew = Editor::open(editor.texts.clone());
+    let mut fresh = Editor::open(editor.texts.clone());
     let shown = editor.texts.clone();
-    assert_eq!(editor.messages(), anew.messages(), "{shown:#?}");
+    assert_eq!(editor.messages(), fresh.messages(), "{shown:#?}");
     for file in 0..FILES.len() {
         for request in ["documentSymbol", "foldingRange"] {
-            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, json!({})));
+            let both = [&mut *editor, &mut fresh].map(|one| one.ask(request, file, json!({})));
             assert_eq!(both[0], both[1], "{request} {shown:#?}");
         }
-        let all = anew.tokens(file);
+        let all = fresh.tokens(file);
         assert_eq!(editor.tokens(file), all, "{shown:#?}");
         let offset = dice.char_boundary(&shown[file]);
         let at = json!({ "position": position(&shown[file], offset) });
         for request in ["hover", "completion", "definition"] {
-            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, at.clone()));
+            let both = [&mut *editor, &mut fresh].map(|one| one.ask(request, file, at.clone()));
             assert_eq!(both[0], both[1], "{request} at {offset} {shown:#?}");
         }
         compare_range(editor, dice, file, &placed(&all));

@@ -195,7 +195,7 @@ fn port() -> Port {
         board.clone().open().map_err(std::io::Error::other)
     };
     let board_open = std::sync::Mutex::new(open);
-    let open = move |baud| board_open.lock().expect("nobody panicked")(baud);
+    let open = move |baud| board_open.lock().expect("not poisoned")(baud);
     Port::new("a board".to_owned(), Arc::new(open), Arc::new(AtomicBool::new(false)))
 }
 

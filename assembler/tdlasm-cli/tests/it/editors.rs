@@ -35,7 +35,7 @@ fn check(rule: &str, wanted: impl IntoIterator<Item = &'static str>) {
     if std::env::var_os("BLESS").is_none() {
         let known = words(expression);
         let differ: Vec<_> = known.symmetric_difference(&wanted).collect();
-        assert!(differ.is_empty(), "{rule}: {differ:?}; set BLESS=1 to write the grammar anew");
+        assert!(differ.is_empty(), "{rule}: {differ:?}; set BLESS=1 to rewrite the grammar");
         return;
     }
     let start = expression.rfind("(?:").expect("a group") + 3;

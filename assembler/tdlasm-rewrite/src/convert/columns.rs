@@ -43,7 +43,7 @@ impl<'o> LineWriter<'o> {
     }
 }
 
-/// The column behind a text that begins a line, from 0.
+/// The column after a text that begins a line, from 0.
 pub(crate) fn column(line: &[u8]) -> usize {
     line.iter().fold(0, |at, byte| match byte {
         b'\t' => (at / TAB_WIDTH + 1) * TAB_WIDTH,

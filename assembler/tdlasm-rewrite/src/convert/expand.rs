@@ -93,7 +93,7 @@ struct Parts<'t> {
     /// The labels, each with whether it is exported.
     labels: Vec<(&'t [u8], bool)>,
     operator: &'t [u8],
-    /// The text behind the operator, and the part of it up to a comment or a closing bracket.
+    /// The text after the operator, and the part of it up to a comment or a closing bracket.
     rest: &'t [u8],
     operands: &'t [u8],
     /// Whether the statement is a whole line without brackets of conditionals.
@@ -242,7 +242,7 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// Writes a statement behind the labels.
+    /// Writes a statement after the labels.
     fn line(&mut self, parts: &Parts<'_>, body: &[u8], place: u32) {
         let mut text = Vec::new();
         for (name, exported) in &parts.labels {

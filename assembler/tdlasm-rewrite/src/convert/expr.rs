@@ -87,7 +87,7 @@ pub(super) enum Node<'t> {
     Group(Box<Node<'t>>),
 }
 
-/// The blanks before and behind an operator.
+/// The blanks before and after an operator.
 pub(super) type Blanks<'t> = [&'t [u8]; 2];
 
 impl<'t> Node<'t> {

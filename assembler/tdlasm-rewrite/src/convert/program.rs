@@ -97,7 +97,7 @@ pub(super) struct Label<'t> {
     pub(super) end: usize,
 }
 
-/// A stretch of the text.
+/// A byte range of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TextRange {
     pub(super) start: usize,
@@ -110,14 +110,14 @@ pub(super) struct Statement<'t> {
     /// From the start of the line up to, not with, the end of its last line.
     pub(super) span: TextRange,
     pub(super) labels: Vec<Label<'t>>,
-    /// The mnemonic, directive or sign of assignment; empty if there is none.
+    /// The mnemonic, directive or assignment operator; empty if there is none.
     pub(super) operator: TextRange,
     /// The end of the operands, before blanks and the comment.
     pub(super) end: usize,
     pub(super) body: Body<'t>,
-    /// The radix of numbers without a letter for a reader of TDL, if it is known.
+    /// The radix of numbers without a radix letter in TDL, if it is known.
     pub(super) radix: Option<u8>,
-    /// A macro that a kept statement defines: its name.
+    /// The name of the macro that a statement copied unchanged defines.
     pub(super) defines: Option<&'t [u8]>,
 }
 

@@ -11,7 +11,8 @@ use super::statement_end;
 /// The state in which the following lines are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadState {
-    /// The radix of numbers without a letter in TDL; unknown behind a `.RADIX` that may not count.
+    /// The radix of numbers without a radix letter in TDL; unknown after a `.RADIX` that may be
+    /// inactive.
     pub(super) radix: Option<u8>,
     /// The number of open brackets of conditionals.
     pub(super) depth: usize,

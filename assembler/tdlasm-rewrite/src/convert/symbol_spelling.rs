@@ -2,7 +2,7 @@
 //!
 //! TDL's symbols are made of letters, digits, `.`, `$` and `%`; the other side's of letters, digits
 //! and `_` as far as all assemblers agree. `.` and `_` stand for each other. A local `..L` becomes
-//! `__L`, or `G__L` behind its global symbol G if the same local name has several definitions.
+//! `__L`, or `G__L` after its global symbol G if the same local name has several definitions.
 
 mod scopes;
 mod spelling;

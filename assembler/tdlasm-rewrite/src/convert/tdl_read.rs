@@ -90,7 +90,7 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    /// The mnemonic, directive or sign of assignment that comes next; the cursor stays before it.
+    /// Returns the next mnemonic, directive or assignment operator without consuming it.
     fn operator_stretch(&mut self) -> TextRange {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
@@ -101,7 +101,7 @@ impl<'t> Reading<'t, '_> {
         TextRange { start, end }
     }
 
-    /// The sign of assignment behind the name that ends at `from`.
+    /// Returns the assignment operator after the name that ends at `from`.
     fn sign_behind(&self, from: usize) -> TextRange {
         let behind = &self.source.text[from..];
         let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();

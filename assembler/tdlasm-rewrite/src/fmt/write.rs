@@ -36,7 +36,7 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
     writer.out
 }
 
-/// Whether most operands stand more than a blank behind their operator.
+/// Returns `true` if most operands are more than a blank after their operator.
 fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<StatementParts>)]) -> bool {
     let mut aligned = 0;
     let mut close = 0;

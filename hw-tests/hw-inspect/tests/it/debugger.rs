@@ -214,7 +214,7 @@ fn a_manual_change_discards_the_recorded_past() {
     assert_eq!(debugger.dump(array, 14), [0; 14]);
     assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Step);
     let residue = register_value(&debugger.registers(), "E").expect("E");
-    assert_eq!(residue, 0, "nobody attacks");
+    assert_eq!(residue, 0, "no attackers");
 }
 
 #[test]

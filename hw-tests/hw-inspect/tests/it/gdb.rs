@@ -228,12 +228,12 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     let mut said = String::new();
     second.read_to_string(&mut said).expect("it hangs up");
     assert!(said.contains("E.another gdb is connected"), "{said}");
-    assert_eq!(gdb.ask("?"), "S05", "the first one goes on");
+    assert_eq!(gdb.ask("?"), "S05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
     // The server accepts a client again once it has noticed that the first one disconnected.
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        assert!(Instant::now() < deadline, "nobody is let in any more");
+        assert!(Instant::now() < deadline, "no client is accepted any more");
         let stream = TcpStream::connect(peer).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
         gdb.stream = stream;

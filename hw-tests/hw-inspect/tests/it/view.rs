@@ -122,12 +122,12 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 24);
         assert!(rows.iter().all(|row| row.chars().count() <= 80), "{text}");
-        assert!(rows[23].ends_with("q quit"), "the way out is in the bottom row:\n{text}");
+        assert!(rows[23].ends_with("q quit"), "the key that quits is in the bottom row:\n{text}");
         assert!(text.contains("Registers") && text.contains("White  3: N R Q"), "{text}");
         assert!(text.contains("T-states"), "{text}");
     }
     assert!(view.render_text(160, 50).contains("Console"), "more panes where there is room");
-    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is no mistake");
+    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is not an error");
 }
 
 /// Waits until the screen shows this again.
@@ -158,5 +158,5 @@ fn without_a_terminal_the_first_screen_is_printed() {
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(screen, view().render_text(110, 40));
     let (code, _, said) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
-    assert!(code == Some(4) && said.contains("a1"), "nothing stands there: {said}");
+    assert!(code == Some(4) && said.contains("a1"), "the square is empty: {said}");
 }

@@ -24,7 +24,7 @@ fn golden(name: &str, arguments: &[&str]) {
         std::fs::write(&path, &*found).expect("to write the golden file");
     }
     let wanted = std::fs::read_to_string(&path).expect("the golden file");
-    assert_eq!(found, wanted, "{name}: BLESS=1 writes it anew");
+    assert_eq!(found, wanted, "{name}: BLESS=1 rewrites it");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn hw_tests(arguments: &[&str]) -> Output {
         kill_process(pid, Signal::KILL).expect("it still runs");
         panic!("{arguments:?} hangs")
     };
-    waiting.join().expect("a thread that waits").expect("somebody listens");
+    waiting.join().expect("a thread that waits").expect("the output");
     output.expect("it ends")
 }
 

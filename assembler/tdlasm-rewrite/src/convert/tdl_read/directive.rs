@@ -38,7 +38,7 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Bytes(list.into_iter().map(byte).collect()))
     }
 
-    /// Texts and bytes in brackets. `ending` is empty, the byte behind them, or 80H for the top bit
+    /// Texts and bytes in brackets. `ending` is empty, the byte after them, or 80H for the top bit
     /// of the last.
     pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();

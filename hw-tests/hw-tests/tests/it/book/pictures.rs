@@ -213,7 +213,7 @@ fn the_pictures_show_the_references_results() {
                 std::fs::write(&path, &svg).expect("the folder is there");
             }
             let there = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(there == svg, "{}: draw it anew with BLESS=1", path.display());
+            assert!(there == svg, "{}: redraw it with BLESS=1", path.display());
         }
     }
 }

@@ -74,7 +74,7 @@ impl BoardNearby {
     }
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.0.lock().expect("nobody has failed with it")
+        self.0.lock().expect("not poisoned")
     }
 
     pub(crate) fn link(&self) -> Link {

@@ -106,7 +106,7 @@ fn check(cells: &[u8], before: &[u8], after: &[u8], at: u64) {
     let monitor = identify(&mut link).unwrap_or_else(|error| panic!("after {at}: {error}"));
     assert_eq!(monitor.role, Role::Monitor);
     update(&mut link, &program(5));
-    assert_eq!(near.cells(START), after, "the update goes on after {at} T-states");
+    assert_eq!(near.cells(START), after, "the update resumes after {at} T-states");
     let world = near.world();
     let chip = world.board.bus().chip().as_sst().expect("a flash chip");
     assert_eq!((chip.unerased(), chip.ignored()), (0, 0));

@@ -28,7 +28,7 @@ fn every_package_has_a_description_and_its_licences() {
         let package = manifest["package"].as_table().expect("a table");
         let at = folder.display();
         let words = package["description"].as_str().expect("a text").split_whitespace().count();
-        assert!(words >= 4, "{at}: the description says too little");
+        assert!(words >= 4, "{at}: the description is too short");
         let categories = package.get("categories").and_then(toml::Value::as_array);
         let count = categories.unwrap_or_else(|| panic!("{at}: no categories")).len();
         assert!((1..=MAX_KEYWORDS).contains(&count), "{at}: {count} categories");
@@ -118,7 +118,7 @@ fn the_manual_that_the_language_server_carries_is_the_page() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&copy, &page).expect("the copy can be written");
     }
-    assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md anew");
+    assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md again");
 }
 
 #[test]

@@ -38,8 +38,8 @@ fn a_board_behind_websockify_is_used_near_and_over_a_slow_network() {
 
 #[test]
 fn a_websocket_that_leads_to_no_board_is_reported_with_what_is_wrong() {
-    let nobody = servers::free_port();
-    let server = servers::websockify(&format!("127.0.0.1:{nobody}"));
+    let unused_port = servers::free_port();
+    let server = servers::websockify(&format!("127.0.0.1:{unused_port}"));
     let said = run(rcflash().args(["probe", "--port", &server.address]), 3);
     assert!(said.contains(&server.address) && said.contains("closed the connection"), "{said}");
     let place = server.place().to_owned();

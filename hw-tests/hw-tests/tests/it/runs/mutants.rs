@@ -96,5 +96,9 @@ fn the_figures_of_the_page_add_up() {
     // Those that do not assemble, and those that make the same program.
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("44 more do not assemble, and 6 make the same program"));
-    assert_eq!(all_mutants().len(), numbers[0] + 44 + 6, "judge them anew, sargon-src has changed");
+    assert_eq!(
+        all_mutants().len(),
+        numbers[0] + 44 + 6,
+        "judge them again, sargon-src has changed"
+    );
 }
