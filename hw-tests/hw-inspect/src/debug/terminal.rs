@@ -184,10 +184,13 @@ impl Watcher {
 
     /// Shows in the status row that the board runs, after [`RUNNING_NOTICE_DELAY`].
     fn show_running(&mut self) {
-        if self.size.is_none() || self.has_spoken || self.began.elapsed() < RUNNING_NOTICE_DELAY {
+        if self.size.is_none()
+            || self.has_written_status
+            || self.began.elapsed() < RUNNING_NOTICE_DELAY
+        {
             return;
         }
-        self.has_spoken = true;
+        self.has_written_status = true;
         self.write_status("running: Ctrl-C or Esc stops, q quits");
     }
 
